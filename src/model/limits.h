@@ -1,0 +1,25 @@
+#pragma once
+/*
+ * limits: every bound on sizes that come from outside, in one place.
+ */
+enum {
+    LIMIT_ID_BYTES = 250,                    /* DAG, task, pool, queue names */
+    LIMIT_FILE_BYTES = 64 << 20,             /* one DAG file */
+    LIMIT_YAML_DEPTH = 64,                   /* nesting of a DAG file */
+    LIMIT_YAML_NODES = 4 << 20,              /* values of a DAG file after aliases are resolved */
+    LIMIT_DIAGNOSTICS = 100,                 /* problems reported of one file */
+    LIMIT_TASKS = 100000,                    /* tasks of one DAG */
+    LIMIT_NEEDS = 100000,                    /* parents of one task */
+    LIMIT_INSTANCES = 100000,                /* instances of one mapped task */
+    LIMIT_TEMPLATE_BYTES = 1 << 20,          /* one template text */
+    LIMIT_TEMPLATE_DEPTH = 64,               /* nesting of expressions and blocks */
+    LIMIT_TEMPLATE_STEPS = 10 * 1000 * 1000, /* evaluation steps of one rendering */
+    LIMIT_RENDERED_BYTES = 16 << 20,         /* one rendered text */
+    LIMIT_VALUE_INLINE_BYTES = 64 << 10,     /* a task value kept in the store itself */
+    LIMIT_VALUE_BYTES = 16 << 20,            /* a task value at all */
+    LIMIT_VALUES_PER_TASK = 1000,
+    LIMIT_PARAMS_BYTES = 1 << 20, /* params or conf of one run */
+    LIMIT_NOTE_BYTES = 64 << 10,
+    LIMIT_RETRIES = 1000,
+    LIMIT_OWNER_LOSSES = 3, /* lost owners before a task is quarantined */
+};
