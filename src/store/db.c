@@ -1,0 +1,207 @@
+#include "store/db.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/str.h"
+#include "store/db_driver.h"
+
+static const struct db_driver *const DRIVERS[] = {&SQLITE_DRIVER};
+
+enum status db_open(const char *url, enum db_mode mode, struct db **out, struct err *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(DRIVERS); i++)
+        if (str_starts_with(url, DRIVERS[i]->scheme))
+            return DRIVERS[i]->open(url + strlen(DRIVERS[i]->scheme), mode, out, err);
+    return err_set(err, STATUS_INVALID, "store '%s' is not one this version knows; use sqlite:PATH",
+                   url);
+}
+
+void db_close(struct db *db)
+{
+    if (db == NULL)
+        return;
+    db_end(db);
+    db->driver->close(db);
+}
+
+static enum status begin(struct db *db, bool write, struct err *err)
+{
+    CHECK(!db->in_transaction);
+    if (db->driver->begin(db, write, err) != STATUS_OK)
+        return err->code;
+    db->in_transaction = true;
+    return STATUS_OK;
+}
+
+enum status db_begin(struct db *db, struct err *err)
+{
+    return begin(db, true, err);
+}
+
+enum status db_begin_read(struct db *db, struct err *err)
+{
+    return begin(db, false, err);
+}
+
+enum status db_commit(struct db *db, struct err *err)
+{
+    CHECK(db->in_transaction);
+    if (db->driver->commit(db, err) != STATUS_OK)
+        return err_wrap(err, "commit");
+    db->in_transaction = false;
+    return STATUS_OK;
+}
+
+void db_end(struct db *db)
+{
+    if (!db->in_transaction)
+        return;
+    db->driver->rollback(db);
+    db->in_transaction = false;
+}
+
+static void bind_values(struct db_stmt *stmt, const char *format, va_list args)
+{
+    const struct db_driver *driver = stmt->driver;
+    for (int index = 1; *format != '\0'; format++, index++) {
+        switch (*format) {
+        case 'i':
+            driver->bind_int(stmt, index, va_arg(args, int64_t));
+            break;
+        case 'z': {
+            int64_t value = va_arg(args, int64_t);
+            if (value == 0)
+                driver->bind_null(stmt, index);
+            else
+                driver->bind_int(stmt, index, value);
+            break;
+        }
+        case 't': {
+            const char *text = va_arg(args, const char *);
+            if (text == NULL)
+                driver->bind_null(stmt, index);
+            else
+                driver->bind_text(stmt, index, text);
+            break;
+        }
+        case 'b': {
+            const void *bytes = va_arg(args, const void *);
+            size_t size = va_arg(args, size_t);
+            if (bytes == NULL)
+                driver->bind_null(stmt, index);
+            else
+                driver->bind_blob(stmt, index, bytes, size);
+            break;
+        }
+        default:
+            CHECK(*format == 'n');
+            driver->bind_null(stmt, index);
+        }
+    }
+}
+
+enum status db_query(struct db *db, struct db_stmt **out, struct err *err, const char *sql,
+                     const char *format, ...)
+{
+    struct db_stmt *stmt = NULL;
+    if (db->driver->prepare(db, sql, &stmt, err) != STATUS_OK)
+        return err->code;
+    va_list args;
+    va_start(args, format);
+    bind_values(stmt, format, args);
+    va_end(args);
+    *out = stmt;
+    return STATUS_OK;
+}
+
+enum status db_do(struct db *db, struct err *err, const char *sql, const char *format, ...)
+{
+    struct db_stmt *stmt = NULL;
+    if (db->driver->prepare(db, sql, &stmt, err) != STATUS_OK)
+        return err->code;
+    va_list args;
+    va_start(args, format);
+    bind_values(stmt, format, args);
+    va_end(args);
+    bool row = true;
+    while (row)
+        if (db_step(stmt, &row, err) != STATUS_OK)
+            return err->code;
+    return STATUS_OK;
+}
+
+int64_t db_changes(const struct db *db)
+{
+    return db->changes;
+}
+
+enum status db_step(struct db_stmt *stmt, bool *out_row, struct err *err)
+{
+    return stmt->driver->step(stmt, out_row, err);
+}
+
+void db_reset(struct db_stmt *stmt)
+{
+    stmt->driver->reset(stmt);
+}
+
+int64_t db_int(struct db_stmt *stmt, int column)
+{
+    return stmt->driver->column_int(stmt, column);
+}
+
+bool db_is_null(struct db_stmt *stmt, int column)
+{
+    return stmt->driver->column_is_null(stmt, column);
+}
+
+const char *db_text(struct db_stmt *stmt, int column)
+{
+    return stmt->driver->column_text(stmt, column);
+}
+
+const void *db_blob(struct db_stmt *stmt, int column, size_t *out_size)
+{
+    return stmt->driver->column_blob(stmt, column, out_size);
+}
+
+enum status db_get_int(struct db *db, int64_t otherwise, int64_t *out, struct err *err,
+                       const char *sql, const char *format, ...)
+{
+    struct db_stmt *stmt = NULL;
+    if (db->driver->prepare(db, sql, &stmt, err) != STATUS_OK)
+        return err->code;
+    va_list args;
+    va_start(args, format);
+    bind_values(stmt, format, args);
+    va_end(args);
+    bool row = false;
+    if (db_step(stmt, &row, err) != STATUS_OK)
+        return err->code;
+    *out = row ? db_int(stmt, 0) : otherwise;
+    if (row)
+        db_reset(stmt);
+    return STATUS_OK;
+}
+
+enum status db_script(struct db *db, const char *sql, struct err *err)
+{
+    return db->driver->script(db, sql, err);
+}
+
+const char *const *db_migrations(const struct db *db)
+{
+    return db->driver->migrations;
+}
+
+enum status db_backup(struct db *db, const char *path, struct err *err)
+{
+    return db->driver->backup(db, path, err);
+}
+
+enum status db_verify(struct db *db, struct err *err)
+{
+    return db->driver->verify(db, err);
+}

@@ -1,0 +1,51 @@
+#pragma once
+/*
+ * db_driver: what a database must be able to do for db.h. Private to the store layer.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/db.h"
+
+struct db_driver {
+    const char *scheme; /* of the URL, with the colon: "sqlite:" */
+    const char *const *migrations;
+
+    enum status (*open)(const char *location, enum db_mode mode, struct db **out, struct err *err);
+    void (*close)(struct db *db);
+
+    enum status (*begin)(struct db *db, bool write, struct err *err);
+    enum status (*commit)(struct db *db, struct err *err);
+    void (*rollback)(struct db *db);
+
+    /* A statement ready for binding: prepared before, or now. */
+    enum status (*prepare)(struct db *db, const char *sql, struct db_stmt **out, struct err *err);
+    void (*bind_int)(struct db_stmt *stmt, int index, int64_t value);
+    void (*bind_text)(struct db_stmt *stmt, int index, const char *text);
+    void (*bind_blob)(struct db_stmt *stmt, int index, const void *bytes, size_t size);
+    void (*bind_null)(struct db_stmt *stmt, int index);
+    enum status (*step)(struct db_stmt *stmt, bool *out_row, struct err *err);
+    void (*reset)(struct db_stmt *stmt);
+
+    int64_t (*column_int)(struct db_stmt *stmt, int column);
+    bool (*column_is_null)(struct db_stmt *stmt, int column);
+    const char *(*column_text)(struct db_stmt *stmt, int column);
+    const void *(*column_blob)(struct db_stmt *stmt, int column, size_t *out_size);
+
+    enum status (*script)(struct db *db, const char *sql, struct err *err);
+    enum status (*backup)(struct db *db, const char *path, struct err *err);
+    enum status (*verify)(struct db *db, struct err *err);
+};
+
+/* Drivers embed these as their first member. */
+struct db {
+    const struct db_driver *driver;
+    bool in_transaction;
+    int64_t changes;
+};
+
+struct db_stmt {
+    const struct db_driver *driver;
+};
+
+extern const struct db_driver SQLITE_DRIVER;
