@@ -62,6 +62,11 @@ void db_end(struct db *db)
     db->in_transaction = false;
 }
 
+bool db_in_transaction(const struct db *db)
+{
+    return db->in_transaction;
+}
+
 static void bind_values(struct db_stmt *stmt, const char *format, va_list args)
 {
     const struct db_driver *driver = stmt->driver;
@@ -70,9 +75,10 @@ static void bind_values(struct db_stmt *stmt, const char *format, va_list args)
         case 'i':
             driver->bind_int(stmt, index, va_arg(args, int64_t));
             break;
+        case 'x':
         case 'z': {
             int64_t value = va_arg(args, int64_t);
-            if (value == 0)
+            if (*format == 'z' ? value == 0 : value < 0)
                 driver->bind_null(stmt, index);
             else
                 driver->bind_int(stmt, index, value);

@@ -36,10 +36,12 @@ NODISCARD enum status db_begin(struct db *db, struct err *err);
 NODISCARD enum status db_begin_read(struct db *db, struct err *err);
 NODISCARD enum status db_commit(struct db *db, struct err *err);
 void db_end(struct db *db); /* undo if a transaction is open; else nothing */
+bool db_in_transaction(const struct db *db);
 
 /*
  * Start a statement with values, by a format of one letter each: i int64_t, t const char * or
- * NULL, b const void * and size_t (NULL pointer: null), n null, z int64_t where 0 means null.
+ * NULL, b const void * and size_t (NULL pointer: null), n null, z int64_t where 0 means null,
+ * x int64_t where a negative one means null.
  */
 NODISCARD enum status db_query(struct db *db, struct db_stmt **out, struct err *err,
                                const char *sql, const char *format, ...);

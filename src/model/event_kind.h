@@ -1,0 +1,31 @@
+#pragma once
+/*
+ * event_kind: what an event row tells. Stored as a number: add at the end only.
+ */
+#include "base/attrs.h"
+
+#define EVENT_KIND_MAP(X)                                                                          \
+    X(NONE, "none")                                                                                \
+    X(RUN_CREATED, "run_created")                                                                  \
+    X(RUN_ENDED, "run_ended")                                                                      \
+    X(RUN_CANCEL_ASKED, "run_cancel_asked")                                                        \
+    X(RUN_REOPENED, "run_reopened")                                                                \
+    X(RUN_NOTE, "run_note")                                                                        \
+    X(TASK_ENDED, "task_ended")                                                                    \
+    X(TASK_RETRY, "task_retry")                                                                    \
+    X(TASK_LOST, "task_lost")                                                                      \
+    X(TASK_RETURNED, "task_returned")                                                              \
+    X(TASK_EXPANDED, "task_expanded")                                                              \
+    X(TASK_CLEARED, "task_cleared")                                                                \
+    X(TASK_MARKED, "task_marked")                                                                  \
+    X(RUN_DELETED, "run_deleted")                                                                  \
+    X(STORE_RESTORED, "store_restored")
+
+enum event_kind {
+#define X(name, text) EVENT_##name,
+    EVENT_KIND_MAP(X)
+#undef X
+        EVENT_KIND_COUNT
+};
+
+const char *event_kind_name(enum event_kind kind);

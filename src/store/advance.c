@@ -1,0 +1,91 @@
+#include "store/advance.h"
+
+#include <stdlib.h>
+
+#include "store/claim_priv.h"
+#include "store/outcome_priv.h"
+#include "store/work.h"
+
+static const char TIMER_NEXT[] =
+    "SELECT due_at_us FROM timer WHERE scope = $1 ORDER BY scope, due_at_us LIMIT 1";
+
+static const char *copy_or_null(struct arena *arena, const char *text)
+{
+    return text != NULL ? arena_strdup(arena, text) : NULL;
+}
+
+static void list_changes(const struct work *work, struct arena *arena, struct advance_result *out)
+{
+    out->changes = arena_array(arena, work->rows.count, sizeof *out->changes);
+    for (size_t i = 0; i < work->rows.count; i++) {
+        const struct task_row *task = work->rows.items[i];
+        if (!task->dirty || (!task->fresh && task->state == task->read_state &&
+                             task->attempt == task->read_attempt))
+            continue;
+        out->changes[out->changes_count++] = (struct task_change){
+            .task = task->id,
+            .run = task->run,
+            .node = task->node,
+            .map_index = task->map_index,
+            .state = task->state,
+            .attempt = task->attempt,
+            .reason = task->reason,
+            .exit_code = task->exit_code,
+            .started_at_us = task->started_at_us,
+            .ended_at_us = task->ended_at_us,
+            .instances = task->instance_base != 0 ? task->counts.total : 0,
+            .detail = copy_or_null(arena, task->detail),
+            .label = copy_or_null(arena, task->label),
+        };
+    }
+    out->runs = arena_array(arena, work->run_rows.count, sizeof *out->runs);
+    for (size_t i = 0; i < work->run_rows.count; i++) {
+        const struct run_row *run = work->run_rows.items[i];
+        if (run->state != run->read_state && run_state_is_final(run->state))
+            out->runs[out->runs_count++] = (struct run_change){.run = run->id, .state = run->state};
+    }
+}
+
+static enum status advance(struct work *work, const struct advance_request *request,
+                           struct arena *arena, struct claim_list *claims,
+                           struct advance_result *out, struct err *err)
+{
+    out->accepted = arena_array(arena, request->outcomes_count, sizeof *out->accepted);
+    for (size_t i = 0; i < request->outcomes_count; i++)
+        if (outcome_apply(work, &request->outcomes[i], &out->accepted[i], err) != STATUS_OK)
+            return err->code;
+    if (work_settle(work, err) != STATUS_OK || claim_work(work, request, claims, err) != STATUS_OK)
+        return err->code;
+    /* A claim may end a task that waited too long, which must be settled too. */
+    if (work_settle(work, err) != STATUS_OK)
+        return err->code;
+    list_changes(work, arena, out);
+    if (work_save(work, err) != STATUS_OK)
+        return err->code;
+    return db_get_int(work->db, 0, &out->next_due_us, err, TIMER_NEXT, "i", request->scope);
+}
+
+enum status store_advance(struct store *store, const struct advance_request *request,
+                          struct arena *arena, struct advance_result *out, struct err *err)
+{
+    CLEANUP(db_endp) struct db *db = store->db;
+    struct advance_result result = {0};
+    struct claim_list claims = {0};
+    if (db_begin(db, err) != STATUS_OK)
+        return err_wrap(err, "finish and claim");
+    struct work work;
+    work_init(&work, store, NULL);
+    enum status status = advance(&work, request, arena, &claims, &result, err);
+    work_fini(&work);
+    if (status == STATUS_OK)
+        status = db_commit(db, err);
+    if (status == STATUS_OK) {
+        result.claims = arena_array(arena, claims.count, sizeof *result.claims);
+        for (size_t i = 0; i < claims.count; i++)
+            result.claims[i] = claims.items[i];
+        result.claims_count = claims.count;
+        *out = result;
+    }
+    free(claims.items);
+    return status == STATUS_OK ? status : err_wrap(err, "finish and claim");
+}

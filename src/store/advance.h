@@ -1,0 +1,110 @@
+#pragma once
+/*
+ * advance: the one hot transaction. Outcomes go in; verdicts, retries, released
+ * dependants and run verdicts follow, and new work for the caller's free capacity
+ * comes out, in a single commit.
+ *
+ * An outcome is accepted only from the claim that holds the attempt (attempt number and
+ * nonce); a late or repeated one is answered as not accepted and changes nothing.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "base/err.h"
+#include "model/attempt.h"
+#include "model/run_state.h"
+#include "model/task_state.h"
+#include "store/store.h"
+
+struct outcome_value {
+    const char *key;
+    const char *json; /* NULL: spilled, to be found through its task and key */
+    int64_t bytes;
+};
+
+enum outcome_kind {
+    OUTCOME_END,    /* the attempt is over */
+    OUTCOME_EXPAND, /* a mapped task knows its instances */
+    OUTCOME_RETURN, /* handed back: could not be started here */
+};
+
+struct outcome {
+    int64_t task;
+    int64_t attempt;
+    struct nonce nonce;
+    enum outcome_kind kind;
+    struct attempt_end end;
+    const char *detail; /* text for people, or NULL */
+    const char *label;
+    int64_t started_at_us;
+    int64_t ended_at_us;
+    int64_t log_bytes;
+    int64_t cpu_ms;
+    int64_t rss_kb;
+    const struct outcome_value *values;
+    size_t values_count;
+    bool is_choice; /* of a branch or short circuit: `chosen` are the nodes to go on with */
+    const uint32_t *chosen;
+    size_t chosen_count;
+    int64_t instances; /* OUTCOME_EXPAND: at least 1 */
+};
+
+struct claim {
+    int64_t task;
+    int64_t run;
+    int64_t node;
+    int64_t map_index;
+    int64_t expander; /* instance: id of the mapped task's row; else 0 */
+    int64_t generation;
+    int64_t attempt;
+    struct nonce nonce;
+};
+
+/* A task whose state changed, for those who watch. */
+struct task_change {
+    int64_t task;
+    int64_t run;
+    int64_t node;
+    int64_t map_index;
+    enum task_state state;
+    int64_t attempt;
+    enum reason reason;
+    int64_t exit_code;
+    int64_t started_at_us;
+    int64_t ended_at_us;
+    int64_t instances; /* of an expanded task */
+    const char *detail;
+    const char *label;
+};
+
+struct run_change {
+    int64_t run;
+    enum run_state state;
+};
+
+struct advance_request {
+    int64_t host;
+    int64_t scope;         /* whose work may be claimed */
+    int64_t process_slots; /* how much may be claimed */
+    int64_t inline_slots;
+    const struct outcome *outcomes;
+    size_t outcomes_count;
+};
+
+struct advance_result {
+    bool *accepted; /* one per outcome */
+    struct claim *claims;
+    size_t claims_count;
+    struct task_change *changes;
+    size_t changes_count;
+    struct run_change *runs; /* runs that ended */
+    size_t runs_count;
+    int64_t next_due_us; /* when the next retry is due; 0: none waits */
+};
+
+/* Results are allocated in `arena`. On failure nothing changed and nothing was claimed. */
+NODISCARD enum status store_advance(struct store *store, const struct advance_request *request,
+                                    struct arena *arena, struct advance_result *out,
+                                    struct err *err);

@@ -1,0 +1,289 @@
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "store/claim_priv.h"
+
+enum { DUE_MAX = 2000 };
+
+static const char READY_TOP[] = "SELECT task FROM ready WHERE scope = $1 AND class = $2"
+                                " ORDER BY scope, class, rank, run, task LIMIT $3";
+static const char TIMER_DUE[] = "SELECT task FROM timer WHERE scope = $1 AND due_at_us <= $2"
+                                " ORDER BY scope, due_at_us, task LIMIT $3";
+static const char EXPANSIONS[] = "SELECT task FROM expansion WHERE scope = $1 ORDER BY scope, task";
+
+struct id_list {
+    int64_t *items;
+    size_t count;
+    size_t capacity;
+};
+
+static void id_list_fini(struct id_list *list)
+{
+    free(list->items);
+}
+
+static enum status collect_ids(struct db_stmt *stmt, struct id_list *out, struct err *err)
+{
+    for (;;) {
+        bool row = false;
+        if (db_step(stmt, &row, err) != STATUS_OK)
+            return err->code;
+        if (!row)
+            return STATUS_OK;
+        out->items = mem_grow(out->items, &out->capacity, out->count, sizeof *out->items);
+        out->items[out->count++] = db_int(stmt, 0);
+    }
+}
+
+static void take(struct work *work, const struct advance_request *request, struct run_row *run,
+                 struct task_row *task, struct claim_list *claims)
+{
+    task->state = TASK_RUNNING;
+    task->attempt++;
+    rng_bytes(&task->nonce, sizeof task->nonce);
+    task->has_nonce = true;
+    task->host = request->host;
+    task->due_at_us = 0;
+    task->started_at_us = work->now_us;
+    task->ended_at_us = 0;
+    task->reason = REASON_NONE;
+    task->exit_code = -1;
+    task->detail = NULL;
+    task->log_bytes = task->cpu_ms = task->rss_kb = 0;
+    task->dirty = true;
+    if (run->state == RUN_QUEUED) {
+        run->state = RUN_RUNNING;
+        run->started_at_us = work->now_us;
+        run->dirty = true;
+    }
+    claims->items = mem_grow(claims->items, &claims->capacity, claims->count, sizeof(struct claim));
+    claims->items[claims->count++] = (struct claim){
+        .task = task->id,
+        .run = task->run,
+        .node = task->node,
+        .map_index = task->map_index,
+        .expander = task->map_index >= 0 ? run->first_task + task->node : 0,
+        .generation = task->generation,
+        .attempt = task->attempt,
+        .nonce = task->nonce,
+    };
+}
+
+/* Retries whose time has come join the candidates. */
+static enum status wake_due(struct work *work, const struct advance_request *request,
+                            struct err *err)
+{
+    CLEANUP(id_list_fini) struct id_list due = {0};
+    struct db_stmt *stmt = NULL;
+    if (db_query(work->db, &stmt, err, TIMER_DUE, "iii", request->scope, work->now_us,
+                 (int64_t)DUE_MAX) != STATUS_OK ||
+        collect_ids(stmt, &due, err) != STATUS_OK)
+        return err_wrap(err, "find due retries");
+    for (size_t i = 0; i < due.count; i++) {
+        struct task_row *task = NULL;
+        if (work_task(work, due.items[i], &task, err) != STATUS_OK)
+            return err->code;
+        if (task->state == TASK_UP_FOR_RETRY && task->due_at_us <= work->now_us)
+            work_queue(work, task);
+    }
+    return STATUS_OK;
+}
+
+/* --- choosing -------------------------------------------------------------------------------- */
+
+struct candidate {
+    struct ready_key key;
+    struct run_row *run;
+    struct task_row *task;
+};
+
+struct candidate_list {
+    struct candidate *items;
+    size_t count;
+    size_t capacity;
+};
+
+static void candidate_list_fini(struct candidate_list *list)
+{
+    free(list->items);
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct ready_key *x = &((const struct candidate *)a)->key;
+    const struct ready_key *y = &((const struct candidate *)b)->key;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->run != y->run)
+        return x->run < y->run ? -1 : 1;
+    return x->task < y->task ? -1 : x->task > y->task;
+}
+
+static enum status add_candidate(struct work *work, struct candidate_list *list,
+                                 struct task_row *task, enum claim_class class, int64_t scope,
+                                 struct err *err)
+{
+    struct run_row *run = NULL;
+    if (task->state != TASK_QUEUED)
+        return STATUS_OK;
+    if (work_run(work, task->run, &run, err) != STATUS_OK)
+        return err->code;
+    struct ready_key key = ready_key_of(run, task);
+    if (key.class != class || key.scope != scope)
+        return STATUS_OK;
+    list->items = mem_grow(list->items, &list->capacity, list->count, sizeof *list->items);
+    list->items[list->count++] = (struct candidate){.key = key, .run = run, .task = task};
+    return STATUS_OK;
+}
+
+/* The best `slots` rows of the ready table; rows of this transaction are not in it yet. */
+static enum status add_stored(struct work *work, struct candidate_list *list,
+                              enum claim_class class, int64_t scope, int64_t slots, struct err *err)
+{
+    CLEANUP(id_list_fini) struct id_list stored = {0};
+    struct db_stmt *stmt = NULL;
+    if (db_query(work->db, &stmt, err, READY_TOP, "iii", scope, (int64_t) class, slots) !=
+            STATUS_OK ||
+        collect_ids(stmt, &stored, err) != STATUS_OK)
+        return err_wrap(err, "find claimable work");
+    for (size_t i = 0; i < stored.count; i++) {
+        struct task_row *task = NULL;
+        if (work_task(work, stored.items[i], &task, err) != STATUS_OK ||
+            add_candidate(work, list, task, class, scope, err) != STATUS_OK)
+            return err->code;
+    }
+    return STATUS_OK;
+}
+
+static enum status drop_if_too_old(struct work *work, const struct candidate *candidate,
+                                   bool *out_dropped, struct err *err)
+{
+    int64_t bound_ms = task_row_def(candidate->run, candidate->task)->queue_timeout_ms;
+    int64_t waited_us = work->now_us - candidate->task->queued_at_us;
+    *out_dropped = bound_ms > 0 && waited_us > bound_ms * 1000;
+    if (!*out_dropped)
+        return STATUS_OK;
+    return work_end_task(work, candidate->run, candidate->task, TASK_FAILED, REASON_QUEUE_TIMEOUT,
+                         "waited longer than queue_timeout allows", err);
+}
+
+static enum status claim_class_of_work(struct work *work, const struct advance_request *request,
+                                       enum claim_class class, int64_t *slots,
+                                       struct claim_list *claims, struct err *err)
+{
+    CLEANUP(candidate_list_fini) struct candidate_list list = {0};
+    if (*slots <= 0)
+        return STATUS_OK;
+    for (size_t i = 0; i < work->ready.count; i++)
+        if (add_candidate(work, &list, work->ready.items[i], class, request->scope, err) !=
+            STATUS_OK)
+            return err->code;
+    if (add_stored(work, &list, class, request->scope, *slots, err) != STATUS_OK)
+        return err->code;
+    if (list.count > 0)
+        qsort(list.items, list.count, sizeof *list.items, by_key);
+    for (size_t i = 0; i<list.count && * slots> 0; i++) {
+        bool dropped = false;
+        if (drop_if_too_old(work, &list.items[i], &dropped, err) != STATUS_OK)
+            return err->code;
+        if (dropped)
+            continue;
+        take(work, request, list.items[i].run, list.items[i].task, claims);
+        (*slots)--;
+    }
+    return STATUS_OK;
+}
+
+/* --- instances that have no rows yet --------------------------------------------------------- */
+
+static int64_t room_for_instances(const struct task_def *def, const struct task_row *expander,
+                                  int64_t slots)
+{
+    const struct parent_counts *counts = &expander->counts;
+    int64_t ended = counts->success + counts->failed + counts->upstream_failed + counts->skipped +
+                    counts->removed;
+    int64_t room = MIN(slots, counts->total - expander->inserted);
+    if (def->max_parallel > 0)
+        room = MIN(room, def->max_parallel - (expander->inserted - ended));
+    return MAX(room, (int64_t)0);
+}
+
+/* Rows of instances are made when there is room to run them, already claimed. */
+static enum status claim_instances(struct work *work, const struct advance_request *request,
+                                   int64_t expander_id, int64_t slots[static CLASS_COUNT],
+                                   struct claim_list *claims, struct err *err)
+{
+    struct task_row *expander = NULL;
+    struct run_row *run = NULL;
+    if (work_task(work, expander_id, &expander, err) != STATUS_OK ||
+        work_run(work, expander->run, &run, err) != STATUS_OK)
+        return err->code;
+    if (expander->state != TASK_DEFERRED)
+        return STATUS_OK;
+    const struct task_def *def = task_row_def(run, expander);
+    int64_t *left = &slots[task_kind_is_inline(def->kind) ? CLASS_INLINE : CLASS_PROCESS];
+    int64_t room = room_for_instances(def, expander, *left);
+    for (int64_t i = 0; i < room; i++) {
+        struct task_row *task =
+            work_add(work, &(struct task_row){
+                               .id = expander->instance_base + expander->inserted,
+                               .run = run->id,
+                               .node = expander->node,
+                               .map_index = expander->inserted,
+                               .generation = expander->generation,
+                               .queued_at_us = work->now_us,
+                               .exit_code = -1,
+                               .cause = -1,
+                               .fresh = true,
+                           });
+        take(work, request, run, task, claims);
+        expander->inserted++;
+        expander->dirty = true;
+    }
+    *left -= room;
+    return STATUS_OK;
+}
+
+static enum status claim_expansions(struct work *work, const struct advance_request *request,
+                                    int64_t slots[static CLASS_COUNT], struct claim_list *claims,
+                                    struct err *err)
+{
+    CLEANUP(id_list_fini) struct id_list expanders = {0};
+    struct db_stmt *stmt = NULL;
+    if (db_query(work->db, &stmt, err, EXPANSIONS, "i", request->scope) != STATUS_OK ||
+        collect_ids(stmt, &expanders, err) != STATUS_OK)
+        return err_wrap(err, "find mapped tasks");
+    /* Those expanded in this transaction have no row in the table yet. */
+    for (size_t i = 0; i < work->rows.count; i++) {
+        const struct task_row *task = work->rows.items[i];
+        if (task->state != TASK_DEFERRED || task->read_state == TASK_DEFERRED)
+            continue;
+        expanders.items = mem_grow(expanders.items, &expanders.capacity, expanders.count,
+                                   sizeof *expanders.items);
+        expanders.items[expanders.count++] = task->id;
+    }
+    for (size_t i = 0; i < expanders.count; i++) {
+        if (slots[CLASS_PROCESS] <= 0 && slots[CLASS_INLINE] <= 0)
+            break;
+        if (claim_instances(work, request, expanders.items[i], slots, claims, err) != STATUS_OK)
+            return err->code;
+    }
+    return STATUS_OK;
+}
+
+enum status claim_work(struct work *work, const struct advance_request *request,
+                       struct claim_list *claims, struct err *err)
+{
+    int64_t slots[CLASS_COUNT] = {
+        [CLASS_PROCESS] = request->process_slots,
+        [CLASS_INLINE] = request->inline_slots,
+    };
+    if (wake_due(work, request, err) != STATUS_OK)
+        return err->code;
+    for (enum claim_class class = 0; class < CLASS_COUNT; class ++)
+        if (claim_class_of_work(work, request, class, &slots[class], claims, err) != STATUS_OK)
+            return err->code;
+    return claim_expansions(work, request, slots, claims, err);
+}

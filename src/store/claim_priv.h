@@ -1,0 +1,19 @@
+#pragma once
+/*
+ * claim_priv: taking work for free capacity inside the advance transaction.
+ */
+#include "store/advance.h"
+#include "store/work.h"
+
+struct claim_list {
+    struct claim *items;
+    size_t count;
+    size_t capacity;
+};
+
+/*
+ * Claim due work of a scope: urgent first, then the older run, then the lower task. What became
+ * claimable in this very transaction takes part without passing through `ready`.
+ */
+NODISCARD enum status claim_work(struct work *work, const struct advance_request *request,
+                                 struct claim_list *claims, struct err *err);

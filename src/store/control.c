@@ -1,0 +1,370 @@
+#include "store/control.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "base/json.h"
+#include "store/run_tasks_priv.h"
+
+/* Everything a person changes is done over all rows of the run, inside one transaction. */
+struct change {
+    struct work work;
+    struct run_tasks tasks;
+};
+
+static void change_fini(struct change *change)
+{
+    db_end(change->work.db);
+    work_fini(&change->work);
+}
+
+static enum status change_begin(struct change *change, struct store *store, int64_t run,
+                                const char *actor, struct err *err)
+{
+    work_init(&change->work, store, actor);
+    if (db_begin(store->db, err) != STATUS_OK ||
+        run_tasks_load(&change->work, run, &change->tasks, err) != STATUS_OK)
+        return err->code;
+    return STATUS_OK;
+}
+
+static enum status change_commit(struct change *change, struct err *err)
+{
+    if (work_settle(&change->work, err) != STATUS_OK || work_save(&change->work, err) != STATUS_OK)
+        return err->code;
+    return db_commit(change->work.db, err);
+}
+
+/* --- cancel ---------------------------------------------------------------------------------- */
+
+static enum status cancel_row(struct change *change, struct task_row *task, struct err *err)
+{
+    if (task_state_is_final(task->state) || task->state == TASK_RUNNING)
+        return STATUS_OK;
+    if (task->state == TASK_DEFERRED && task->instance_base != 0)
+        return work_drop_uninserted(&change->work, change->tasks.run, task, err);
+    return work_end_task(&change->work, change->tasks.run, task, TASK_CANCELLED, REASON_CANCELLED,
+                         NULL, err);
+}
+
+static enum status cancel_rows(struct change *change, bool finally_too, struct err *err)
+{
+    struct run_tasks *tasks = &change->tasks;
+    for (size_t node = 0; node < tasks->run->dag->tasks_count; node++) {
+        if (tasks->run->dag->tasks[node].is_finally && !finally_too)
+            continue;
+        for (size_t i = 0; i < tasks->instances[node].count; i++)
+            if (cancel_row(change, tasks->instances[node].items[i], err) != STATUS_OK)
+                return err->code;
+        if (cancel_row(change, tasks->nodes[node], err) != STATUS_OK)
+            return err->code;
+    }
+    return STATUS_OK;
+}
+
+enum status store_run_cancel(struct store *store, const struct cancel_request *request,
+                             struct err *err)
+{
+    CLEANUP(change_fini) struct change change;
+    if (change_begin(&change, store, request->run, request->actor, err) != STATUS_OK)
+        return err_wrap(err, "cancel");
+    struct run_row *run = change.tasks.run;
+    if (run_state_is_final(run->state))
+        return err_set(err, STATUS_CONFLICT, "the run is over already: %s",
+                       run_state_name(run->state));
+    run->cancel_asked = request->cause;
+    run->dirty = true;
+    if (work_event(&change.work, EVENT_RUN_CANCEL_ASKED, run, NULL, NULL, err) != STATUS_OK ||
+        cancel_rows(&change, request->finally_too, err) != STATUS_OK ||
+        change_commit(&change, err) != STATUS_OK)
+        return err_wrap(err, "cancel");
+    return STATUS_OK;
+}
+
+/* --- starting a new generation --------------------------------------------------------------- */
+
+static const char VALUES_DROP[] = "DELETE FROM value WHERE task = $1";
+
+/* The row is as if it had never been decided; its old attempt is kept. */
+static enum status renew(struct change *change, struct task_row *task, enum task_state state,
+                         enum event_kind kind, struct err *err)
+{
+    struct work *work = &change->work;
+    bool had_attempt =
+        task->attempt > 0 && task_state_is_final(task->state) && task->started_at_us != 0;
+    if (had_attempt && task_row_keep_attempt(work->db, task, task->state, err) != STATUS_OK)
+        return err->code;
+    if (db_do(work->db, err, VALUES_DROP, "i", task->id) != STATUS_OK)
+        return err->code;
+    task->generation++;
+    task->state = state;
+    task->failures = task->losses = 0;
+    task->host = 0;
+    task->queued_at_us = task->started_at_us = task->ended_at_us = task->due_at_us = 0;
+    task->reason = REASON_NONE;
+    task->exit_code = -1;
+    task->detail = NULL;
+    task->log_bytes = task->cpu_ms = task->rss_kb = 0;
+    task->dirty = true;
+    return work_event(work, kind, change->tasks.run, task, NULL, err);
+}
+
+static void reopen(struct run_row *run)
+{
+    run->state = RUN_RUNNING;
+    run->cancel_asked = CANCEL_NONE;
+    run->ended_at_us = 0;
+    run->dirty = true;
+}
+
+/* --- clear ----------------------------------------------------------------------------------- */
+
+static bool did_not_succeed(const struct task_row *task)
+{
+    return task->state == TASK_FAILED || task->state == TASK_UPSTREAM_FAILED ||
+           task->state == TASK_CANCELLED;
+}
+
+/* The chosen nodes, everything with a verdict downstream of them, and what must go with it. */
+static void choose_nodes(const struct change *change, const struct clear_request *request,
+                         bool *chosen)
+{
+    const struct run_tasks *tasks = &change->tasks;
+    const struct dag *dag = tasks->run->dag;
+    bool any_main = false;
+    for (size_t node = 0; node < dag->tasks_count; node++) {
+        chosen[node] =
+            request->nodes != NULL ? request->nodes[node] : did_not_succeed(tasks->nodes[node]);
+        chosen[node] = chosen[node] && tasks->nodes[node]->reason != REASON_NOT_SELECTED;
+    }
+    for (size_t i = 0; i < dag->tasks_count; i++) {
+        uint32_t node = dag->order[i];
+        const struct node_list *next = &dag->tasks[node].dependants;
+        for (size_t j = 0; chosen[node] && j < next->count; j++)
+            chosen[next->items[j]] |= task_state_is_final(tasks->nodes[next->items[j]]->state) &&
+                                      tasks->nodes[next->items[j]]->reason != REASON_NOT_SELECTED;
+        any_main |= chosen[node] && !dag->tasks[node].is_finally;
+    }
+    for (size_t node = 0; node < dag->tasks_count; node++) {
+        const struct task_def *def = &dag->tasks[node];
+        /* Finally tasks close the run again; a teardown needs its setups to have run. */
+        if (any_main && def->is_finally && task_state_is_final(tasks->nodes[node]->state))
+            chosen[node] = tasks->nodes[node]->reason != REASON_NOT_SELECTED;
+        for (size_t i = 0; chosen[node] && i < def->teardown_of.count; i++)
+            chosen[def->teardown_of.items[i]] = true;
+    }
+}
+
+static enum status refuse_running(const struct change *change, const bool *chosen, struct err *err)
+{
+    const struct run_tasks *tasks = &change->tasks;
+    for (size_t node = 0; node < tasks->run->dag->tasks_count; node++) {
+        if (!chosen[node])
+            continue;
+        bool running = tasks->nodes[node]->state == TASK_RUNNING;
+        for (size_t i = 0; i < tasks->instances[node].count; i++)
+            running |= tasks->instances[node].items[i]->state == TASK_RUNNING;
+        if (running)
+            return err_set(err, STATUS_CONFLICT, "task '%s' is running; stop it first",
+                           tasks->run->dag->tasks[node].id);
+    }
+    return STATUS_OK;
+}
+
+/* Instances to run again within an expansion that stays. */
+static enum status clear_instances(struct change *change, size_t node, int64_t map_index,
+                                   int64_t *count, struct err *err)
+{
+    struct task_row *expander = change->tasks.nodes[node];
+    struct instances *list = &change->tasks.instances[node];
+    for (size_t i = 0; i < list->count; i++) {
+        struct task_row *task = list->items[i];
+        if (map_index >= 0 ? task->map_index != map_index : !did_not_succeed(task))
+            continue;
+        if (renew(change, task, TASK_NONE, EVENT_TASK_CLEARED, err) != STATUS_OK)
+            return err->code;
+        work_queue(&change->work, task);
+        (*count)++;
+    }
+    /* Those dropped before they had rows come back. */
+    *count += expander->inserted - (int64_t)list->count;
+    expander->inserted = (int64_t)list->count;
+    int64_t total = expander->counts.total;
+    if (renew(change, expander, TASK_DEFERRED, EVENT_TASK_CLEARED, err) != STATUS_OK)
+        return err->code;
+    expander->counts.total = total;
+    return STATUS_OK;
+}
+
+static enum status clear_node(struct change *change, const struct clear_request *request,
+                              size_t node, bool by_request, int64_t *count, struct err *err)
+{
+    struct task_row *task = change->tasks.nodes[node];
+    bool keeps_expansion = task->instance_base != 0 && by_request && !request->whole;
+    if (keeps_expansion)
+        return clear_instances(change, node, request->map_index, count, err);
+    if (task->state == TASK_NONE)
+        return STATUS_OK;
+    task->instance_base = 0;
+    task->inserted = 0;
+    change->tasks.instances[node].count = 0;
+    (*count)++;
+    return renew(change, task, TASK_NONE, EVENT_TASK_CLEARED, err);
+}
+
+static const char CHOSEN_GET[] = "SELECT json FROM value WHERE task = $1 AND key = 'chosen'";
+
+/* A choice that stands goes on skipping what it did not choose. */
+static enum status repeat_choice(struct change *change, size_t node, struct err *err)
+{
+    struct task_row *task = change->tasks.nodes[node];
+    const struct dag *dag = change->tasks.run->dag;
+    enum task_kind kind = dag->tasks[node].kind;
+    if ((kind != KIND_BRANCH && kind != KIND_SHORT_CIRCUIT) || task->state != TASK_SUCCESS)
+        return STATUS_OK;
+    struct db_stmt *stmt = NULL;
+    bool row = false;
+    if (db_query(change->work.db, &stmt, err, CHOSEN_GET, "i", task->id) != STATUS_OK ||
+        db_step(stmt, &row, err) != STATUS_OK || !row)
+        return row ? err->code : STATUS_OK;
+    CLEANUP(json_decrefp) json_t *names = NULL;
+    const char *text = db_text(stmt, 0);
+    enum status status = json_parse(text, strlen(text), &names, err);
+    db_reset(stmt);
+    if (status != STATUS_OK)
+        return status;
+    uint32_t *chosen = arena_array(change->work.arena, json_array_size(names) + 1, sizeof *chosen);
+    size_t count = 0;
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        const char *id = json_string_value(json_array_get(names, i));
+        int64_t found = id != NULL ? dag_find_task(dag, id) : -1;
+        if (found >= 0)
+            chosen[count++] = (uint32_t)found;
+    }
+    return work_skip_unchosen(&change->work, change->tasks.run, task, chosen, count, err);
+}
+
+static enum status apply_clear(struct change *change, const struct clear_request *request,
+                               const bool *chosen, int64_t *count, struct err *err)
+{
+    size_t nodes = change->tasks.run->dag->tasks_count;
+    struct run_row *run = change->tasks.run;
+    for (size_t node = 0; node < nodes; node++) {
+        bool by_request = request->nodes != NULL ? request->nodes[node]
+                                                 : did_not_succeed(change->tasks.nodes[node]);
+        if (chosen[node] && clear_node(change, request, node, by_request, count, err) != STATUS_OK)
+            return err->code;
+    }
+    reopen(run);
+    run_tasks_recount(&change->tasks);
+    if (work_event(&change->work, EVENT_RUN_REOPENED, run, NULL, NULL, err) != STATUS_OK)
+        return err->code;
+    for (size_t node = 0; node < nodes; node++)
+        if (repeat_choice(change, node, err) != STATUS_OK)
+            return err->code;
+    run_tasks_touch(&change->work, &change->tasks);
+    return STATUS_OK;
+}
+
+enum status store_clear(struct store *store, const struct clear_request *request,
+                        struct arena *arena, struct clear_result *out, struct err *err)
+{
+    CLEANUP(change_fini) struct change change;
+    if (change_begin(&change, store, request->run, request->actor, err) != STATUS_OK)
+        return err_wrap(err, "clear");
+    size_t nodes = change.tasks.run->dag->tasks_count;
+    struct clear_result result = {.cleared = arena_array(arena, nodes, sizeof(bool))};
+    choose_nodes(&change, request, result.cleared);
+    if (refuse_running(&change, result.cleared, err) != STATUS_OK)
+        return err_wrap(err, "clear");
+    if (request->dry_run) {
+        for (size_t node = 0; node < nodes; node++)
+            result.count += result.cleared[node];
+    } else if (apply_clear(&change, request, result.cleared, &result.count, err) != STATUS_OK ||
+               change_commit(&change, err) != STATUS_OK) {
+        return err_wrap(err, "clear");
+    }
+    *out = result;
+    return STATUS_OK;
+}
+
+/* --- mark ------------------------------------------------------------------------------------ */
+
+/* Rows that never ran because of how their parents ended are decided again. */
+static enum status renew_undecided(struct change *change, size_t from, struct err *err)
+{
+    struct run_tasks *tasks = &change->tasks;
+    const struct dag *dag = tasks->run->dag;
+    bool *affected = arena_array(change->work.arena, dag->tasks_count, sizeof *affected);
+    affected[from] = true;
+    for (size_t i = 0; i < dag->tasks_count; i++) {
+        uint32_t node = dag->order[i];
+        const struct node_list *next = &dag->tasks[node].dependants;
+        for (size_t j = 0; affected[node] && j < next->count; j++) {
+            struct task_row *child = tasks->nodes[next->items[j]];
+            bool by_rule = child->reason == REASON_UPSTREAM && task_state_is_final(child->state);
+            if (!by_rule || affected[next->items[j]])
+                continue;
+            affected[next->items[j]] = true;
+            if (renew(change, child, TASK_NONE, EVENT_TASK_CLEARED, err) != STATUS_OK)
+                return err->code;
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status find_marked(struct change *change, const struct mark_request *request,
+                               struct task_row **out, struct err *err)
+{
+    struct task_row *task = change->tasks.nodes[request->node];
+    if (request->map_index < 0) {
+        *out = task;
+        return STATUS_OK;
+    }
+    const struct instances *list = &change->tasks.instances[request->node];
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->items[i]->map_index == request->map_index) {
+            *out = list->items[i];
+            return STATUS_OK;
+        }
+    }
+    return err_set(err, STATUS_NOT_FOUND, "task '%s' has no instance %lld",
+                   task_row_def(change->tasks.run, task)->id, (long long)request->map_index);
+}
+
+static enum status apply_mark(struct change *change, const struct mark_request *request,
+                              struct err *err)
+{
+    struct task_row *task = NULL;
+    struct run_row *run = change->tasks.run;
+    if (find_marked(change, request, &task, err) != STATUS_OK)
+        return err->code;
+    if (task->state == TASK_RUNNING || (task->state == TASK_DEFERRED && task->instance_base != 0))
+        return err_set(err, STATUS_CONFLICT, "task '%s' is running; stop the run first",
+                       task_row_def(run, task)->id);
+    if (task->map_index < 0) {
+        task->instance_base = 0;
+        task->inserted = 0;
+        change->tasks.instances[request->node].count = 0;
+    }
+    if (renew(change, task, request->state, EVENT_TASK_MARKED, err) != STATUS_OK ||
+        renew_undecided(change, (size_t)request->node, err) != STATUS_OK)
+        return err->code;
+    task->reason = REASON_MARKED;
+    task->ended_at_us = change->work.now_us;
+    if (run_state_is_final(run->state))
+        reopen(run);
+    run_tasks_recount(&change->tasks);
+    run_tasks_touch(&change->work, &change->tasks);
+    return STATUS_OK;
+}
+
+enum status store_mark(struct store *store, const struct mark_request *request, struct err *err)
+{
+    CHECK(task_state_is_final(request->state));
+    CLEANUP(change_fini) struct change change;
+    if (change_begin(&change, store, request->run, request->actor, err) != STATUS_OK ||
+        apply_mark(&change, request, err) != STATUS_OK || change_commit(&change, err) != STATUS_OK)
+        return err_wrap(err, "mark");
+    return STATUS_OK;
+}

@@ -1,0 +1,61 @@
+#pragma once
+/*
+ * control: what people do to runs and tasks. Every change is an event with its actor.
+ */
+#include "store/rows.h"
+#include "store/store.h"
+
+struct cancel_request {
+    int64_t run;
+    enum cancel_cause cause;
+    bool finally_too; /* nobody is left to run the finally tasks */
+    const char *actor;
+};
+
+/*
+ * Ask a run to stop: what has not started is cancelled here, what runs is ended by its owner,
+ * who sees cancel_asked. STATUS_CONFLICT: the run is over already.
+ */
+NODISCARD enum status store_run_cancel(struct store *store, const struct cancel_request *request,
+                                       struct err *err);
+
+struct clear_request {
+    int64_t run;
+    const bool *nodes; /* one per node: clear it; NULL: whatever did not succeed */
+    int64_t map_index; /* only this instance of the chosen nodes; -1: all that did not succeed */
+    bool whole;        /* chosen mapped tasks are expanded again */
+    bool dry_run;
+    const char *actor;
+};
+
+struct clear_result {
+    bool *cleared; /* one per node, in the arena given */
+    int64_t count; /* rows that will run again, or be decided again */
+};
+
+/*
+ * Let tasks run again: the chosen ones and everything downstream that has a verdict start a
+ * new generation; setups and teardowns of theirs too. STATUS_CONFLICT: one of them runs.
+ */
+NODISCARD enum status store_clear(struct store *store, const struct clear_request *request,
+                                  struct arena *arena, struct clear_result *out, struct err *err);
+
+struct mark_request {
+    int64_t run;
+    int64_t node;
+    int64_t map_index;     /* -1: the task itself */
+    enum task_state state; /* success, failed or skipped */
+    const char *actor;
+};
+
+/* Give a task a verdict by hand; what waited for it is decided again. */
+NODISCARD enum status store_mark(struct store *store, const struct mark_request *request,
+                                 struct err *err);
+
+/*
+ * Take back what dead hosts held of a run (0: of all runs): each such attempt is kept as lost,
+ * the task is claimable again, or fails when it lost too many owners.
+ */
+NODISCARD enum status store_recover(struct store *store, int64_t run,
+                                    bool (*is_alive)(void *context, int64_t host), void *context,
+                                    int64_t *out_lost, struct err *err);

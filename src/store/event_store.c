@@ -1,0 +1,41 @@
+#include "store/event_store.h"
+
+#include "store/store_priv.h"
+
+static const char EVENT_LIST[] =
+    "SELECT id, at_us, kind, run, task, row_version, old_state, new_state, generation, attempt,"
+    " actor, reason, data FROM event WHERE ($1 = 0 OR run = $1) AND id > $2 ORDER BY id LIMIT $3";
+
+enum status store_event_each(struct store *store, int64_t run, int64_t after, int64_t limit,
+                             enum status (*each)(void *context, const struct event_info *event,
+                                                 struct err *err),
+                             void *context, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    enum status status = db_query(store->db, &stmt, err, EVENT_LIST, "iii", run, after, limit);
+    while (status == STATUS_OK) {
+        bool row = false;
+        status = db_step(stmt, &row, err);
+        if (status != STATUS_OK || !row)
+            break;
+        struct event_info event = {
+            .id = db_int(stmt, 0),
+            .at_us = db_int(stmt, 1),
+            .kind = (enum event_kind)db_int(stmt, 2),
+            .run = db_int(stmt, 3),
+            .task = db_int(stmt, 4),
+            .row_version = db_int(stmt, 5),
+            .old_state = db_int(stmt, 6),
+            .new_state = db_int(stmt, 7),
+            .generation = db_int(stmt, 8),
+            .attempt = db_int(stmt, 9),
+            .actor = db_text(stmt, 10),
+            .reason = (enum reason)db_int(stmt, 11),
+            .data = db_text(stmt, 12),
+        };
+        status = each(context, &event, err);
+        if (status != STATUS_OK)
+            db_reset(stmt);
+    }
+    return status;
+}

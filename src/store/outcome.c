@@ -1,0 +1,164 @@
+/*
+ * outcome: what one attempt's end does to its row.
+ *
+ * The claim's attempt number and nonce decide whether the outcome is accepted at all.
+ */
+#include <string.h>
+
+#include "base/check.h"
+#include "base/rng.h"
+#include "store/outcome_priv.h"
+
+enum { CHANCE_STEPS = 1 << 20 };
+
+static double draw_chance(void)
+{
+    return (double)rng_below(CHANCE_STEPS) / CHANCE_STEPS;
+}
+
+static bool is_current(const struct task_row *task, const struct outcome *outcome)
+{
+    return task->state == TASK_RUNNING && task->attempt == outcome->attempt && task->has_nonce &&
+           memcmp(&task->nonce, &outcome->nonce, sizeof task->nonce) == 0;
+}
+
+static const char VALUE_SAVE[] =
+    "INSERT INTO value (task, key, json, bytes) VALUES ($1, $2, $3, $4)"
+    " ON CONFLICT (task, key) DO UPDATE SET json = excluded.json,"
+    " bytes = excluded.bytes";
+
+static enum status save_values(struct work *work, const struct outcome *outcome, struct err *err)
+{
+    for (size_t i = 0; i < outcome->values_count; i++) {
+        const struct outcome_value *value = &outcome->values[i];
+        if (db_do(work->db, err, VALUE_SAVE, "itti", outcome->task, value->key, value->json,
+                  value->bytes) != STATUS_OK)
+            return err_wrap(err, "save value '%s'", value->key);
+    }
+    return STATUS_OK;
+}
+
+static void note_usage(struct work *work, struct task_row *task, const struct outcome *outcome)
+{
+    task->reason = outcome->end.reason;
+    task->exit_code = outcome->end.reason == REASON_EXIT || outcome->end.reason == REASON_SIGNAL
+                          ? outcome->end.exit_code
+                          : -1;
+    task->detail = outcome->detail != NULL ? arena_strdup(work->arena, outcome->detail) : NULL;
+    if (outcome->label != NULL)
+        task->label = arena_strdup(work->arena, outcome->label);
+    if (outcome->started_at_us != 0)
+        task->started_at_us = outcome->started_at_us;
+    task->ended_at_us = outcome->ended_at_us != 0 ? outcome->ended_at_us : work->now_us;
+    task->log_bytes = outcome->log_bytes;
+    task->cpu_ms = outcome->cpu_ms;
+    task->rss_kb = outcome->rss_kb;
+    task->dirty = true;
+}
+
+static enum status wait_for_retry(struct work *work, struct run_row *run, struct task_row *task,
+                                  int64_t delay_ms, struct err *err)
+{
+    task->state = TASK_UP_FOR_RETRY;
+    task->failures++;
+    task->due_at_us = work->now_us + delay_ms * 1000;
+    if (task_row_keep_attempt(work->db, task, TASK_FAILED, err) != STATUS_OK ||
+        work_event(work, EVENT_TASK_RETRY, run, task, NULL, err) != STATUS_OK)
+        return err->code;
+    task->host = 0;
+    return STATUS_OK;
+}
+
+static enum status end_attempt(struct work *work, struct run_row *run, struct task_row *task,
+                               const struct outcome *outcome, struct err *err)
+{
+    struct attempt_verdict verdict =
+        attempt_decide(task_row_def(run, task), task->failures, &outcome->end, draw_chance());
+    note_usage(work, task, outcome);
+    bool is_main = !task_row_def(run, task)->is_finally;
+    if (verdict.state == TASK_UP_FOR_RETRY && run->cancel_asked != CANCEL_NONE && is_main)
+        verdict.state = TASK_CANCELLED;
+    if (verdict.state == TASK_UP_FOR_RETRY)
+        return wait_for_retry(work, run, task, verdict.delay_ms, err);
+
+    bool shows_values = verdict.state == TASK_SUCCESS || verdict.state == TASK_SKIPPED;
+    if (shows_values && save_values(work, outcome, err) != STATUS_OK)
+        return err->code;
+    if (verdict.state == TASK_SUCCESS && outcome->is_choice &&
+        work_skip_unchosen(work, run, task, outcome->chosen, outcome->chosen_count, err) !=
+            STATUS_OK)
+        return err->code;
+    return work_end_task(work, run, task, verdict.state, outcome->end.reason, task->detail, err);
+}
+
+/* The mapped task leaves its slot and waits for its instances, which replace it as parents. */
+static enum status expand(struct work *work, struct run_row *run, struct task_row *task,
+                          const struct outcome *outcome, struct err *err)
+{
+    int64_t count = outcome->instances;
+    CHECK(count >= 1);
+    if (store_take_task_ids(work->store, count, &task->instance_base, err) != STATUS_OK ||
+        save_values(work, outcome, err) != STATUS_OK)
+        return err->code;
+    note_usage(work, task, outcome);
+    task->reason = REASON_NONE;
+    task->ended_at_us = 0;
+    task->state = TASK_DEFERRED;
+    task->host = 0;
+    task->inserted = 0;
+    task->counts = (struct parent_counts){.total = count};
+    const struct task_def *def = task_row_def(run, task);
+    *(def->is_finally ? &run->open_finally : &run->open_main) += count;
+    run->dirty = true;
+    for (size_t i = 0; i < def->dependants.count; i++) {
+        struct task_row *child = NULL;
+        if (work_node(work, run, def->dependants.items[i], &child, err) != STATUS_OK)
+            return err->code;
+        if (child->state != TASK_NONE)
+            continue;
+        child->counts.total += count - 1;
+        child->dirty = true;
+    }
+    if (run->cancel_asked != CANCEL_NONE && !def->is_finally)
+        return work_drop_uninserted(work, run, task, err);
+    return work_event(work, EVENT_TASK_EXPANDED, run, task, NULL, err);
+}
+
+static enum status hand_back(struct work *work, struct run_row *run, struct task_row *task,
+                             struct err *err)
+{
+    task->host = 0;
+    task->dirty = true;
+    if (run->cancel_asked != CANCEL_NONE && !task_row_def(run, task)->is_finally)
+        return work_end_task(work, run, task, TASK_CANCELLED, REASON_CANCELLED, NULL, err);
+    if (work_event(work, EVENT_TASK_RETURNED, run, task, NULL, err) != STATUS_OK ||
+        task_row_keep_attempt(work->db, task, TASK_NONE, err) != STATUS_OK)
+        return err->code;
+    task->state = TASK_QUEUED;
+    return STATUS_OK;
+}
+
+enum status outcome_apply(struct work *work, const struct outcome *outcome, bool *out_accepted,
+                          struct err *err)
+{
+    struct task_row *task = NULL;
+    struct run_row *run = NULL;
+    *out_accepted = false;
+    if (work_task(work, outcome->task, &task, err) != STATUS_OK)
+        return err->code == STATUS_NOT_FOUND ? STATUS_OK : err->code;
+    if (!is_current(task, outcome))
+        return STATUS_OK;
+    if (work_run(work, task->run, &run, err) != STATUS_OK)
+        return err->code;
+    *out_accepted = true;
+    switch (outcome->kind) {
+    case OUTCOME_END:
+        return end_attempt(work, run, task, outcome, err);
+    case OUTCOME_EXPAND:
+        return expand(work, run, task, outcome, err);
+    case OUTCOME_RETURN:
+        return hand_back(work, run, task, err);
+    }
+    CHECK(!"every outcome is handled");
+    return STATUS_OK;
+}

@@ -1,0 +1,153 @@
+/*
+ * run_create: a run comes into being with all its task rows, in one transaction.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "store/run_store.h"
+#include "store/work.h"
+
+enum { RUN_ID_TRIES = 1000 };
+
+static const char RUN_INSERT[] =
+    "INSERT INTO run (id, dag, version, run_id, namespace, kind, state, scope, logical_at_us,"
+    " interval_start_us, interval_end_us, params, conf, note, actor, first_task, open_main,"
+    " open_finally, created_at_us) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,"
+    " $14, $15, $16, $17, $18, $19)";
+static const char RUN_ID_TAKEN[] = "SELECT count(*) FROM run WHERE dag = $1 AND run_id = $2";
+static const char VERSION_DAG[] = "SELECT dag FROM version WHERE id = $1";
+
+/* The given id, or one from the logical date that is still free. */
+static enum status choose_run_id(struct store *store, const struct run_request *request,
+                                 int64_t dag_key, char out[static RUN_ID_TEXT_MAX], struct err *err)
+{
+    char date[INSTANT_TEXT_MAX];
+    (void)instant_format_offset(request->logical_at_us, date);
+    for (int i = 1; i <= RUN_ID_TRIES; i++) {
+        int length = request->run_id != NULL ? snprintf(out, RUN_ID_TEXT_MAX, "%s", request->run_id)
+                     : i == 1
+                         ? snprintf(out, RUN_ID_TEXT_MAX, "%s__%s", request->kind, date)
+                         : snprintf(out, RUN_ID_TEXT_MAX, "%s__%s__%d", request->kind, date, i);
+        if (length >= RUN_ID_TEXT_MAX)
+            return err_set(err, STATUS_INVALID, "the run id is longer than %d bytes",
+                           RUN_ID_TEXT_MAX - 1);
+        int64_t taken = 0;
+        if (db_get_int(store->db, 0, &taken, err, RUN_ID_TAKEN, "it", dag_key, out) != STATUS_OK)
+            return err->code;
+        if (taken == 0)
+            return STATUS_OK;
+        if (request->run_id != NULL || strcmp(request->kind, "manual") != 0)
+            break;
+    }
+    return err_set(err, STATUS_CONFLICT, "there is a run '%s' of this DAG already", out);
+}
+
+static bool is_selected(const struct run_request *request, uint32_t node)
+{
+    return request->selected == NULL || request->selected[node];
+}
+
+static struct task_row first_row(const struct run_request *request, const struct run_row *run,
+                                 uint32_t node)
+{
+    const struct task_def *def = &run->dag->tasks[node];
+    struct task_row row = {
+        .id = run->first_task + node,
+        .run = run->id,
+        .node = node,
+        .map_index = -1,
+        .state = TASK_NONE,
+        .exit_code = -1,
+        .cause = -1,
+        .fresh = true,
+        .dirty = true,
+    };
+    if (!is_selected(request, node)) {
+        row.state = TASK_REMOVED;
+        row.reason = REASON_NOT_SELECTED;
+        return row;
+    }
+    for (size_t i = 0; i < def->needs.count; i++)
+        row.counts.total += is_selected(request, def->needs.items[i]);
+    return row;
+}
+
+static enum status make_tasks(struct work *work, const struct run_request *request,
+                              struct run_row *run, struct err *err)
+{
+    for (uint32_t node = 0; node < run->dag->tasks_count; node++) {
+        struct task_row row = first_row(request, run, node);
+        struct task_row *task = work_add(work, &row);
+        if (row.state != TASK_NONE)
+            continue;
+        (*(run->dag->tasks[node].is_finally ? &run->open_finally : &run->open_main))++;
+        bool is_root = row.counts.total == 0 || run->dag->tasks[node].rule == RULE_ALWAYS;
+        if (is_root && !run->dag->tasks[node].is_finally)
+            work_queue(work, task);
+    }
+    if (run->open_main == 0)
+        return err_set(err, STATUS_INVALID, "no task of DAG '%s' is left to run", run->dag->id);
+    return STATUS_OK;
+}
+
+static enum status create(struct work *work, const struct run_request *request,
+                          struct run_created *out, struct err *err)
+{
+    struct store *store = work->store;
+    struct run_row *run = arena_alloc(work->arena, sizeof *run);
+    *run = (struct run_row){
+        .id = id_next(&store->ids, work->now_us),
+        .version = request->version,
+        .state = RUN_QUEUED,
+    };
+    run->scope = request->scope >= 0 ? request->scope : run->id;
+    if (store_dag(store, request->version, &run->dag, err) != STATUS_OK ||
+        db_get_int(work->db, 0, &run->dag_key, err, VERSION_DAG, "i", request->version) !=
+            STATUS_OK ||
+        choose_run_id(store, request, run->dag_key, out->run_id, err) != STATUS_OK ||
+        store_take_task_ids(store, (int64_t)run->dag->tasks_count, &run->first_task, err) !=
+            STATUS_OK)
+        return err->code;
+    idmap_set(work->runs, run->id, run);
+    if (make_tasks(work, request, run, err) != STATUS_OK)
+        return err->code;
+    if (db_do(work->db, err, RUN_INSERT, "iiitttiiiiittttiiii", run->id, run->dag_key, run->version,
+              out->run_id, run->dag->namespace_, request->kind, (int64_t)run->state, run->scope,
+              request->logical_at_us, request->interval_start_us, request->interval_end_us,
+              request->params, request->conf, request->note, request->actor, run->first_task,
+              run->open_main, run->open_finally, work->now_us) != STATUS_OK)
+        return err->code;
+    out->id = run->id;
+    out->scope = run->scope;
+    out->first_task = run->first_task;
+    run->row_version = -1; /* the event tells the version it leads to */
+    return work_event(work, EVENT_RUN_CREATED, run, NULL, NULL, err);
+}
+
+enum status store_runs_create(struct store *store, const struct run_request *requests, size_t count,
+                              struct run_created *out, struct err *err)
+{
+    CLEANUP(db_endp) struct db *db = store->db;
+    if (db_begin(db, err) != STATUS_OK)
+        return err_wrap(err, "create a run");
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        struct work work;
+        work_init(&work, store, requests[i].actor);
+        status = create(&work, &requests[i], &out[i], err);
+        if (status == STATUS_OK)
+            status = work_save(&work, err);
+        work_fini(&work);
+    }
+    if (status != STATUS_OK || db_commit(db, err) != STATUS_OK)
+        return err_wrap(err, "create a run");
+    return STATUS_OK;
+}
+
+enum status store_run_create(struct store *store, const struct run_request *request,
+                             struct run_created *out, struct err *err)
+{
+    return store_runs_create(store, request, 1, out, err);
+}

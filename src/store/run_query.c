@@ -1,0 +1,301 @@
+/*
+ * run_query: runs and their tasks as people ask for them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/strbuf.h"
+#include "store/run_store.h"
+#include "store/store_priv.h"
+#include "store/version.h"
+
+/* --- finding --------------------------------------------------------------------------------- */
+
+static const char FIND_BY_ID[] = "SELECT id FROM run WHERE id = $1";
+static const char FIND_BY_RUN_ID[] =
+    "SELECT r.id FROM run r JOIN dag d ON d.id = r.dag WHERE d.dag_id = $1 AND r.run_id = $2";
+static const char FIND_LATEST[] = "SELECT r.id FROM run r JOIN dag d ON d.id = r.dag"
+                                  " WHERE d.dag_id = $1 ORDER BY r.id DESC LIMIT 1";
+static const char FIND_ANYWHERE[] =
+    "SELECT r.id, d.dag_id FROM run r JOIN dag d ON d.id = r.dag WHERE r.run_id = $1 LIMIT 5";
+
+static enum status find_one(struct store *store, const char *sql, const char *format,
+                            const char *first, const char *second, int64_t *out_id, struct err *err)
+{
+    return db_get_int(store->db, 0, out_id, err, sql, format, first, second);
+}
+
+/* A bare run id, as long as only one DAG has such a run. */
+static enum status find_anywhere(struct store *store, const char *text, int64_t *out_id,
+                                 struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    struct strbuf names;
+    if (db_query(store->db, &stmt, err, FIND_ANYWHERE, "t", text) != STATUS_OK)
+        return err->code;
+    strbuf_init(&names, 400);
+    int64_t found = 0;
+    *out_id = 0;
+    enum status status = STATUS_OK;
+    for (bool row = true; status == STATUS_OK;) {
+        status = db_step(stmt, &row, err);
+        if (status != STATUS_OK || !row)
+            break;
+        *out_id = db_int(stmt, 0);
+        strbuf_addf(&names, "%s%s/%s", found++ > 0 ? ", " : "", db_text(stmt, 1), text);
+    }
+    if (status == STATUS_OK && found > 1)
+        status = err_set(err, STATUS_INVALID, "several runs are called '%s': %s", text, names.text);
+    strbuf_fini(&names);
+    return status;
+}
+
+static enum status find_by_dag(struct store *store, const char *text, int64_t *out_id,
+                               struct err *err)
+{
+    if (find_one(store, FIND_LATEST, "t", text, NULL, out_id, err) != STATUS_OK || *out_id != 0)
+        return *out_id != 0 ? STATUS_OK : err->code;
+    if (find_anywhere(store, text, out_id, err) != STATUS_OK || *out_id != 0)
+        return *out_id != 0 ? STATUS_OK : err->code;
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    struct version_info info;
+    if (store_version_newest(store, arena, text, &info, err) != STATUS_OK)
+        return err_wrap(err, "no run '%s'", text);
+    return err_set(err, STATUS_NOT_FOUND, "DAG '%s' has no runs yet", text);
+}
+
+static enum status find_by_path(struct store *store, const char *text, const char *slash,
+                                int64_t *out_id, struct err *err)
+{
+    CLEANUP(mem_freep) char *dag_id = mem_strndup(text, (size_t)(slash - text));
+    if (find_one(store, FIND_BY_RUN_ID, "tt", dag_id, slash + 1, out_id, err) != STATUS_OK)
+        return err->code;
+    if (*out_id == 0)
+        return err_set(err, STATUS_NOT_FOUND, "DAG '%s' has no run '%s'", dag_id, slash + 1);
+    return STATUS_OK;
+}
+
+enum status store_run_find(struct store *store, const char *text, int64_t *out_id, struct err *err)
+{
+    int64_t id = 0;
+    int64_t number = 0;
+    const char *slash = strchr(text, '/');
+    enum status status = STATUS_OK;
+    if (str_parse_i64(text, 1, INT64_MAX, &number)) {
+        if (db_get_int(store->db, 0, &id, err, FIND_BY_ID, "i", number) != STATUS_OK)
+            return err->code;
+        /* A DAG may be called 123 as well. */
+        if (id == 0)
+            status = find_by_dag(store, text, &id, err);
+    } else {
+        status = slash != NULL ? find_by_path(store, text, slash, &id, err)
+                               : find_by_dag(store, text, &id, err);
+    }
+    if (status == STATUS_OK)
+        *out_id = id;
+    return status;
+}
+
+/* --- looking --------------------------------------------------------------------------------- */
+
+#define RUN_COLUMNS                                                                                \
+    "r.id, r.dag, r.version, v.number, d.dag_id, r.run_id, r.namespace, r.kind, v.path, r.state,"  \
+    " r.scope, r.logical_at_us, r.interval_start_us, r.interval_end_us, r.params, r.conf, r.note," \
+    " r.actor, r.first_task, r.cancel_asked, r.open_main, r.open_finally, r.failures,"             \
+    " r.created_at_us, r.started_at_us, r.ended_at_us"
+#define RUN_TABLES " FROM run r JOIN dag d ON d.id = r.dag JOIN version v ON v.id = r.version"
+
+static const char RUN_LOAD[] = "SELECT " RUN_COLUMNS RUN_TABLES " WHERE r.id = $1";
+static const char RUN_LIST[] = "SELECT " RUN_COLUMNS RUN_TABLES
+                               " WHERE ($1 IS NULL OR d.dag_id = $1) AND ($2 < 0 OR r.state = $2)"
+                               " AND ($3 = 0 OR r.id < $3) ORDER BY r.id DESC LIMIT $4";
+static const char RUN_LIST_ACTIVE[] =
+    "SELECT " RUN_COLUMNS RUN_TABLES " WHERE r.state IN (0, 1) ORDER BY r.id DESC LIMIT $1";
+
+/* Texts are borrowed until the next step, or copied when there is an arena. */
+static const char *text_of(struct db_stmt *stmt, struct arena *arena, int column)
+{
+    const char *text = db_text(stmt, column);
+    return arena != NULL && text != NULL ? arena_strdup(arena, text) : text;
+}
+
+static void read_run(struct db_stmt *stmt, struct arena *arena, struct run_info *out)
+{
+    *out = (struct run_info){
+        .id = db_int(stmt, 0),
+        .dag_key = db_int(stmt, 1),
+        .version = db_int(stmt, 2),
+        .version_number = db_int(stmt, 3),
+        .dag_id = text_of(stmt, arena, 4),
+        .run_id = text_of(stmt, arena, 5),
+        .namespace_ = text_of(stmt, arena, 6),
+        .kind = text_of(stmt, arena, 7),
+        .path = text_of(stmt, arena, 8),
+        .state = (enum run_state)db_int(stmt, 9),
+        .scope = db_int(stmt, 10),
+        .logical_at_us = db_int(stmt, 11),
+        .interval_start_us = db_int(stmt, 12),
+        .interval_end_us = db_int(stmt, 13),
+        .params = text_of(stmt, arena, 14),
+        .conf = text_of(stmt, arena, 15),
+        .note = text_of(stmt, arena, 16),
+        .actor = text_of(stmt, arena, 17),
+        .first_task = db_int(stmt, 18),
+        .cancel_asked = db_int(stmt, 19),
+        .open_main = db_int(stmt, 20),
+        .open_finally = db_int(stmt, 21),
+        .failures = db_int(stmt, 22),
+        .created_at_us = db_int(stmt, 23),
+        .started_at_us = db_int(stmt, 24),
+        .ended_at_us = db_int(stmt, 25),
+    };
+}
+
+enum status store_run_load(struct store *store, struct arena *arena, int64_t id,
+                           struct run_info *out, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    bool row = false;
+    if (db_query(store->db, &stmt, err, RUN_LOAD, "i", id) != STATUS_OK ||
+        db_step(stmt, &row, err) != STATUS_OK)
+        return err->code;
+    if (!row)
+        return err_set(err, STATUS_NOT_FOUND, "there is no run %lld", (long long)id);
+    read_run(stmt, arena, out);
+    db_reset(stmt);
+    return STATUS_OK;
+}
+
+enum status store_run_each(struct store *store, const struct run_filter *filter,
+                           enum status (*each)(void *context, const struct run_info *info,
+                                               struct err *err),
+                           void *context, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    enum status status = filter->active_only
+                             ? db_query(store->db, &stmt, err, RUN_LIST_ACTIVE, "i", filter->limit)
+                             : db_query(store->db, &stmt, err, RUN_LIST, "tiii", filter->dag_id,
+                                        filter->state, filter->before, filter->limit);
+    while (status == STATUS_OK) {
+        bool row = false;
+        status = db_step(stmt, &row, err);
+        if (status != STATUS_OK || !row)
+            break;
+        struct run_info info;
+        read_run(stmt, NULL, &info);
+        status = each(context, &info, err);
+        if (status != STATUS_OK)
+            db_reset(stmt);
+    }
+    return status;
+}
+
+/* --- tasks ----------------------------------------------------------------------------------- */
+
+struct task_walk {
+    struct store *store;
+    struct run_row run;
+    enum status (*each)(void *context, const struct run_row *run, const struct task_row *task,
+                        struct err *err);
+    void *context;
+    struct expanded {
+        int64_t node;
+        int64_t base;
+        int64_t inserted;
+    } * expanded; /* mapped tasks met on the way, walked afterwards */
+    size_t count;
+    size_t capacity;
+};
+
+static enum status visit_node(void *context, const struct task_row *task, struct err *err)
+{
+    struct task_walk *walk = context;
+    if (task->instance_base != 0) {
+        walk->expanded =
+            mem_grow(walk->expanded, &walk->capacity, walk->count, sizeof *walk->expanded);
+        walk->expanded[walk->count++] =
+            (struct expanded){task->node, task->instance_base, task->inserted};
+    }
+    return walk->each(walk->context, &walk->run, task, err);
+}
+
+static enum status visit_instance(void *context, const struct task_row *task, struct err *err)
+{
+    struct task_walk *walk = context;
+    return walk->each(walk->context, &walk->run, task, err);
+}
+
+static enum status walk_tasks(struct task_walk *walk, struct err *err)
+{
+    struct db *db = walk->store->db;
+    if (task_rows_each(db, walk->run.first_task, (int64_t)walk->run.dag->tasks_count, visit_node,
+                       walk, err) != STATUS_OK)
+        return err->code;
+    for (size_t i = 0; i < walk->count; i++)
+        if (task_rows_each(db, walk->expanded[i].base, walk->expanded[i].inserted, visit_instance,
+                           walk, err) != STATUS_OK)
+            return err->code;
+    return STATUS_OK;
+}
+
+enum status store_task_each(struct store *store, int64_t run,
+                            enum status (*each)(void *context, const struct run_row *run,
+                                                const struct task_row *task, struct err *err),
+                            void *context, struct err *err)
+{
+    struct task_walk walk = {.store = store, .each = each, .context = context};
+    bool own_snapshot = !db_in_transaction(store->db);
+    if (own_snapshot && db_begin_read(store->db, err) != STATUS_OK)
+        return err->code;
+    enum status status = run_row_load(store->db, run, &walk.run, err);
+    if (status == STATUS_OK)
+        status = store_dag(store, walk.run.version, &walk.run.dag, err);
+    if (status == STATUS_OK)
+        status = walk_tasks(&walk, err);
+    if (own_snapshot)
+        db_end(store->db);
+    free(walk.expanded);
+    return status;
+}
+
+static const char ATTEMPT_LIST[] =
+    "SELECT attempt, generation, state, host, queued_at_us, started_at_us, ended_at_us, reason,"
+    " exit_code, detail, log_bytes, cpu_ms, rss_kb FROM attempt WHERE task = $1 ORDER BY attempt";
+
+enum status store_attempt_each(struct store *store, int64_t task,
+                               enum status (*each)(void *context, const struct task_row *attempt,
+                                                   struct err *err),
+                               void *context, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    enum status status = db_query(store->db, &stmt, err, ATTEMPT_LIST, "i", task);
+    while (status == STATUS_OK) {
+        bool row = false;
+        status = db_step(stmt, &row, err);
+        if (status != STATUS_OK || !row)
+            break;
+        struct task_row attempt = {
+            .id = task,
+            .attempt = db_int(stmt, 0),
+            .generation = db_int(stmt, 1),
+            .state = (enum task_state)db_int(stmt, 2),
+            .host = db_int(stmt, 3),
+            .queued_at_us = db_int(stmt, 4),
+            .started_at_us = db_int(stmt, 5),
+            .ended_at_us = db_int(stmt, 6),
+            .reason = (enum reason)db_int(stmt, 7),
+            .exit_code = db_is_null(stmt, 8) ? -1 : db_int(stmt, 8),
+            .detail = db_text(stmt, 9),
+            .log_bytes = db_int(stmt, 10),
+            .cpu_ms = db_int(stmt, 11),
+            .rss_kb = db_int(stmt, 12),
+        };
+        status = each(context, &attempt, err);
+        if (status != STATUS_OK)
+            db_reset(stmt);
+    }
+    return status;
+}

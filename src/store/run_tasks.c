@@ -1,0 +1,112 @@
+#include "base/check.h"
+#include "store/run_tasks_priv.h"
+
+static enum status load_instances(struct work *work, struct run_tasks *tasks, size_t node,
+                                  struct err *err)
+{
+    const struct task_row *expander = tasks->nodes[node];
+    struct instances *list = &tasks->instances[node];
+    if (expander->instance_base == 0)
+        return STATUS_OK;
+    list->items = arena_array(work->arena, (size_t)expander->inserted, sizeof(struct task_row *));
+    for (int64_t i = 0; i < expander->inserted; i++) {
+        struct task_row *task = NULL;
+        enum status status = work_task(work, expander->instance_base + i, &task, err);
+        if (status == STATUS_NOT_FOUND)
+            continue; /* dropped before it had a row */
+        if (status != STATUS_OK)
+            return status;
+        list->items[list->count++] = task;
+    }
+    return STATUS_OK;
+}
+
+enum status run_tasks_load(struct work *work, int64_t run_id, struct run_tasks *out,
+                           struct err *err)
+{
+    struct run_tasks tasks = {0};
+    if (work_run(work, run_id, &tasks.run, err) != STATUS_OK)
+        return err->code;
+    size_t count = tasks.run->dag->tasks_count;
+    tasks.nodes = arena_array(work->arena, count, sizeof(struct task_row *));
+    tasks.instances = arena_array(work->arena, count, sizeof(struct instances));
+    for (size_t node = 0; node < count; node++)
+        if (work_node(work, tasks.run, (int64_t)node, &tasks.nodes[node], err) != STATUS_OK ||
+            load_instances(work, &tasks, node, err) != STATUS_OK)
+            return err->code;
+    *out = tasks;
+    return STATUS_OK;
+}
+
+/* What a node's instances, or the node itself, contribute as parents. */
+static void count_parent(const struct run_tasks *tasks, size_t node, struct parent_counts *counts)
+{
+    const struct task_row *parent = tasks->nodes[node];
+    if (parent->reason == REASON_NOT_SELECTED)
+        return;
+    if (parent->instance_base == 0) {
+        counts->total++;
+        if (task_state_is_final(parent->state))
+            parent_counts_add(counts, parent->state, false, 1);
+        return;
+    }
+    const struct instances *list = &tasks->instances[node];
+    counts->total += parent->counts.total;
+    for (size_t i = 0; i < list->count; i++)
+        if (task_state_is_final(list->items[i]->state))
+            parent_counts_add(counts, list->items[i]->state, false, 1);
+    int64_t dropped = parent->inserted - (int64_t)list->count;
+    if (dropped > 0)
+        parent_counts_add(counts, TASK_CANCELLED, false, dropped);
+}
+
+static void recount_node(struct run_tasks *tasks, size_t node)
+{
+    struct run_row *run = tasks->run;
+    struct task_row *task = tasks->nodes[node];
+    const struct task_def *def = &run->dag->tasks[node];
+    int64_t *open = def->is_finally ? &run->open_finally : &run->open_main;
+    *open += !task_state_is_final(task->state);
+    run->failures += work_counts_as_failure(run, task);
+    if (task->instance_base != 0) {
+        struct parent_counts counts = {0};
+        count_parent(tasks, node, &counts);
+        task->counts = counts;
+        task->dirty = true;
+        const struct instances *list = &tasks->instances[node];
+        for (size_t i = 0; i < list->count; i++) {
+            *open += !task_state_is_final(list->items[i]->state);
+            run->failures += work_counts_as_failure(run, list->items[i]);
+        }
+        if (task->state == TASK_DEFERRED)
+            *open += task->counts.total - task->inserted;
+    } else if (task->state == TASK_NONE) {
+        struct parent_counts counts = {0};
+        for (size_t i = 0; i < def->needs.count; i++)
+            count_parent(tasks, def->needs.items[i], &counts);
+        task->counts = counts;
+        task->dirty = true;
+    }
+}
+
+void run_tasks_recount(struct run_tasks *tasks)
+{
+    struct run_row *run = tasks->run;
+    run->open_main = run->open_finally = run->failures = 0;
+    run->dirty = true;
+    for (size_t node = 0; node < run->dag->tasks_count; node++)
+        recount_node(tasks, node);
+    run->finally_released = run->open_main == 0;
+}
+
+void run_tasks_touch(struct work *work, struct run_tasks *tasks)
+{
+    const struct dag *dag = tasks->run->dag;
+    for (size_t node = 0; node < dag->tasks_count; node++) {
+        bool may_start = !dag->tasks[node].is_finally || tasks->run->open_main == 0;
+        bool waits =
+            tasks->nodes[node]->state == TASK_NONE || tasks->nodes[node]->state == TASK_DEFERRED;
+        if (may_start && waits)
+            work_touch(work, tasks->nodes[node]);
+    }
+}

@@ -1,0 +1,162 @@
+#include "store/store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "model/dag.h"
+#include "store/store_priv.h"
+
+static void format_uuid(char out[static 37])
+{
+    unsigned char b[16];
+    rng_bytes(b, sizeof b);
+    b[6] = (unsigned char)((b[6] & 0x0F) | 0x40);
+    b[8] = (unsigned char)((b[8] & 0x3F) | 0x80);
+    int length = snprintf(
+        out, 37, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1],
+        b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+    CHECK(length == 36);
+}
+
+static const char HAS_STORE_TABLE[] =
+    "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'store'";
+static const char SCHEMA_GET[] = "SELECT schema FROM store WHERE id = 1";
+static const char OLDEST_GET[] = "SELECT oldest_schema FROM store WHERE id = 1";
+static const char STORE_INSERT[] =
+    "INSERT INTO store (id, uuid, epoch, schema, oldest_schema, next_task, created_at_us)"
+    " VALUES (1, $1, 1, $2, 1, 1, $3)";
+static const char SCHEMA_SET[] = "UPDATE store SET schema = $1 WHERE id = 1 AND schema < $1";
+
+static enum status read_schema(struct store *store, int64_t *out_schema, struct err *err)
+{
+    int64_t tables = 0;
+    if (db_get_int(store->db, 0, &tables, err, HAS_STORE_TABLE, "") != STATUS_OK)
+        return err->code;
+    *out_schema = 0;
+    if (tables == 0)
+        return STATUS_OK;
+    int64_t oldest = 0;
+    if (db_get_int(store->db, 0, out_schema, err, SCHEMA_GET, "") != STATUS_OK ||
+        db_get_int(store->db, 0, &oldest, err, OLDEST_GET, "") != STATUS_OK)
+        return err->code;
+    if (oldest > STORE_SCHEMA)
+        return err_set(err, STATUS_CONFLICT,
+                       "the store has schema %lld and asks for a program that knows schema %lld or "
+                       "newer; this one knows %d: use a newer eider",
+                       (long long)*out_schema, (long long)oldest, STORE_SCHEMA);
+    return STATUS_OK;
+}
+
+static enum status apply_migrations(struct store *store, int64_t from, struct err *err)
+{
+    const char *const *scripts = db_migrations(store->db);
+    for (int64_t number = 1; scripts[number - 1] != NULL; number++)
+        if (number > from && db_script(store->db, scripts[number - 1], err) != STATUS_OK)
+            return err_wrap(err, "migration %lld", (long long)number);
+    if (from > 0)
+        return db_do(store->db, err, SCHEMA_SET, "i", (int64_t)STORE_SCHEMA);
+    char uuid[37];
+    format_uuid(uuid);
+    return db_do(store->db, err, STORE_INSERT, "tii", uuid, (int64_t)STORE_SCHEMA, store->now_us());
+}
+
+/* Look first without the write lock: nearly always there is nothing to do. */
+static enum status migrate(struct store *store, struct err *err)
+{
+    int64_t schema = 0;
+    if (read_schema(store, &schema, err) != STATUS_OK)
+        return err->code;
+    if (schema >= STORE_SCHEMA)
+        return STATUS_OK;
+    CLEANUP(db_endp) struct db *db = store->db;
+    if (db_begin(db, err) != STATUS_OK || read_schema(store, &schema, err) != STATUS_OK)
+        return err->code;
+    if (schema < STORE_SCHEMA && apply_migrations(store, schema, err) != STATUS_OK)
+        return err->code;
+    return db_commit(db, err);
+}
+
+static enum status require_schema(struct store *store, struct err *err)
+{
+    int64_t schema = 0;
+    if (read_schema(store, &schema, err) != STATUS_OK)
+        return err->code;
+    if (schema == 0)
+        return err_set(err, STATUS_NOT_FOUND, "there is no store yet; `eider run` makes one");
+    return STATUS_OK;
+}
+
+enum status store_open(const struct store_options *options, struct store **out, struct err *err)
+{
+    CLEANUP(store_closep) struct store *store = mem_zalloc(1, sizeof *store);
+    store->now_us = options->now_us != NULL ? options->now_us : clock_wall_us;
+    store->dags = idmap_new();
+    uint16_t maker = 0;
+    rng_bytes(&maker, sizeof maker);
+    store->ids.maker = maker & 0xFFF;
+    if (db_open(options->url, options->mode, &store->db, err) != STATUS_OK)
+        return err_wrap(err, "open the store");
+    enum status status =
+        options->mode == DB_READ_WRITE ? migrate(store, err) : require_schema(store, err);
+    if (status != STATUS_OK)
+        return err_wrap(err, "open the store");
+    *out = TAKE(store);
+    return STATUS_OK;
+}
+
+void store_close(struct store *store)
+{
+    if (store == NULL)
+        return;
+    size_t cursor = 0;
+    for (struct dag *dag; (dag = idmap_next(store->dags, &cursor)) != NULL;)
+        dag_free(dag);
+    idmap_free(store->dags);
+    db_close(store->db);
+    free(store);
+}
+
+int64_t store_now_us(const struct store *store)
+{
+    return store->now_us();
+}
+
+static const char DESCRIBE[] = "SELECT uuid, epoch, schema, created_at_us FROM store WHERE id = 1";
+
+enum status store_describe(struct store *store, struct store_info *out, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    bool row = false;
+    if (db_query(store->db, &stmt, err, DESCRIBE, "") != STATUS_OK ||
+        db_step(stmt, &row, err) != STATUS_OK)
+        return err->code;
+    if (!row)
+        return err_set(err, STATUS_CORRUPT, "the store has no store row");
+    *out = (struct store_info){
+        .epoch = db_int(stmt, 1),
+        .schema = db_int(stmt, 2),
+        .created_at_us = db_int(stmt, 3),
+    };
+    (void)snprintf(out->uuid, sizeof out->uuid, "%s", db_text(stmt, 0));
+    db_reset(stmt);
+    return STATUS_OK;
+}
+
+static const char TASK_IDS_TAKE[] = "UPDATE store SET next_task = next_task + $1 WHERE id = 1";
+static const char TASK_IDS_NEXT[] = "SELECT next_task FROM store WHERE id = 1";
+
+enum status store_take_task_ids(struct store *store, int64_t count, int64_t *out_first,
+                                struct err *err)
+{
+    int64_t next = 0;
+    if (db_do(store->db, err, TASK_IDS_TAKE, "i", count) != STATUS_OK ||
+        db_get_int(store->db, 0, &next, err, TASK_IDS_NEXT, "") != STATUS_OK)
+        return err_wrap(err, "take task ids");
+    *out_first = next - count;
+    return STATUS_OK;
+}

@@ -1,0 +1,57 @@
+#pragma once
+/*
+ * store: the durable state of DAGs, runs and tasks.
+ *
+ * The only layer that knows a database exists. Its calls are named after what the
+ * program means (create a run, finish and claim, cancel), not after tables, and each
+ * one is a transaction: it happens entirely or not at all, crash included.
+ *
+ * Ownership  Whoever opens a store closes it. Texts passed in are borrowed for the call.
+ * Threads    One thread per store; open another store for another thread.
+ * Time       The store reads the clock it was opened with, so tests decide what time it is.
+ *
+ * The parts: version.h (DAG versions), run_store.h (create, find, list), advance.h (finish and
+ * claim), control.h (cancel, clear, mark), host.h (who is alive), value.h, event.h, upkeep.h.
+ */
+#include <stdint.h>
+
+#include "base/attrs.h"
+#include "base/err.h"
+#include "store/db.h"
+
+struct store;
+
+struct store_options {
+    const char *url; /* "sqlite:PATH" */
+    enum db_mode mode;
+    int64_t (*now_us)(void); /* NULL: the wall clock */
+};
+
+/* The schema this program writes. */
+enum { STORE_SCHEMA = 1 };
+
+/*
+ * Open the store, create or migrate it in read-write mode.
+ *
+ *   STATUS_NOT_FOUND  read-only, and there is no store yet
+ *   STATUS_CONFLICT   the store belongs to a newer program
+ *   STATUS_CORRUPT    the file is not a store of ours, or damaged
+ */
+NODISCARD enum status store_open(const struct store_options *options, struct store **out,
+                                 struct err *err);
+void store_close(struct store *store); /* NULL is allowed */
+
+struct store_info {
+    char uuid[37];
+    int64_t epoch;
+    int64_t schema;
+    int64_t created_at_us;
+};
+
+NODISCARD enum status store_describe(struct store *store, struct store_info *out, struct err *err);
+int64_t store_now_us(const struct store *store);
+
+static inline void store_closep(struct store **store)
+{
+    store_close(*store);
+}

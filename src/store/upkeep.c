@@ -1,0 +1,164 @@
+#include "store/upkeep.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "model/event_kind.h"
+#include "model/task_state.h"
+#include "store/store_priv.h"
+
+/* --- check ----------------------------------------------------------------------------------- */
+
+/* Each counts the rows that break its rule. Numbers are those of enum task_state. */
+_Static_assert(TASK_QUEUED == 2 && TASK_RUNNING == 3 && TASK_UP_FOR_RETRY == 8, "as in the SQL");
+#define FINAL_STATES "(4, 5, 6, 7, 12, 13)"
+
+static const struct {
+    const char *rule;
+    const char *sql;
+} RULES[] = {
+    {"every queued task is in ready, and nothing else is",
+     "SELECT (SELECT count(*) FROM task t WHERE t.state = 2 AND NOT EXISTS"
+     " (SELECT 1 FROM ready r WHERE r.run = t.run AND r.task = t.id))"
+     " + (SELECT count(*) FROM ready r LEFT JOIN task t ON t.id = r.task"
+     " WHERE t.id IS NULL OR t.state <> 2)"},
+    {"every running task is held by its host, and nothing else is",
+     "SELECT (SELECT count(*) FROM task t WHERE t.state = 3 AND NOT EXISTS"
+     " (SELECT 1 FROM running r WHERE r.task = t.id AND r.host = t.host))"
+     " + (SELECT count(*) FROM running r LEFT JOIN task t ON t.id = r.task"
+     " WHERE t.id IS NULL OR t.state <> 3)"},
+    {"every task that waits for a retry has its timer, and nothing else has",
+     "SELECT (SELECT count(*) FROM task t WHERE t.state = 8 AND NOT EXISTS"
+     " (SELECT 1 FROM timer r WHERE r.task = t.id AND r.due_at_us = t.due_at_us))"
+     " + (SELECT count(*) FROM timer r LEFT JOIN task t ON t.id = r.task"
+     " WHERE t.id IS NULL OR t.state <> 8)"},
+    {"a running task has a nonce, an attempt and a host",
+     "SELECT count(*) FROM task WHERE state = 3"
+     " AND (nonce IS NULL OR attempt < 1 OR host IS NULL)"},
+    {"every task belongs to a run",
+     "SELECT count(*) FROM task t LEFT JOIN run r ON r.id = t.run WHERE r.id IS NULL"},
+    {"a finished run has no unfinished task",
+     "SELECT count(*) FROM run r JOIN task t ON t.run = r.id"
+     " WHERE r.state IN (2, 3, 4) AND t.state NOT IN " FINAL_STATES},
+    {"a finished run has nothing open",
+     "SELECT count(*) FROM run WHERE state IN (2, 3, 4)"
+     " AND (open_main <> 0 OR open_finally <> 0 OR ended_at_us IS NULL)"},
+    {"every finished task has its event",
+     "SELECT count(*) FROM task t WHERE t.state IN " FINAL_STATES
+     " AND NOT EXISTS (SELECT 1 FROM event e WHERE e.run = t.run AND e.task = t.id"
+     " AND e.new_state = t.state AND e.generation = t.generation)"},
+    {"superseded attempts are older than the current one",
+     "SELECT count(*) FROM attempt a JOIN task t ON t.id = a.task WHERE a.attempt > t.attempt"},
+    {"values belong to tasks",
+     "SELECT count(*) FROM value v LEFT JOIN task t ON t.id = v.task WHERE t.id IS NULL"},
+    {"every run has its version",
+     "SELECT count(*) FROM run r LEFT JOIN version v ON v.id = r.version WHERE v.id IS NULL"},
+};
+
+enum status store_check(struct store *store, struct check_report *out, struct err *err)
+{
+    struct check_report report = {.rules = ARRAY_LEN(RULES)};
+    _Static_assert(ARRAY_LEN(RULES) <= ARRAY_LEN(report.findings), "room for every finding");
+    CLEANUP(db_endp) struct db *db = store->db;
+    if (db_verify(db, err) != STATUS_OK || db_begin_read(db, err) != STATUS_OK)
+        return err->code;
+    for (size_t i = 0; i < ARRAY_LEN(RULES); i++) {
+        int64_t count = 0;
+        if (db_get_int(db, 0, &count, err, RULES[i].sql, "") != STATUS_OK)
+            return err_wrap(err, "check '%s'", RULES[i].rule);
+        if (count > 0)
+            report.findings[report.count++] =
+                (struct check_finding){.rule = RULES[i].rule, .count = count};
+    }
+    *out = report;
+    return STATUS_OK;
+}
+
+/* --- backup and restore ---------------------------------------------------------------------- */
+
+enum status store_backup(struct store *store, const char *path, struct err *err)
+{
+    return db_backup(store->db, path, err);
+}
+
+static const char EPOCH_RAISE[] = "UPDATE store SET epoch = epoch + 1 WHERE id = 1";
+static const char EVENT_RESTORED[] =
+    "INSERT INTO event (at_us, kind, actor) VALUES ($1, $2, 'restore')";
+
+static enum status raise_epoch(struct store *store, struct err *err)
+{
+    CLEANUP(db_endp) struct db *db = store->db;
+    if (db_begin(db, err) != STATUS_OK || db_do(db, err, EPOCH_RAISE, "") != STATUS_OK ||
+        db_do(db, err, EVENT_RESTORED, "ii", store->now_us(), (int64_t)EVENT_STORE_RESTORED) !=
+            STATUS_OK ||
+        db_commit(db, err) != STATUS_OK)
+        return err->code;
+    return STATUS_OK;
+}
+
+/* A verified copy of the backup beside the target, ready to take its place. */
+static enum status prepare_copy(const char *path, const char *copy, struct err *err)
+{
+    CLEANUP(mem_freep) char *source_url = mem_format("sqlite:%s", path);
+    CLEANUP(mem_freep) char *copy_url = mem_format("sqlite:%s", copy);
+    CLEANUP(store_closep) struct store *backup = NULL;
+    struct store_options read = {.url = source_url, .mode = DB_READ_ONLY};
+    if (access(path, R_OK) != 0)
+        return err_errno(err, errno, "read '%s'", path);
+    if (store_open(&read, &backup, err) != STATUS_OK || db_verify(backup->db, err) != STATUS_OK ||
+        db_backup(backup->db, copy, err) != STATUS_OK)
+        return err_wrap(err, "backup '%s'", path);
+    CLEANUP(store_closep) struct store *restored = NULL;
+    struct store_options write = {.url = copy_url, .mode = DB_READ_WRITE};
+    if (store_open(&write, &restored, err) != STATUS_OK)
+        return err->code;
+    return raise_epoch(restored, err);
+}
+
+static void remove_companions(const char *path)
+{
+    static const char *const SUFFIXES[] = {"-wal", "-shm", ".lock"};
+    for (size_t i = 0; i < ARRAY_LEN(SUFFIXES); i++) {
+        CLEANUP(mem_freep) char *name = mem_format("%s%s", path, SUFFIXES[i]);
+        (void)unlink(name);
+    }
+}
+
+/* Closing the last connection folds the log into the file; it can be moved alone then. */
+static enum status fold_log(const char *target, struct err *err)
+{
+    CLEANUP(mem_freep) char *url = mem_format("sqlite:%s", target);
+    CLEANUP(store_closep) struct store *old = NULL;
+    return store_open(&(struct store_options){.url = url, .mode = DB_READ_WRITE}, &old, err);
+}
+
+enum status store_restore(const char *path, const char *target, char **out_kept_as, struct err *err)
+{
+    CLEANUP(mem_freep) char *copy = mem_format("%s.restoring", target);
+    char stamp[INSTANT_TEXT_MAX];
+    CLEANUP(mem_freep)
+    char *kept = mem_format("%s.before-%s", target, instant_format(clock_wall_us(), stamp));
+    (void)unlink(copy);
+    remove_companions(copy);
+    if (prepare_copy(path, copy, err) != STATUS_OK)
+        return err_wrap(err, "restore");
+    bool had_store = access(target, F_OK) == 0;
+    if (had_store) {
+        struct err ignored = {0};
+        /* A damaged store may not open; it is kept as it is then. */
+        (void)(fold_log(target, &ignored) == STATUS_OK);
+        if (rename(target, kept) != 0)
+            return err_errno(err, errno, "restore: keep '%s' as '%s'", target, kept);
+        remove_companions(target);
+    }
+    if (rename(copy, target) != 0)
+        return err_errno(err, errno, "restore: put '%s' in place", target);
+    remove_companions(copy);
+    *out_kept_as = had_store ? TAKE(kept) : NULL;
+    return STATUS_OK;
+}

@@ -1,0 +1,335 @@
+#include "store/version.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "model/dag_read.h"
+#include "model/dag_write.h"
+#include "store/store_priv.h"
+
+/* --- saving ---------------------------------------------------------------------------------- */
+
+static char *format_places(const struct dag *dag)
+{
+    CLEANUP(json_decrefp) json_t *places = json_object();
+    for (size_t i = 0; i < dag->places_count; i++)
+        json_put(places, dag->places[i].path,
+                 json_pack("[ii]", dag->places[i].line, dag->places[i].column));
+    return json_format(places);
+}
+
+static const char DAG_FIND[] = "SELECT id, version FROM dag WHERE dag_id = $1";
+static const char DAG_INSERT[] =
+    "INSERT INTO dag (id, dag_id, namespace, title, version, created_at_us, updated_at_us)"
+    " VALUES ($1, $2, $3, $4, $5, $6, $6)";
+static const char DAG_UPDATE[] = "UPDATE dag SET namespace = $2, title = $3, version = $4,"
+                                 " updated_at_us = $5 WHERE id = $1";
+static const char VERSION_FIND[] =
+    "SELECT id, number, path, source FROM version WHERE dag = $1 AND hash = $2";
+static const char VERSION_NUMBER[] = "SELECT max(number) FROM version WHERE dag = $1";
+static const char VERSION_INSERT[] =
+    "INSERT INTO version (id, dag, number, hash, canonical, source, places, path, created_at_us)"
+    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+static const char VERSION_TEXT[] =
+    "UPDATE version SET source = $2, places = $3, path = $4 WHERE id = $1";
+
+static enum status find_dag(struct store *store, const char *dag_id, int64_t *out_key,
+                            int64_t *out_version, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    bool row = false;
+    if (db_query(store->db, &stmt, err, DAG_FIND, "t", dag_id) != STATUS_OK ||
+        db_step(stmt, &row, err) != STATUS_OK)
+        return err->code;
+    *out_key = row ? db_int(stmt, 0) : 0;
+    *out_version = row ? db_int(stmt, 1) : 0;
+    if (row)
+        db_reset(stmt);
+    return STATUS_OK;
+}
+
+/* The version with this meaning, if there is one; *out_same_text: written in the same words. */
+static enum status find_version(struct store *store, const char *hash,
+                                const struct version_source *source, struct version_ref *ref,
+                                bool *out_same_text, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    bool row = false;
+    if (db_query(store->db, &stmt, err, VERSION_FIND, "it", ref->dag_key, hash) != STATUS_OK ||
+        db_step(stmt, &row, err) != STATUS_OK)
+        return err->code;
+    ref->version = row ? db_int(stmt, 0) : 0;
+    ref->number = row ? db_int(stmt, 1) : 0;
+    *out_same_text = row && str_equal(db_text(stmt, 2), source->path) &&
+                     str_equal(db_text(stmt, 3), source->text);
+    if (row)
+        db_reset(stmt);
+    return STATUS_OK;
+}
+
+static enum status insert_version(struct store *store, const struct dag *dag, const char *hash,
+                                  const struct version_source *source, const char *places,
+                                  struct version_ref *ref, struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *tree = dag_write(dag);
+    CLEANUP(mem_freep) char *canonical = json_format(tree);
+    int64_t now_us = store->now_us();
+    int64_t last = 0;
+    if (db_get_int(store->db, 0, &last, err, VERSION_NUMBER, "i", ref->dag_key) != STATUS_OK)
+        return err->code;
+    ref->version = id_next(&store->ids, now_us);
+    ref->number = last + 1;
+    ref->is_new = true;
+    return db_do(store->db, err, VERSION_INSERT, "iiittttti", ref->version, ref->dag_key,
+                 ref->number, hash, canonical, source->text, places, source->path, now_us);
+}
+
+static enum status save(struct store *store, const struct dag *dag,
+                        const struct version_source *source, struct version_ref *ref,
+                        struct err *err)
+{
+    char hash[DAG_HASH_TEXT_MAX];
+    dag_hash(dag, hash);
+    int64_t newest = 0;
+    bool same_text = false;
+    if (find_dag(store, dag->id, &ref->dag_key, &newest, err) != STATUS_OK)
+        return err->code;
+    bool is_new_dag = ref->dag_key == 0;
+    int64_t now_us = store->now_us();
+    if (is_new_dag)
+        ref->dag_key = id_next(&store->ids, now_us);
+    else if (find_version(store, hash, source, ref, &same_text, err) != STATUS_OK)
+        return err->code;
+    if (ref->version != 0 && ref->version == newest && same_text)
+        return STATUS_OK;
+
+    CLEANUP(mem_freep) char *places = format_places(dag);
+    /* The dag row comes first: the version refers to it. */
+    if (is_new_dag && db_do(store->db, err, DAG_INSERT, "itttii", ref->dag_key, dag->id,
+                            dag->namespace_, dag->title, (int64_t)0, now_us) != STATUS_OK)
+        return err->code;
+    if (ref->version == 0) {
+        if (insert_version(store, dag, hash, source, places, ref, err) != STATUS_OK)
+            return err->code;
+    } else if (!same_text && db_do(store->db, err, VERSION_TEXT, "ittt", ref->version, source->text,
+                                   places, source->path) != STATUS_OK) {
+        return err->code;
+    }
+    return db_do(store->db, err, DAG_UPDATE, "ittii", ref->dag_key, dag->namespace_, dag->title,
+                 ref->version, now_us);
+}
+
+enum status store_version_save(struct store *store, const struct dag *dag,
+                               const struct version_source *source, struct version_ref *out,
+                               struct err *err)
+{
+    CLEANUP(db_endp) struct db *db = store->db;
+    struct version_ref ref = {0};
+    if (db_begin(db, err) != STATUS_OK || save(store, dag, source, &ref, err) != STATUS_OK ||
+        db_commit(db, err) != STATUS_OK)
+        return err_wrap(err, "keep the version of DAG '%s'", dag->id);
+    *out = ref;
+    return STATUS_OK;
+}
+
+/* --- loading --------------------------------------------------------------------------------- */
+
+#define INFO_COLUMNS                                                                               \
+    "d.id, v.id, v.number, d.dag_id, d.namespace, d.title, v.hash, v.path, v.created_at_us"
+
+static const char INFO_NEWEST[] = "SELECT " INFO_COLUMNS ", v.source FROM dag d"
+                                  " JOIN version v ON v.id = d.version WHERE d.dag_id = $1";
+static const char INFO_BY_ID[] = "SELECT " INFO_COLUMNS ", v.source FROM version v"
+                                 " JOIN dag d ON d.id = v.dag WHERE v.id = $1";
+static const char INFO_ALL[] = "SELECT " INFO_COLUMNS " FROM dag d JOIN version v"
+                               " ON v.id = d.version ORDER BY d.dag_id";
+static const char DAG_IDS[] = "SELECT dag_id FROM dag ORDER BY dag_id LIMIT 10000";
+
+static const char *copy(struct arena *arena, const char *text)
+{
+    return text != NULL ? arena_strdup(arena, text) : NULL;
+}
+
+static void read_info(struct db_stmt *stmt, struct arena *arena, bool with_source,
+                      struct version_info *out)
+{
+    *out = (struct version_info){
+        .dag_key = db_int(stmt, 0),
+        .version = db_int(stmt, 1),
+        .number = db_int(stmt, 2),
+        .dag_id = copy(arena, db_text(stmt, 3)),
+        .namespace_ = copy(arena, db_text(stmt, 4)),
+        .title = copy(arena, db_text(stmt, 5)),
+        .hash = copy(arena, db_text(stmt, 6)),
+        .path = copy(arena, db_text(stmt, 7)),
+        .created_at_us = db_int(stmt, 8),
+        .source = with_source ? copy(arena, db_text(stmt, 9)) : NULL,
+    };
+}
+
+static const char *nth_text(const void *context, size_t i)
+{
+    return ((const char *const *)context)[i];
+}
+
+/* "there is no DAG 'x'", with the nearest name there is. */
+static enum status no_such_dag(struct store *store, const char *dag_id, struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    const char **names = NULL;
+    size_t count = 0;
+    size_t capacity = 0;
+    struct db_stmt *stmt = NULL;
+    if (db_query(store->db, &stmt, err, DAG_IDS, "") != STATUS_OK)
+        return err->code;
+    for (bool row = true;;) {
+        if (db_step(stmt, &row, err) != STATUS_OK || !row)
+            break;
+        names = mem_grow(names, &capacity, count, sizeof *names);
+        names[count++] = arena_strdup(arena, db_text(stmt, 0));
+    }
+    const char *near = str_nearest(dag_id, count, nth_text, names);
+    enum status status =
+        near != NULL ? err_set(err, STATUS_NOT_FOUND, "there is no DAG '%s'; did you mean '%s'?",
+                               dag_id, near)
+                     : err_set(err, STATUS_NOT_FOUND, "there is no DAG '%s' in the store", dag_id);
+    free(names);
+    return status;
+}
+
+enum status store_version_newest(struct store *store, struct arena *arena, const char *dag_id,
+                                 struct version_info *out, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    bool row = false;
+    if (db_query(store->db, &stmt, err, INFO_NEWEST, "t", dag_id) != STATUS_OK ||
+        db_step(stmt, &row, err) != STATUS_OK)
+        return err->code;
+    if (!row)
+        return no_such_dag(store, dag_id, err);
+    read_info(stmt, arena, true, out);
+    db_reset(stmt);
+    return STATUS_OK;
+}
+
+enum status store_version_load(struct store *store, struct arena *arena, int64_t version,
+                               struct version_info *out, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    bool row = false;
+    if (db_query(store->db, &stmt, err, INFO_BY_ID, "i", version) != STATUS_OK ||
+        db_step(stmt, &row, err) != STATUS_OK)
+        return err->code;
+    if (!row)
+        return err_set(err, STATUS_NOT_FOUND, "there is no DAG version %lld", (long long)version);
+    read_info(stmt, arena, true, out);
+    db_reset(stmt);
+    return STATUS_OK;
+}
+
+enum status store_version_each(struct store *store,
+                               enum status (*each)(void *context, const struct version_info *info,
+                                                   struct err *err),
+                               void *context, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    if (db_query(store->db, &stmt, err, INFO_ALL, "") != STATUS_OK)
+        return err->code;
+    for (;;) {
+        bool row = false;
+        if (db_step(stmt, &row, err) != STATUS_OK)
+            return err->code;
+        if (!row)
+            return STATUS_OK;
+        CLEANUP(arena_freep) struct arena *arena = arena_new();
+        struct version_info info;
+        read_info(stmt, arena, false, &info);
+        if (each(context, &info, err) != STATUS_OK) {
+            db_reset(stmt);
+            return err->code;
+        }
+    }
+}
+
+/* --- the DAG itself -------------------------------------------------------------------------- */
+
+static const char CANONICAL[] = "SELECT canonical, places FROM version WHERE id = $1";
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(((const struct source_place *)a)->path, ((const struct source_place *)b)->path);
+}
+
+static enum status attach_places(struct dag *dag, const char *text, struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *places = NULL;
+    if (json_parse(text, strlen(text), &places, err) != STATUS_OK)
+        return err->code;
+    size_t count = json_object_size(places);
+    struct source_place *items = arena_array(dag->arena, count, sizeof *items);
+    size_t i = 0;
+    const char *path = NULL;
+    json_t *place = NULL;
+    json_object_foreach(places, path, place)
+    {
+        items[i++] = (struct source_place){
+            .path = arena_strdup(dag->arena, path),
+            .line = (int)json_integer_value(json_array_get(place, 0)),
+            .column = (int)json_integer_value(json_array_get(place, 1)),
+        };
+    }
+    if (count > 0)
+        qsort(items, count, sizeof *items, by_path);
+    dag->places = items;
+    dag->places_count = count;
+    return STATUS_OK;
+}
+
+static enum status read_canonical(const char *canonical, struct dag **out, struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *tree = NULL;
+    CLEANUP(diag_list_fini) struct diag_list diags = {0};
+    if (json_parse(canonical, strlen(canonical), &tree, err) != STATUS_OK)
+        return err_wrap(err, "stored DAG");
+    struct dag *dag = dag_read(tree, &(struct dag_read_options){0}, &diags);
+    if (dag == NULL)
+        return err_set(err, STATUS_CORRUPT, "stored DAG: %s",
+                       diags.count > 0 ? diags.items[0].text : "cannot be read");
+    *out = dag;
+    return STATUS_OK;
+}
+
+enum status store_dag(struct store *store, int64_t version, const struct dag **out, struct err *err)
+{
+    struct dag *dag = idmap_find(store->dags, version);
+    if (dag == NULL) {
+        struct db_stmt *stmt = NULL;
+        bool row = false;
+        if (db_query(store->db, &stmt, err, CANONICAL, "i", version) != STATUS_OK ||
+            db_step(stmt, &row, err) != STATUS_OK)
+            return err->code;
+        if (!row)
+            return err_set(err, STATUS_CORRUPT, "DAG version %lld is missing", (long long)version);
+        enum status status = read_canonical(db_text(stmt, 0), &dag, err);
+        if (status == STATUS_OK)
+            status = attach_places(dag, db_text(stmt, 1), err);
+        db_reset(stmt);
+        if (status != STATUS_OK) {
+            dag_free(dag);
+            return status;
+        }
+        idmap_set(store->dags, version, dag);
+    }
+    *out = dag;
+    return STATUS_OK;
+}
+
+enum status store_version_dag(struct store *store, int64_t version, const struct dag **out,
+                              struct err *err)
+{
+    return store_dag(store, version, out, err);
+}

@@ -1,0 +1,87 @@
+#pragma once
+/*
+ * work: the rows that one transaction reads, decides over and writes back.
+ *
+ * Rows are read once, changed in memory and saved at the end, each with its guard.
+ * What follows from a change (counters of dependants, trigger rules, skips that
+ * cascade, a run's end) is worked out here, over plain structs and iteratively;
+ * the database is asked only for rows that are not there yet.
+ *
+ * Private to the store layer. Lives inside one write transaction.
+ */
+#include "base/arena.h"
+#include "model/event_kind.h"
+#include "store/advance.h"
+#include "store/rows.h"
+#include "store/store_priv.h"
+
+struct task_list {
+    struct task_row **items;
+    size_t count;
+    size_t capacity;
+};
+
+struct run_list {
+    struct run_row **items;
+    size_t count;
+    size_t capacity;
+};
+
+struct work {
+    struct store *store;
+    struct db *db;
+    struct arena *arena;
+    int64_t now_us;
+    const char *actor;
+    struct idmap *tasks;
+    struct idmap *runs;
+    struct task_list rows;    /* every task row, in the order of reading */
+    struct run_list run_rows; /* every run row */
+    struct task_list touched; /* to be decided */
+    struct task_list ready;   /* became claimable in this transaction */
+};
+
+void work_init(struct work *work, struct store *store, const char *actor);
+void work_fini(struct work *work);
+
+NODISCARD enum status work_run(struct work *work, int64_t id, struct run_row **out,
+                               struct err *err);
+NODISCARD enum status work_task(struct work *work, int64_t id, struct task_row **out,
+                                struct err *err);
+/* The row of a node, which every run has. */
+NODISCARD enum status work_node(struct work *work, const struct run_row *run, int64_t node,
+                                struct task_row **out, struct err *err);
+/* Take a row made by the caller into the set. */
+struct task_row *work_add(struct work *work, const struct task_row *row);
+
+/* Ask for the row's trigger rule, or its instances, to be looked at. */
+void work_touch(struct work *work, struct task_row *task);
+/* Make it claimable. */
+void work_queue(struct work *work, struct task_row *task);
+
+/*
+ * Give a task its verdict: count it for its dependants, its mapped task and its run. The
+ * consequences for others are worked out by work_settle.
+ */
+NODISCARD enum status work_end_task(struct work *work, struct run_row *run, struct task_row *task,
+                                    enum task_state state, enum reason reason, const char *detail,
+                                    struct err *err);
+/* Skip the dependants of a finished choice that were not chosen and do not follow a chosen one. */
+NODISCARD enum status work_skip_unchosen(struct work *work, struct run_row *run,
+                                         struct task_row *task, const uint32_t *chosen,
+                                         size_t chosen_count, struct err *err);
+/* End the instances of an expanded task that have no rows yet, as cancelled. */
+NODISCARD enum status work_drop_uninserted(struct work *work, struct run_row *run,
+                                           struct task_row *expander, struct err *err);
+
+/* Whether the task's verdict, as it is, makes the run fail. */
+bool work_counts_as_failure(const struct run_row *run, const struct task_row *task);
+
+/* Decide everything touched and what follows, release finally tasks, end runs. */
+NODISCARD enum status work_settle(struct work *work, struct err *err);
+/* Save every changed row, with events. */
+NODISCARD enum status work_save(struct work *work, struct err *err);
+
+/* One event row. `task` may be NULL, `data` is JSON or NULL. */
+NODISCARD enum status work_event(struct work *work, enum event_kind kind, const struct run_row *run,
+                                 const struct task_row *task, const char *data, struct err *err);
