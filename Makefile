@@ -58,7 +58,7 @@ fuzz: ## look for inputs that crash a parser, SECONDS=60 for each
 install: build ## into $(DESTDIR)$(prefix): program, man page, completions
 	install -d $(bindir) $(mandir) $(bashdir) $(zshdir) $(fishdir)
 	install -m 755 build/eider $(bindir)/eider
-	build/eider completion man >$(mandir)/eider.1
+	build/eider man >$(mandir)/eider.1
 	build/eider completion bash >$(bashdir)/eider
 	build/eider completion zsh >$(zshdir)/_eider
 	build/eider completion fish >$(fishdir)/eider.fish

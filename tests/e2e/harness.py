@@ -223,7 +223,7 @@ class Eider:
         return states[0]
 
     def instances(self, run="dag"):
-        return rows_of(self("tasks", "list", run, "-o", "json", code=0).json())
+        return rows_of(self("runs", "tasks", run, "-o", "json", code=0).json())
 
     def tasks(self, run="dag"):
         """Unmapped tasks, and mapped ones as a whole, by id."""

@@ -265,7 +265,7 @@ def test_outputs_that_are_no_plain_files(eider):
         """, code=None)
 
     assert 0 <= result.code <= 1, result
-    assert "root:" not in eider("tasks", "show", "dag", "a", "-o", "json").out
+    assert "root:" not in eider("runs", "values", "dag", "a", "-o", "json").out
 
 
 def test_a_task_may_remove_its_outputs_folder(eider):

@@ -7,9 +7,13 @@ import subprocess
 
 import pytest
 
+from harness import wait_for
+
 COMMANDS = """run validate init test logs ps explain retry stop mark doctor version completion
-runs|list runs|show tasks|list tasks|show dags|show dags|graph dags|source
-store|check store|backup store|restore config|list config|get""".split()
+runs|list runs|show runs|tasks runs|graph runs|gantt runs|wait runs|cancel runs|delete runs|note
+runs|values tasks|list tasks|show tasks|render tasks|states tasks|clear
+dags|list dags|show dags|graph dags|source
+store|check store|backup store|restore store|migrate config|list config|get""".split()
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -104,9 +108,23 @@ def with_run(eider):
     return eider
 
 
-READS = [["runs", "list"], ["runs", "show", "dag"], ["tasks", "list", "dag"],
-         ["tasks", "show", "dag", "a"], ["ps"], ["explain", "dag"], ["dags", "show", "dag"],
-         ["config", "list"], ["version"], ["doctor"]]
+READS = [line.split() for line in """
+runs list
+runs show dag
+runs tasks dag
+runs values dag
+tasks list dag
+tasks show dag a
+tasks states dag
+tasks render dag a
+dags list
+dags show dag
+ps
+explain dag
+config list
+version
+doctor
+""".strip().splitlines()]
 
 
 @pytest.mark.parametrize("command", READS, ids=" ".join)
@@ -116,7 +134,7 @@ def test_every_read_speaks_json(with_run, command):
     json.loads(result.out)
 
 
-@pytest.mark.parametrize("command", [["runs", "list"], ["tasks", "list", "dag"]], ids=" ".join)
+@pytest.mark.parametrize("command", [["runs", "list"], ["runs", "tasks", "dag"]], ids=" ".join)
 def test_lists_speak_the_other_formats(with_run, command):
     table = with_run(*command, "-o", "table", code=0).out
     wide = with_run(*command, "-o", "wide", code=0).out
@@ -184,7 +202,10 @@ def test_a_new_project_runs(eider):
     for path in files:
         eider("validate", path, code=0)
     eider("run", files[0], code=0)
-    assert eider("init", "shop").code == 5, "what is there is not overwritten"
+
+    files[0].write_text("# mine\n")
+    eider("init", "shop")
+    assert files[0].read_text() == "# mine\n", "what is there is not changed"
 
 
 def test_settings_show_where_they_come_from(eider):
@@ -203,3 +224,54 @@ def test_without_a_home_the_state_lives_beside_the_user(eider):
 
 def test_the_doctor_is_content(eider):
     eider("doctor", code=0)
+
+
+def test_templates_are_shown_filled_in(eider):
+    eider.write("dag.yaml", "tasks: { a: { run: 'echo {{ ds }}' } }")
+
+    out = eider("tasks", "render", "dag.yaml", "a", "--date", "2025-01-15", code=0).out
+
+    assert "echo 2025-01-15" in out
+
+
+def test_values_are_shown(eider):
+    eider.run("tasks: { a: { run: 'echo 42 > $EIDER_OUTPUTS/answer' } }")
+
+    out = eider("runs", "values", "dag", "a", "-o", "json", code=0).out
+
+    assert "answer" in out and "42" in out
+
+
+def test_a_run_is_deleted_with_its_logs(eider):
+    eider.run("tasks: { a: { run: echo distinctive words } }")
+
+    eider("runs", "delete", "dag", "--yes", code=0)
+
+    assert eider.runs() == []
+    for path in eider.home.rglob("*"):
+        if path.is_file() and not path.name.endswith(("-wal", "-shm", ".db")):
+            assert b"distinctive words" not in path.read_bytes()
+
+
+def test_waiting_for_a_run_tells_its_verdict(eider, evidence):
+    eider.run("tasks: { a: { run: 'true' } }", name="good.yaml")
+    eider.run("tasks: { a: { run: 'false' } }", name="bad.yaml", code=1)
+
+    eider("runs", "wait", "good", code=0)
+    eider("runs", "wait", "bad", code=1)
+    child = eider.start("run", eider.write("slow.yaml", """
+        tasks:
+          a: { run: "touch @evidence; sleep 300" }
+        """))
+    wait_for(evidence.path.exists, "the slow task to start")
+    eider("runs", "wait", "slow", "--timeout", "1", code=7)
+    eider("stop", "slow", code=0)
+    eider("runs", "wait", "slow", code=9)
+    child.communicate(timeout=60)
+
+
+def test_a_manual_page_can_be_made(eider):
+    out = eider("man", code=0).out
+
+    assert out.startswith((".TH", '.\\"'))
+    assert "validate" in out

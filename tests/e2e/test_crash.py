@@ -121,7 +121,7 @@ def test_a_lost_owner_is_recorded_as_such_and_costs_no_retry(eider, evidence):
     row = eider.tasks()["a"]
     assert row["state"] == "success"
     assert row["try_number"] == 2
-    assert "lost_owner" in eider("tasks", "show", "dag", "a", "-o", "json", code=0).out
+    assert "lost_owner" in eider("explain", "dag", "a", "-o", "json", code=0).out
 
 
 def test_a_run_that_lost_its_owner_says_so_before_it_is_retried(eider, evidence):

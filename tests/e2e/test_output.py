@@ -38,7 +38,7 @@ def test_many_tasks_talk_at_once_and_nothing_mixes(eider):
         """)
 
     for index in range(8):
-        lines = eider("logs", "dag", f"each[{index}]", code=0).out.split()
+        lines = eider("logs", "dag", "each", "--map-index", index, code=0).out.split()
         assert lines == [str(index)] * 2000
 
 
