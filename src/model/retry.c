@@ -7,9 +7,9 @@
 
 const struct retry_policy RETRY_POLICY_DEFAULT = {
     .retries = 0,
-    .delay_ms = 2 * 60 * 1000,
+    .delay_ms = INT64_C(2) * 60 * 1000,
     .backoff = 2.0,
-    .max_delay_ms = 60 * 60 * 1000,
+    .max_delay_ms = INT64_C(60) * 60 * 1000,
     .jitter = 0.1,
 };
 

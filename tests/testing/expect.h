@@ -26,6 +26,6 @@
 #define EXPECT_CONTAINS(text, part)                                                                \
     do {                                                                                           \
         const char *got_text_ = (text);                                                            \
-        cr_assert_not_null(strstr(got_text_, (part)), "\"%s\" does not contain \"%s\"",            \
-                           got_text_, (part));                                                     \
+        cr_assert_not_null(strstr(got_text_, (part)), "\"%s\" does not contain \"%s\"", got_text_, \
+                           (part));                                                                \
     } while (0)

@@ -1,0 +1,70 @@
+# The front door. Each target installs what it needs first (tools/setup) and then calls CMake.
+prefix  ?= /usr/local
+DESTDIR ?=
+SECONDS ?= 60
+JOBS    ?= $(shell nproc)
+
+bindir  = $(DESTDIR)$(prefix)/bin
+mandir  = $(DESTDIR)$(prefix)/share/man/man1
+bashdir = $(DESTDIR)$(prefix)/share/bash-completion/completions
+zshdir  = $(DESTDIR)$(prefix)/share/zsh/site-functions
+fishdir = $(DESTDIR)$(prefix)/share/fish/vendor_completions.d
+sources = $(shell find src tests bench -name '*.[ch]')
+
+.DEFAULT_GOAL := help
+.PHONY: help demo build dev test bench tidy lint format fuzz install uninstall clean
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1	\2/p' $(MAKEFILE_LIST) | expand -t 12
+
+demo: build ## build, then run examples/pipeline.yaml to the end with live progress
+	@rm -rf build/demo && mkdir -p build/demo
+	EIDER_HOME=$(CURDIR)/build/demo build/eider run examples/pipeline.yaml
+
+build: ## the program that users run: build/eider
+	@tools/setup build
+	@mkdir -p build
+	@cmake --preset release >build/release.log 2>&1 || { cat build/release.log; exit 1; }
+	@cmake --build --preset release -j $(JOBS)
+
+dev: ## the same with AddressSanitizer and UBSan, and the unit tests: build/dev
+	@tools/setup test
+	@cmake --preset dev >/dev/null
+	@cmake --build --preset dev -j $(JOBS)
+
+test: ## everything that has to pass; ends with 'N passed, N failed'
+	@tools/setup test
+	@tools/run-tests
+
+bench: build ## measure against the limits of this machine, print the table
+	@python3 bench/run.py
+
+tidy: ## layers, names, sizes, forbidden calls
+	@python3 tools/tidy.py
+
+lint: dev ## clang-tidy over src/
+	@tools/lint
+
+format: ## clang-format over our C files
+	@tools/setup test
+	@clang-format-14 -i $(sources)
+
+fuzz: ## look for inputs that crash a parser, SECONDS=60 for each
+	@tools/setup test
+	@cmake --preset fuzz >/dev/null
+	@cmake --build --preset fuzz -j $(JOBS)
+	@tools/fuzz explore $(SECONDS)
+
+install: build ## into $(DESTDIR)$(prefix): program, man page, completions
+	install -d $(bindir) $(mandir) $(bashdir) $(zshdir) $(fishdir)
+	install -m 755 build/eider $(bindir)/eider
+	build/eider man >$(mandir)/eider.1
+	build/eider completion bash >$(bashdir)/eider
+	build/eider completion zsh >$(zshdir)/_eider
+	build/eider completion fish >$(fishdir)/eider.fish
+
+uninstall: ## remove what install put there
+	rm -f $(bindir)/eider $(mandir)/eider.1 $(bashdir)/eider $(zshdir)/_eider $(fishdir)/eider.fish
+
+clean: ## remove build/
+	rm -rf build

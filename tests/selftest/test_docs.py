@@ -1,0 +1,46 @@
+"""The documents name what the tables in the source name."""
+import pathlib
+import re
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def table(source, pattern):
+    path = ROOT / source
+    if not path.exists():
+        pytest.skip(f"{source} does not exist")
+    found = re.findall(pattern, path.read_text(), re.M)
+    assert found, f"no rows in {source}: has the table moved?"
+    return found
+
+
+def missing(document, names):
+    text = (ROOT / document).read_text()
+    return [name for name in names if f"`{name}`" not in text]
+
+
+@pytest.mark.parametrize("document, source, pattern", [
+    ("docs/dag-format.md", "src/model/dag_fields.c", r'^    \{"(\w+)", (?:NULL|"\w+"), FIELD_'),
+    ("docs/dag-format.md", "src/model/kind.h", r'^    X\(\w+, "(\w+)", (?:true|false)\)'),
+    ("docs/templates.md", "src/model/template_priv.h", r"^    X\((\w+), \d, \""),
+    ("docs/semantics.md", "src/model/trigger_rule.h", r'^    X\(\w+, "(\w+)"\)'),
+])
+def test_every_row_of_a_table_is_documented(document, source, pattern):
+    names = table(source, pattern)
+    nested = {"cpu", "memory", "procs", "output", "skip", "retry"}  # shown inside their parent
+
+    assert missing(document, [name for name in names if name not in nested]) == []
+
+
+def test_every_link_between_documents_leads_somewhere():
+    documents = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
+    later = {"cli.md", "process-protocol.md", "operations.md"}
+    broken = [
+        f"{document.relative_to(ROOT)}: {target}"
+        for document in documents
+        for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text())
+        if not (document.parent / target).exists() and pathlib.Path(target).name not in later
+    ]
+    assert broken == []
