@@ -1,0 +1,122 @@
+#include "blob/log_writer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+
+void log_writer_init(struct log_writer *writer, struct blob *blob, const struct blob_key *key,
+                     uint64_t bytes_max, const char *error)
+{
+    CHECK(key->kind == BLOB_LOG);
+    *writer = (struct log_writer){.blob = blob, .key = *key, .bytes_max = bytes_max};
+    if (blob == NULL)
+        (void)snprintf(writer->result.error, sizeof writer->result.error, "%.*s",
+                       LOG_WRITER_ERROR_MAX - 1, error);
+}
+
+static bool is_broken(const struct log_writer *writer)
+{
+    return writer->result.error[0] != '\0';
+}
+
+static void remember(struct log_writer *writer, const struct err *err)
+{
+    if (!is_broken(writer))
+        (void)snprintf(writer->result.error, sizeof writer->result.error, "%.*s",
+                       LOG_WRITER_ERROR_MAX - 1, err->text);
+}
+
+/* The index is a convenience: when it cannot be written the log goes on without it. */
+static void index_line(struct log_writer *writer, uint64_t line, uint64_t offset)
+{
+    struct err err = {0};
+    struct blob_key key = writer->key;
+    key.kind = BLOB_LOG_INDEX;
+    writer->indexed =
+        (struct log_index_record){.line = line, .offset = offset, .at_us = clock_wall_us()};
+    if (writer->index == NULL &&
+        blob_open(writer->blob, &key, BLOB_APPEND, &writer->index, &err) != STATUS_OK)
+        return;
+    (void)!blob_append(writer->index, &writer->indexed, sizeof writer->indexed, &err);
+}
+
+/* Count the lines of what was just stored at `offset`, with index records where they are due. */
+static void count_lines(struct log_writer *writer, const char *bytes, size_t length,
+                        uint64_t offset)
+{
+    const char *rest = bytes;
+    const char *end = bytes + length;
+    while (rest < end) {
+        const char *newline = memchr(rest, '\n', (size_t)(end - rest));
+        if (newline == NULL)
+            break;
+        rest = newline + 1;
+        writer->newlines++;
+        uint64_t next = offset + (uint64_t)(rest - bytes);
+        if (writer->newlines - writer->indexed.line >= LOG_INDEX_LINES ||
+            next - writer->indexed.offset >= LOG_INDEX_BYTES)
+            index_line(writer, writer->newlines, next);
+    }
+}
+
+static bool store(struct log_writer *writer, const char *bytes, size_t length)
+{
+    struct err err = {0};
+    if (writer->log == NULL &&
+        blob_open(writer->blob, &writer->key, BLOB_APPEND, &writer->log, &err) != STATUS_OK) {
+        remember(writer, &err);
+        return false;
+    }
+    if (blob_append(writer->log, bytes, length, &err) != STATUS_OK) {
+        remember(writer, &err);
+        return false;
+    }
+    return true;
+}
+
+void log_writer_write(struct log_writer *writer, const void *bytes, size_t length)
+{
+    if (length == 0)
+        return;
+    uint64_t room = writer->bytes_max - writer->result.bytes;
+    /* Once something was dropped nothing is added, so that what is stored stays one piece. */
+    if (writer->result.dropped_bytes > 0 || is_broken(writer))
+        room = 0;
+    size_t kept = (size_t)MIN((uint64_t)length, room);
+    if (kept > 0 && !store(writer, bytes, kept))
+        kept = 0;
+    writer->result.dropped_bytes += length - kept;
+    if (kept == 0)
+        return;
+    uint64_t offset = writer->result.bytes;
+    writer->result.bytes += kept;
+    writer->last = ((const char *)bytes)[kept - 1];
+    count_lines(writer, bytes, kept, offset);
+}
+
+void log_writer_finish(struct log_writer *writer)
+{
+    if (writer->finished)
+        return;
+    writer->finished = true;
+    struct err err = {0};
+    writer->result.lines =
+        writer->newlines + (writer->result.bytes > 0 && writer->last != '\n' ? 1 : 0);
+    bool reachable = writer->blob != NULL && (writer->log != NULL || !is_broken(writer));
+    if (writer->result.dropped_bytes > 0 && reachable) {
+        char marker[96];
+        int length =
+            snprintf(marker, sizeof marker, "%s[eider: output cut here: %llu bytes dropped]\n",
+                     writer->result.bytes > 0 && writer->last != '\n' ? "\n" : "",
+                     (unsigned long long)writer->result.dropped_bytes);
+        (void)store(writer, marker, (size_t)length);
+    }
+    if (writer->log != NULL && blob_seal(writer->log, &err) != STATUS_OK)
+        remember(writer, &err);
+    blob_handle_close(writer->log);
+    blob_handle_close(writer->index);
+    writer->log = NULL;
+    writer->index = NULL;
+}

@@ -1,0 +1,83 @@
+#include "os/mailbox.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+
+struct mailbox {
+    pthread_mutex_t lock;
+    pthread_cond_t filled;
+    void **items;
+    size_t count;
+    size_t capacity;
+    bool closed;
+};
+
+struct mailbox *mailbox_new(void)
+{
+    struct mailbox *mailbox = mem_zalloc(1, sizeof *mailbox);
+    CHECK(pthread_mutex_init(&mailbox->lock, NULL) == 0);
+    CHECK(pthread_cond_init(&mailbox->filled, NULL) == 0);
+    return mailbox;
+}
+
+void mailbox_free(struct mailbox *mailbox)
+{
+    if (mailbox == NULL)
+        return;
+    (void)pthread_cond_destroy(&mailbox->filled);
+    (void)pthread_mutex_destroy(&mailbox->lock);
+    free(mailbox->items);
+    free(mailbox);
+}
+
+bool mailbox_push(struct mailbox *mailbox, void *item)
+{
+    CHECK(pthread_mutex_lock(&mailbox->lock) == 0);
+    bool open = !mailbox->closed;
+    if (open) {
+        mailbox->items =
+            mem_grow(mailbox->items, &mailbox->capacity, mailbox->count, sizeof *mailbox->items);
+        mailbox->items[mailbox->count++] = item;
+        if (mailbox->count == 1)
+            CHECK(pthread_cond_signal(&mailbox->filled) == 0);
+    }
+    CHECK(pthread_mutex_unlock(&mailbox->lock) == 0);
+    return open;
+}
+
+static struct mailbox_batch take(struct mailbox *mailbox, bool wait)
+{
+    CHECK(pthread_mutex_lock(&mailbox->lock) == 0);
+    while (wait && mailbox->count == 0 && !mailbox->closed)
+        CHECK(pthread_cond_wait(&mailbox->filled, &mailbox->lock) == 0);
+    struct mailbox_batch batch = {0};
+    if (mailbox->count > 0) {
+        batch = (struct mailbox_batch){.items = mailbox->items, .count = mailbox->count};
+        mailbox->items = NULL;
+        mailbox->count = 0;
+        mailbox->capacity = 0;
+    }
+    CHECK(pthread_mutex_unlock(&mailbox->lock) == 0);
+    return batch;
+}
+
+struct mailbox_batch mailbox_take(struct mailbox *mailbox)
+{
+    return take(mailbox, true);
+}
+
+struct mailbox_batch mailbox_take_now(struct mailbox *mailbox)
+{
+    return take(mailbox, false);
+}
+
+void mailbox_close(struct mailbox *mailbox)
+{
+    CHECK(pthread_mutex_lock(&mailbox->lock) == 0);
+    mailbox->closed = true;
+    CHECK(pthread_cond_broadcast(&mailbox->filled) == 0);
+    CHECK(pthread_mutex_unlock(&mailbox->lock) == 0);
+}

@@ -1,0 +1,212 @@
+/*
+ * Each packet starts with a header that tells whether the bytes follow or are in the
+ * first descriptor.
+ */
+#include "os/seqpacket.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+#include "os/file.h"
+
+enum { SEALS = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL };
+enum { FDS_MAX = SEQPACKET_FDS_MAX + 1, SOCKET_BUFFER_BYTES = 1 << 20 };
+
+static const uint32_t MAGIC = 0x45494452;
+
+struct header {
+    uint32_t magic;
+    uint32_t in_file;
+    uint64_t length;
+};
+
+union control {
+    struct cmsghdr align;
+    char bytes[CMSG_SPACE(FDS_MAX * sizeof(int))];
+};
+
+enum status seqpacket_pair(int out_fds[2], struct err *err)
+{
+    int fds[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) != 0)
+        return err_errno(err, errno, "make socket pair");
+    for (int i = 0; i < 2; i++) {
+        /* More than the default, so that a batch seldom has to wait; refusal changes nothing. */
+        int size = SOCKET_BUFFER_BYTES;
+        (void)setsockopt(fds[i], SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+        out_fds[i] = fds[i];
+    }
+    return STATUS_OK;
+}
+
+enum status seqpacket_sealed_file(const void *bytes, size_t length, int *out_fd, struct err *err)
+{
+    CLEANUP(file_closep) int fd = memfd_create("eider", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        return err_errno(err, errno, "make memory file");
+    if (file_write_fd(fd, "memory file", bytes, length, err) != STATUS_OK)
+        return err->code;
+    if (fcntl(fd, F_ADD_SEALS, SEALS) != 0 || lseek(fd, 0, SEEK_SET) != 0)
+        return err_errno(err, errno, "seal memory file");
+    *out_fd = fd;
+    fd = -1;
+    return STATUS_OK;
+}
+
+static enum status send_packet(int fd, const struct msghdr *packet, struct err *err)
+{
+    ssize_t sent = 0;
+    do
+        sent = sendmsg(fd, packet, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    if (sent >= 0)
+        return STATUS_OK;
+    if (errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN)
+        return err_set(err, STATUS_NOT_FOUND, "send: the other side is gone");
+    if (errno == ENOBUFS)
+        return err_set(err, STATUS_BUSY, "send: %s", strerror(errno));
+    return err_errno(err, errno, "send");
+}
+
+enum status seqpacket_send(int fd, const void *bytes, size_t length, const int *fds,
+                           size_t fd_count, struct err *err)
+{
+    CHECK(fd_count <= SEQPACKET_FDS_MAX);
+    CLEANUP(file_closep) int file = -1;
+    bool in_file = length > SEQPACKET_INLINE_MAX;
+    if (in_file && seqpacket_sealed_file(bytes, length, &file, err) != STATUS_OK)
+        return err->code;
+
+    int all[FDS_MAX];
+    size_t count = 0;
+    if (in_file)
+        all[count++] = file;
+    for (size_t i = 0; i < fd_count; i++)
+        all[count++] = fds[i];
+
+    struct header header = {.magic = MAGIC, .in_file = in_file, .length = length};
+    struct iovec parts[2] = {{.iov_base = &header, .iov_len = sizeof header}};
+    memcpy(&parts[1].iov_base, &bytes, sizeof bytes); /* sendmsg does not write to it */
+    parts[1].iov_len = in_file ? 0 : length;
+    union control control = {0};
+    struct msghdr packet = {.msg_iov = parts, .msg_iovlen = 2};
+    if (count > 0) {
+        packet.msg_control = control.bytes;
+        packet.msg_controllen = CMSG_SPACE(count * sizeof(int));
+        struct cmsghdr *item = CMSG_FIRSTHDR(&packet);
+        item->cmsg_level = SOL_SOCKET;
+        item->cmsg_type = SCM_RIGHTS;
+        item->cmsg_len = CMSG_LEN(count * sizeof(int));
+        memcpy(CMSG_DATA(item), all, count * sizeof(int));
+    }
+    return send_packet(fd, &packet, err);
+}
+
+static void collect_fds(struct msghdr *packet, struct seqpacket_message *message, int *out_file,
+                        bool in_file)
+{
+    for (struct cmsghdr *item = CMSG_FIRSTHDR(packet); item != NULL;
+         item = CMSG_NXTHDR(packet, item)) {
+        if (item->cmsg_level != SOL_SOCKET || item->cmsg_type != SCM_RIGHTS)
+            continue;
+        size_t count = (item->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (size_t i = 0; i < count; i++) {
+            int fd = -1;
+            memcpy(&fd, CMSG_DATA(item) + i * sizeof(int), sizeof fd);
+            if (in_file && *out_file < 0)
+                *out_file = fd;
+            else if (message->fd_count < SEQPACKET_FDS_MAX)
+                message->fds[message->fd_count++] = fd;
+            else
+                (void)close(fd);
+        }
+    }
+}
+
+/* The bytes of a large message; a file that could change under us is refused. */
+static enum status read_sealed(int file, const struct header *header, size_t bytes_max,
+                               struct seqpacket_message *message, struct err *err)
+{
+    if (file < 0 || (fcntl(file, F_GET_SEALS) & SEALS) != SEALS)
+        return err_set(err, STATUS_CORRUPT, "receive: message is not sealed");
+    if (file_read_fd(file, "message", bytes_max, &message->bytes, &message->length, err) !=
+        STATUS_OK)
+        return err->code;
+    if (message->length != header->length)
+        return err_set(err, STATUS_CORRUPT, "receive: message is cut");
+    return STATUS_OK;
+}
+
+static enum status unpack(const struct header *header, size_t inline_length, int file,
+                          size_t bytes_max, struct seqpacket_message *message, struct err *err)
+{
+    if (header->length > bytes_max)
+        return err_set(err, STATUS_LIMIT, "receive: message longer than %zu bytes", bytes_max);
+    if (header->in_file)
+        return read_sealed(file, header, bytes_max, message, err);
+    if (inline_length != header->length)
+        return err_set(err, STATUS_CORRUPT, "receive: message is cut");
+    message->length = inline_length;
+    return STATUS_OK;
+}
+
+enum status seqpacket_receive(int fd, size_t bytes_max, struct seqpacket_message *out,
+                              struct err *err)
+{
+    struct header header = {0};
+    CLEANUP(mem_freep) char *bytes = mem_alloc(SEQPACKET_INLINE_MAX + 1);
+    struct iovec parts[2] = {{.iov_base = &header, .iov_len = sizeof header},
+                             {.iov_base = bytes, .iov_len = SEQPACKET_INLINE_MAX}};
+    union control control;
+    struct msghdr packet = {.msg_iov = parts,
+                            .msg_iovlen = 2,
+                            .msg_control = control.bytes,
+                            .msg_controllen = sizeof control.bytes};
+    ssize_t got = 0;
+    do
+        got = recvmsg(fd, &packet, MSG_CMSG_CLOEXEC);
+    while (got < 0 && errno == EINTR);
+    if (got < 0 && errno != ECONNRESET)
+        return err_errno(err, errno, "receive");
+    if (got <= 0) {
+        *out = (struct seqpacket_message){.ended = true};
+        return STATUS_OK;
+    }
+
+    struct seqpacket_message message = {0};
+    CLEANUP(file_closep) int file = -1;
+    collect_fds(&packet, &message, &file, header.in_file == 1);
+    enum status status = STATUS_OK;
+    if ((size_t)got < sizeof header || header.magic != MAGIC || packet.msg_flags & MSG_TRUNC)
+        status = err_set(err, STATUS_CORRUPT, "receive: not a message of ours");
+    else
+        status = unpack(&header, (size_t)got - sizeof header, file, bytes_max, &message, err);
+    if (status != STATUS_OK) {
+        seqpacket_message_fini(&message);
+        return status;
+    }
+    if (message.bytes == NULL) {
+        message.bytes = TAKE(bytes);
+        message.bytes[message.length] = '\0';
+    }
+    *out = message;
+    return STATUS_OK;
+}
+
+void seqpacket_message_fini(struct seqpacket_message *message)
+{
+    for (size_t i = 0; i < message->fd_count; i++)
+        (void)close(message->fds[i]);
+    free(message->bytes);
+    *message = (struct seqpacket_message){0};
+}
