@@ -1,0 +1,357 @@
+#include "model/settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+#define ROW(name) [SETTING_##name]
+#define MIB       ((int64_t)1 << 20)
+#define GIB       ((int64_t)1 << 30)
+
+/* Fenced off because a table is read by column. */
+/* clang-format off */
+const struct setting SETTINGS[SETTING_COUNT] = {
+    ROW(HOME) = {"home", "EIDER_HOME", "--home", SETTING_PATH, ".eider", 0, 0, NULL,
+        "state directory: store, logs, values"},
+    ROW(STORE) = {"store", "EIDER_STORE", "--store", SETTING_TEXT, "sqlite:eider.db", 0, 0, NULL,
+        "where state is kept; a relative path is below `home`"},
+    ROW(DAGS) = {"dags", "EIDER_DAGS", "--dags", SETTING_PATH, "dags", 0, 0, NULL,
+        "folder of DAG files, relative to the project file"},
+    ROW(SLOTS) = {"slots", "EIDER_SLOTS", "--slots", SETTING_INTEGER, NULL, 1, 100000, NULL,
+        "tasks that run at once on this machine; by default from the number of cores"},
+    ROW(OUTPUT_BYTES) = {"output_bytes", "EIDER_OUTPUT_BYTES", NULL, SETTING_SIZE, "256MiB",
+        4096, 1024 * GIB, NULL, "log kept per attempt, unless the task says otherwise"},
+    ROW(GRACE) = {"grace", "EIDER_GRACE", NULL, SETTING_DURATION, "10s", 0, 86400000, NULL,
+        "between TERM and KILL, unless the task says otherwise"},
+    ROW(STOP_GRACE) = {"stop_grace", "EIDER_STOP_GRACE", NULL, SETTING_DURATION, "10s",
+        0, 86400000, NULL, "after the first interrupt, before running tasks are killed"},
+    ROW(LEASE) = {"lease", "EIDER_LEASE", NULL, SETTING_DURATION, "30s", 1000, 86400000, NULL,
+        "how long a host owns its tasks without renewing"},
+    ROW(BUSY_TIMEOUT) = {"busy_timeout", "EIDER_BUSY_TIMEOUT", NULL, SETTING_DURATION, "10s",
+        0, 3600000, NULL, "how long to wait for a store that others hold"},
+    ROW(LOG_LEVEL) = {"log_level", "EIDER_LOG_LEVEL", "--log-level", SETTING_CHOICE, "warn", 0, 0,
+        "error warn info debug", "the program's own messages"},
+    ROW(LOG_FORMAT) = {"log_format", "EIDER_LOG_FORMAT", "--log-format", SETTING_CHOICE, "text",
+        0, 0, "text json", "form of those messages"},
+};
+/* clang-format on */
+
+/* Parts of a project file that other readers look at. */
+static const char *const SECTIONS[] = {"variables", "connections"};
+
+static const char *const ORIGINS[] = {
+    [ORIGIN_DEFAULT] = "default",
+    [ORIGIN_USER] = "user file",
+    [ORIGIN_PROJECT] = "project file",
+    [ORIGIN_ENVIRONMENT] = "environment",
+    [ORIGIN_FLAG] = "flag",
+};
+_Static_assert(ARRAY_LEN(ORIGINS) == ORIGIN_COUNT, "every origin has a name");
+
+const char *setting_origin_name(enum setting_origin origin)
+{
+    CHECK(origin < ORIGIN_COUNT);
+    return ORIGINS[origin];
+}
+
+bool setting_parse_key(const char *key, enum setting_key *out)
+{
+    for (enum setting_key i = 0; i < SETTING_COUNT; i++) {
+        if (strcmp(SETTINGS[i].key, key) == 0) {
+            *out = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+struct unit {
+    const char *name;
+    int64_t factor;
+};
+
+/* A number and one unit of `units`, ended by a row without name. */
+static bool parse_with_unit(const char *text, const struct unit *units, int64_t *out)
+{
+    size_t digits = strspn(text, "0123456789");
+    if (digits == 0 || digits > 18)
+        return false;
+    CLEANUP(mem_freep) char *number = mem_strndup(text, digits);
+    int64_t value = 0;
+    if (!str_parse_i64(number, 0, INT64_MAX, &value))
+        return false;
+    for (const struct unit *unit = units; unit->name != NULL; unit++)
+        if (strcmp(text + digits, unit->name) == 0)
+            return !__builtin_mul_overflow(value, unit->factor, out);
+    return false;
+}
+
+static const struct unit DURATION_UNITS[] = {
+    {"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"d", 86400000}, {NULL, 0},
+};
+static const struct unit SIZE_UNITS[] = {
+    {"", 1},
+    {"B", 1},
+    {"kB", 1000},
+    {"KB", 1000},
+    {"MB", 1000000},
+    {"GB", 1000000000},
+    {"K", 1024},
+    {"M", MIB},
+    {"G", GIB},
+    {"KiB", 1024},
+    {"MiB", MIB},
+    {"GiB", GIB},
+    {"TiB", 1024 * GIB},
+    {NULL, 0},
+};
+
+static bool parse_boolean(const char *text, int64_t *out)
+{
+    static const struct {
+        const char *text;
+        bool value;
+    } WORDS[] = {{"true", true}, {"false", false}, {"yes", true}, {"no", false},
+                 {"on", true},   {"off", false},   {"1", true},   {"0", false}};
+    for (size_t i = 0; i < ARRAY_LEN(WORDS); i++) {
+        if (strcmp(WORDS[i].text, text) == 0) {
+            *out = WORDS[i].value;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_choice(const char *choices, const char *text)
+{
+    size_t length = strlen(text);
+    for (const char *at = choices; length > 0 && (at = strstr(at, text)) != NULL; at += length) {
+        bool starts = at == choices || at[-1] == ' ';
+        bool ends = at[length] == '\0' || at[length] == ' ';
+        if (starts && ends)
+            return strchr(text, ' ') == NULL;
+    }
+    return false;
+}
+
+static bool parse_number(enum setting_type type, const char *text, int64_t *out)
+{
+    switch (type) {
+    case SETTING_INTEGER:
+        return str_parse_i64(text, INT64_MIN, INT64_MAX, out);
+    case SETTING_BOOLEAN:
+        return parse_boolean(text, out);
+    case SETTING_DURATION:
+        return parse_with_unit(text, DURATION_UNITS, out);
+    case SETTING_SIZE:
+        return parse_with_unit(text, SIZE_UNITS, out);
+    case SETTING_TEXT:
+    case SETTING_PATH:
+    case SETTING_CHOICE:
+        *out = 0;
+        return true;
+    case SETTING_TYPE_COUNT:
+        break;
+    }
+    CHECK(!"a known type of setting");
+}
+
+static enum status check_value(const struct setting *setting, const char *text, int64_t *out_number,
+                               struct err *err)
+{
+    static const char *const WANTED[] = {
+        [SETTING_TEXT] = "a text",
+        [SETTING_PATH] = "a path",
+        [SETTING_INTEGER] = "a whole number",
+        [SETTING_BOOLEAN] = "true or false",
+        [SETTING_DURATION] = "a duration such as 500ms, 30s, 5m, 2h",
+        [SETTING_SIZE] = "a size such as 64MiB",
+        [SETTING_CHOICE] = "one of the choices",
+    };
+    int64_t number = 0;
+    if (!parse_number(setting->type, text, &number))
+        return err_set(err, STATUS_INVALID, "%s: '%s' is not %s", setting->key, text,
+                       WANTED[setting->type]);
+    if (setting->type == SETTING_CHOICE && !is_choice(setting->choices, text))
+        return err_set(err, STATUS_INVALID, "%s: '%s' is none of: %s", setting->key, text,
+                       setting->choices);
+    bool bounded = setting->least < setting->most;
+    if (bounded && (number < setting->least || number > setting->most))
+        return err_set(err, STATUS_INVALID, "%s: %s is out of bounds (%lld to %lld)", setting->key,
+                       text, (long long)setting->least, (long long)setting->most);
+    if ((setting->type == SETTING_PATH || setting->type == SETTING_TEXT) && text[0] == '\0')
+        return err_set(err, STATUS_INVALID, "%s: an empty text is no value", setting->key);
+    *out_number = number;
+    return STATUS_OK;
+}
+
+/* A scalar of a settings file as the text that a person would have typed. */
+static char *scalar_text(const json_t *value)
+{
+    if (json_is_string(value))
+        return mem_strdup(json_string_value(value));
+    if (json_is_object(value) || json_is_array(value) || json_is_null(value))
+        return NULL;
+    return json_format(value);
+}
+
+static const char *key_at(const void *context, size_t i)
+{
+    (void)context;
+    return SETTINGS[i].key;
+}
+
+static bool is_section(const char *key)
+{
+    for (size_t i = 0; i < ARRAY_LEN(SECTIONS); i++)
+        if (strcmp(SECTIONS[i], key) == 0)
+            return true;
+    return false;
+}
+
+static enum status check_keys(const json_t *file, struct err *err)
+{
+    if (file == NULL || json_is_null(file))
+        return STATUS_OK;
+    if (!json_is_object(file))
+        return err_set(err, STATUS_INVALID, "settings must be a map of keys and values");
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)file, key, value)
+    {
+        enum setting_key found;
+        if (setting_parse_key(key, &found) || is_section(key))
+            continue;
+        const char *near = str_nearest(key, SETTING_COUNT, key_at, NULL);
+        if (near != NULL)
+            return err_set(err, STATUS_INVALID, "unknown setting '%s', did you mean '%s'?", key,
+                           near);
+        return err_set(err, STATUS_INVALID, "unknown setting '%s'", key);
+    }
+    return STATUS_OK;
+}
+
+/* Where a value was found; text is heap. */
+struct found {
+    char *text;
+    enum setting_origin origin;
+    const char *place;
+};
+
+static void found_fini(struct found *found)
+{
+    free(found->text);
+}
+
+static enum status look_in_file(const json_t *file, enum setting_key key, const char *place,
+                                enum setting_origin origin, struct found *found, struct err *err)
+{
+    const json_t *value = file == NULL ? NULL : json_object_get(file, SETTINGS[key].key);
+    if (value == NULL || found->text != NULL)
+        return STATUS_OK;
+    char *text = scalar_text(value);
+    if (text == NULL)
+        return err_set(err, STATUS_INVALID, "%s: %s: must be a single value", place,
+                       SETTINGS[key].key);
+    *found = (struct found){.text = text, .origin = origin, .place = place};
+    return STATUS_OK;
+}
+
+static void look_in_environment(const struct settings_layers *layers, enum setting_key key,
+                                struct found *found)
+{
+    if (found->text != NULL || layers->environment == NULL)
+        return;
+    const char *name = SETTINGS[key].environment;
+    const char *text = layers->environment(layers->environment_context, name);
+    if (text != NULL && text[0] != '\0')
+        *found = (struct found){mem_strdup(text), ORIGIN_ENVIRONMENT, name};
+}
+
+static enum status resolve_one(const struct settings_layers *layers, enum setting_key key,
+                               struct settings *out, struct err *err)
+{
+    const struct setting *setting = &SETTINGS[key];
+    const char *flag = setting->flag != NULL ? setting->flag : setting->key;
+    const char *project = layers->project_path != NULL ? layers->project_path : "project file";
+    const char *user = layers->user_path != NULL ? layers->user_path : "user file";
+    CLEANUP(found_fini) struct found found = {0};
+
+    if (look_in_file(layers->flags, key, flag, ORIGIN_FLAG, &found, err) != STATUS_OK)
+        return err->code;
+    look_in_environment(layers, key, &found);
+    if (look_in_file(layers->project, key, project, ORIGIN_PROJECT, &found, err) != STATUS_OK ||
+        look_in_file(layers->user, key, user, ORIGIN_USER, &found, err) != STATUS_OK)
+        return err->code;
+    const char *otherwise = layers->defaults[key];
+    if (otherwise == NULL)
+        otherwise = setting->otherwise;
+    if (found.text == NULL && otherwise == NULL) {
+        out->values[key].text = mem_strdup("");
+        return STATUS_OK;
+    }
+    if (found.text == NULL)
+        found = (struct found){mem_strdup(otherwise), ORIGIN_DEFAULT, "default"};
+    if (check_value(setting, found.text, &out->values[key].number, err) != STATUS_OK)
+        return err_wrap(err, "%s", found.place);
+    out->values[key].text = TAKE(found.text);
+    out->values[key].origin = found.origin;
+    return STATUS_OK;
+}
+
+enum status settings_resolve(const struct settings_layers *layers, struct settings *out,
+                             struct err *err)
+{
+    if (check_keys(layers->flags, err) != STATUS_OK)
+        return err_wrap(err, "flags");
+    if (check_keys(layers->project, err) != STATUS_OK)
+        return err_wrap(err, "%s", layers->project_path ? layers->project_path : "project file");
+    if (check_keys(layers->user, err) != STATUS_OK)
+        return err_wrap(err, "%s", layers->user_path ? layers->user_path : "user file");
+
+    struct settings settings = {0};
+    for (enum setting_key key = 0; key < SETTING_COUNT; key++) {
+        if (resolve_one(layers, key, &settings, err) != STATUS_OK) {
+            settings_fini(&settings);
+            return err->code;
+        }
+    }
+    *out = settings;
+    return STATUS_OK;
+}
+
+void settings_fini(struct settings *settings)
+{
+    for (size_t i = 0; i < SETTING_COUNT; i++)
+        free(settings->values[i].text);
+    *settings = (struct settings){0};
+}
+
+const char *settings_text(const struct settings *settings, enum setting_key key)
+{
+    CHECK(key < SETTING_COUNT);
+    return settings->values[key].text;
+}
+
+int64_t settings_number(const struct settings *settings, enum setting_key key)
+{
+    CHECK(key < SETTING_COUNT);
+    return settings->values[key].number;
+}
+
+json_t *settings_describe(const struct settings *settings, enum setting_key key)
+{
+    const struct setting *setting = &SETTINGS[key];
+    json_t *row = json_object();
+    CHECK(row != NULL);
+    json_put_string(row, "key", setting->key);
+    json_put_string(row, "value", settings->values[key].text);
+    json_put_string(row, "origin", setting_origin_name(settings->values[key].origin));
+    json_put_string(row, "environment", setting->environment);
+    json_put_string(row, "flag", setting->flag);
+    json_put_string(row, "help", setting->help);
+    return row;
+}

@@ -1,0 +1,106 @@
+#pragma once
+/*
+ * settings: every setting as a row, and which of several places a value came from.
+ *
+ * Order: flag, environment, project file, user file, default. Pure: the layers are
+ * handed in as JSON objects and a look-up, nothing is read here.
+ *
+ * Ownership  struct settings owns its values; settings_fini frees them.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attrs.h"
+#include "base/err.h"
+#include "base/json.h"
+
+enum setting_type {
+    SETTING_TEXT,
+    SETTING_PATH,
+    SETTING_INTEGER,
+    SETTING_BOOLEAN,
+    SETTING_DURATION, /* text such as 10s; the value is milliseconds */
+    SETTING_SIZE,     /* text such as 256MiB; the value is bytes */
+    SETTING_CHOICE,
+    SETTING_TYPE_COUNT
+};
+
+/*    name            key            environment */
+#define SETTING_MAP(X)                                                                             \
+    X(HOME, "home", "EIDER_HOME")                                                                  \
+    X(STORE, "store", "EIDER_STORE")                                                               \
+    X(DAGS, "dags", "EIDER_DAGS")                                                                  \
+    X(SLOTS, "slots", "EIDER_SLOTS")                                                               \
+    X(OUTPUT_BYTES, "output_bytes", "EIDER_OUTPUT_BYTES")                                          \
+    X(GRACE, "grace", "EIDER_GRACE")                                                               \
+    X(STOP_GRACE, "stop_grace", "EIDER_STOP_GRACE")                                                \
+    X(LEASE, "lease", "EIDER_LEASE")                                                               \
+    X(BUSY_TIMEOUT, "busy_timeout", "EIDER_BUSY_TIMEOUT")                                          \
+    X(LOG_LEVEL, "log_level", "EIDER_LOG_LEVEL")                                                   \
+    X(LOG_FORMAT, "log_format", "EIDER_LOG_FORMAT")
+
+enum setting_key {
+#define X(name, key, environment) SETTING_##name,
+    SETTING_MAP(X)
+#undef X
+        SETTING_COUNT
+};
+
+struct setting {
+    const char *key;
+    const char *environment;
+    const char *flag; /* "--store", or NULL */
+    enum setting_type type;
+    const char *otherwise; /* the default, as text; NULL: given by the program */
+    int64_t least, most;   /* bounds of numbers, in the unit of the value */
+    const char *choices;   /* "a b c" for SETTING_CHOICE */
+    const char *help;
+};
+
+extern const struct setting SETTINGS[SETTING_COUNT];
+
+enum setting_origin {
+    ORIGIN_DEFAULT,
+    ORIGIN_USER,
+    ORIGIN_PROJECT,
+    ORIGIN_ENVIRONMENT,
+    ORIGIN_FLAG,
+    ORIGIN_COUNT
+};
+
+struct settings {
+    struct {
+        char *text;     /* as written; "" when there is neither value nor default */
+        int64_t number; /* of integers, booleans, durations (ms), sizes (bytes) */
+        enum setting_origin origin;
+    } values[SETTING_COUNT];
+};
+
+struct settings_layers {
+    const json_t *flags;      /* key to text; NULL: none */
+    const json_t *project;    /* content of eider.yaml; NULL: no such file */
+    const char *project_path; /* for error texts */
+    const json_t *user;       /* the same for the user's file */
+    const char *user_path;
+    const char *(*environment)(void *context, const char *name); /* NULL: nothing is set */
+    void *environment_context;
+    const char *defaults[SETTING_COUNT]; /* those that depend on the machine; NULL: the row's */
+};
+
+/*
+ * Fills *out. STATUS_INVALID says which place has which problem: an unknown key, a text that is
+ * no value of its type, a number out of bounds.
+ */
+NODISCARD enum status settings_resolve(const struct settings_layers *layers, struct settings *out,
+                                       struct err *err);
+void settings_fini(struct settings *settings); /* twice is fine */
+
+const char *settings_text(const struct settings *settings, enum setting_key key);
+int64_t settings_number(const struct settings *settings, enum setting_key key);
+
+/* {"key", "value", "origin", "environment", "flag", "help"} of one setting; a new reference. */
+NODISCARD json_t *settings_describe(const struct settings *settings, enum setting_key key);
+/* True and *out if there is such a key. */
+NODISCARD bool setting_parse_key(const char *key, enum setting_key *out);
+const char *setting_origin_name(enum setting_origin origin);

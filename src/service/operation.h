@@ -1,0 +1,117 @@
+#pragma once
+/*
+ * operation: use cases as rows of a table, and the one way to call them.
+ *
+ * A row names a use case ("run.list"), says who may do it, describes the members
+ * of its request and response, and points at its handler. The command line and the
+ * server call through `struct operation_caller`, so neither knows whether the handler
+ * runs in this process or behind HTTP.
+ *
+ * Ownership  Requests are borrowed for the call; a response belongs to the caller.
+ * Tests      tests/unit/service/test_operation.c
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/attrs.h"
+#include "base/err.h"
+#include "base/json.h"
+
+struct service;
+
+/* Each includes those before it. */
+#define PERMISSION_MAP(X)                                                                          \
+    X(VIEWER, "viewer")                                                                            \
+    X(OPERATOR, "operator")                                                                        \
+    X(EDITOR, "editor")                                                                            \
+    X(ADMIN, "admin")
+
+enum permission {
+#define X(name, text) PERMISSION_##name,
+    PERMISSION_MAP(X)
+#undef X
+        PERMISSION_COUNT
+};
+
+/*    name       shown as                accepts */
+#define FIELD_TYPE_MAP(X)                                                                          \
+    X(ANY, "any value")                                                                            \
+    X(STRING, "a string")                                                                          \
+    X(INTEGER, "an integer")                                                                       \
+    X(NUMBER, "a number")                                                                          \
+    X(BOOLEAN, "true or false")                                                                    \
+    X(OBJECT, "an object")                                                                         \
+    X(ARRAY, "a list")                                                                             \
+    X(STRINGS, "a list of strings")                                                                \
+    X(INSTANT, "a date and time (RFC 3339)")                                                       \
+    X(ID, "an id (digits in a string)")
+
+enum field_type {
+#define X(name, text) FIELD_##name,
+    FIELD_TYPE_MAP(X)
+#undef X
+        FIELD_TYPE_COUNT
+};
+
+/* A member that is not required may be absent or null. */
+struct operation_field {
+    const char *name;
+    enum field_type type;
+    bool required;
+    const char *doc;
+};
+
+struct operation_schema {
+    const struct operation_field *fields;
+    size_t count;
+};
+
+struct operation {
+    const char *name; /* "noun.verb" */
+    const char *summary;
+    enum permission permission;
+    struct operation_schema request;
+    struct operation_schema response;
+    enum status (*handler)(struct service *service, const json_t *request, json_t **out_response,
+                           struct err *err);
+};
+
+struct operation_table {
+    const struct operation *rows;
+    size_t count;
+};
+
+/* How the operations are reached. `call` gives the caller a reference in *out_response. */
+struct operation_caller {
+    void *context;
+    enum status (*call)(void *context, const char *name, const json_t *request,
+                        json_t **out_response, struct err *err);
+};
+
+/* Call an operation; a NULL request stands for an empty object. */
+NODISCARD enum status operation_call(const struct operation_caller *caller, const char *name,
+                                     const json_t *request, json_t **out_response, struct err *err);
+
+/* Context of an operation_caller that runs handlers in this process. */
+struct operation_local {
+    const struct operation_table *table;
+    struct service *service;
+};
+
+/* The `call` for a struct operation_local: finds the row, checks the request, runs the handler. */
+NODISCARD enum status operation_local_call(void *local, const char *name, const json_t *request,
+                                           json_t **out_response, struct err *err);
+
+/* NULL when there is no such row. */
+const struct operation *operation_find(const struct operation_table *table, const char *name);
+
+/* STATUS_INVALID names the member: unknown (with the nearest known one), missing, or mistyped. */
+NODISCARD enum status operation_check_request(const struct operation *operation,
+                                              const json_t *request, struct err *err);
+
+/* The same for a response; members that the schema does not name are allowed. For tests. */
+NODISCARD enum status operation_check_response(const struct operation *operation,
+                                               const json_t *response, struct err *err);
+
+const char *permission_name(enum permission permission);
+const char *field_type_text(enum field_type type);
