@@ -37,9 +37,11 @@ test: ## everything that has to pass; ends with 'N passed, N failed'
 	@tools/run-tests
 
 bench: build ## measure against the limits of this machine, print the table
+	@tools/setup test
 	@python3 bench/run.py
 
 tidy: ## layers, names, sizes, forbidden calls
+	@tools/setup test
 	@python3 tools/tidy.py
 
 lint: dev ## clang-tidy over src/

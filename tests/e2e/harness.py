@@ -248,7 +248,7 @@ class Eider:
                 child.close()
             elif child.poll() is None:
                 child.kill()
-                child.communicate()
+                child.communicate(timeout=PATIENCE)
         reports = [path.read_text(errors="replace") for path in sorted(self.reports.iterdir())]
         assert not reports, "a sanitizer complained:\n" + "\n".join(reports)
 

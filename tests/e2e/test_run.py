@@ -738,3 +738,22 @@ def test_a_thousand_noops_and_a_wide_fan_in(eider):
     states = eider.states()
     assert set(states.values()) == {"success"}
     assert len(states) == 1002
+
+
+def test_a_program_without_a_shell(eider):
+    eider.run("""
+        tasks:
+          a: { run: [printf, "%s|", "$HOME", "two words", "{{ ds }}"] }
+        """, "--date", "2025-01-15")
+
+    assert eider.log("dag", "a").strip() == "$HOME|two words|2025-01-15|"
+
+
+def test_a_script_from_a_file_with_arguments(eider):
+    eider.write("work.py", "import sys\nprint(sys.argv[1:])\n")
+    eider.run("""
+        tasks:
+          a: { script: { file: work.py, interpreter: python3, args: [one, "{{ ds }}"] } }
+        """, "--date", "2025-01-15")
+
+    assert eider.log("dag", "a").strip() == "['one', '2025-01-15']"

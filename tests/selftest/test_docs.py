@@ -17,14 +17,16 @@ def table(source, pattern):
 
 
 def missing(document, names):
+    """Names that never stand at the beginning of a code span: `name`, `name.x`, `name(..)`."""
     text = (ROOT / document).read_text()
-    return [name for name in names if f"`{name}`" not in text]
+    return [name for name in names if not re.search(rf"`{name}\b", text)]
 
 
 @pytest.mark.parametrize("document, source, pattern", [
     ("docs/dag-format.md", "src/model/dag_fields.c", r'^    \{"(\w+)", (?:NULL|"\w+"), FIELD_'),
     ("docs/dag-format.md", "src/model/kind.h", r'^    X\(\w+, "(\w+)", (?:true|false)\)'),
     ("docs/templates.md", "src/model/template_priv.h", r"^    X\((\w+), \d, \""),
+    ("docs/templates.md", "src/model/dag_roots.c", r'^    \{"(\w+)", "'),
     ("docs/semantics.md", "src/model/trigger_rule.h", r'^    X\(\w+, "(\w+)"\)'),
 ])
 def test_every_row_of_a_table_is_documented(document, source, pattern):

@@ -2,6 +2,7 @@
 import pytest
 
 BODY = "int planted(void);\nint planted(void)\n{\n%s    return 0;\n}\n"
+TABLE = "/* clang-format off */\n/* %s */\n/* clang-format on */\n"
 
 
 def test_the_tree_as_it_is_has_no_problems(tree):
@@ -23,6 +24,8 @@ def test_the_tree_as_it_is_has_no_problems(tree):
     ("src/base/planted.h", "#pragma once\n" + "\n" * 250, "251 lines, at most 250"),
     ("src/base/planted.h", "int planted(void);\n", "starts with #pragma once"),
     ("src/base/planted.c", "/* " + "x" * 96 + "*/\n", "line has 101 columns"),
+    ("src/base/planted.c", TABLE % ("x" * 145), "line has 151 columns"),
+    ("src/base/planted.c", TABLE % "x" + "/* " + "x" * 96 + "*/\n", "line has 101 columns"),
     ("src/base/planted.c", "int x; \n", "spaces at the end"),
     ("src/model/arena.c", "int x;\n", "file name used twice"),
     ("src/base/helpers.c", "int x;\n", "says nothing"),
@@ -51,6 +54,7 @@ def test_a_planted_mistake_is_reported(tree, relative, text, complaint):
     ("src/base/planted.c", BODY % ("    f();\n" * 69)),
     ("src/base/planted.c", "\n" * 800),
     ("src/base/planted.c", "/* " + "x" * 95 + "*/\n"),
+    ("src/base/planted.c", TABLE % ("x" * 144)),
 ])
 def test_what_only_looks_like_a_mistake_is_left_alone(tree, relative, text):
     tree.plant(relative, text)
