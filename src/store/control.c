@@ -83,15 +83,16 @@ enum status store_run_cancel(struct store *store, const struct cancel_request *r
 
 /* --- starting a new generation --------------------------------------------------------------- */
 
-static const char VALUES_DROP[] = "DELETE FROM value WHERE task = $1";
+/* The items of a mapped task stay: its instances may run again within the same expansion. */
+static const char VALUES_DROP[] = "DELETE FROM value WHERE task = $1 AND key <> '__items'";
 
 /* The row is as if it had never been decided; its old attempt is kept. */
 static enum status renew(struct change *change, struct task_row *task, enum task_state state,
                          enum event_kind kind, struct err *err)
 {
     struct work *work = &change->work;
-    bool had_attempt =
-        task->attempt > 0 && task_state_is_final(task->state) && task->started_at_us != 0;
+    bool had_attempt = task->attempt > 0 && task_state_is_final(task->state) &&
+                       task->started_at_us != 0 && task->instance_base == 0;
     if (had_attempt && task_row_keep_attempt(work->db, task, task->state, err) != STATUS_OK)
         return err->code;
     if (db_do(work->db, err, VALUES_DROP, "i", task->id) != STATUS_OK)

@@ -261,6 +261,12 @@ enum status store_task_each(struct store *store, int64_t run,
     return status;
 }
 
+enum status store_task_load(struct store *store, struct arena *arena, int64_t task,
+                            struct task_row *out, struct err *err)
+{
+    return task_row_load(store->db, arena, task, out, err);
+}
+
 static const char ATTEMPT_LIST[] =
     "SELECT attempt, generation, state, host, queued_at_us, started_at_us, ended_at_us, reason,"
     " exit_code, detail, log_bytes, cpu_ms, rss_kb FROM attempt WHERE task = $1 ORDER BY attempt";

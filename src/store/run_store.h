@@ -94,6 +94,9 @@ NODISCARD enum status store_task_each(struct store *store, int64_t run,
                                                           const struct task_row *task,
                                                           struct err *err),
                                       void *context, struct err *err);
+/* One task row, texts in `arena`. */
+NODISCARD enum status store_task_load(struct store *store, struct arena *arena, int64_t task,
+                                      struct task_row *out, struct err *err);
 /* Superseded attempts of a task, oldest first, as rows. */
 NODISCARD enum status store_attempt_each(struct store *store, int64_t task,
                                          enum status (*each)(void *context,

@@ -1,5 +1,6 @@
 #include "store/value.h"
 
+#include "model/task_state.h"
 #include "store/store_priv.h"
 
 static const char VALUE_LOAD[] = "SELECT key, json, bytes FROM value WHERE task = $1 AND key = $2";
@@ -40,6 +41,38 @@ enum status store_value_each(struct store *store, int64_t task,
             break;
         struct value_info value = {
             .key = db_text(stmt, 0), .json = db_text(stmt, 1), .bytes = db_int(stmt, 2)};
+        status = each(context, &value, err);
+        if (status != STATUS_OK)
+            db_reset(stmt);
+    }
+    return status;
+}
+
+static const char VALUE_OF_INSTANCES[] =
+    "SELECT t.id, t.map_index, t.attempt, t.state, v.key, v.json, v.bytes FROM task t"
+    " LEFT JOIN value v ON v.task = t.id AND v.key = $3 WHERE t.id >= $1 AND t.id < $2"
+    " ORDER BY t.id";
+
+enum status store_value_of_instances(
+    struct store *store, int64_t base, int64_t count, const char *key,
+    enum status (*each)(void *context, const struct instance_value *value, struct err *err),
+    void *context, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    enum status status =
+        db_query(store->db, &stmt, err, VALUE_OF_INSTANCES, "iit", base, base + count, key);
+    while (status == STATUS_OK) {
+        bool row = false;
+        status = db_step(stmt, &row, err);
+        if (status != STATUS_OK || !row)
+            break;
+        struct instance_value value = {
+            .task = db_int(stmt, 0),
+            .map_index = db_int(stmt, 1),
+            .attempt = db_int(stmt, 2),
+            .succeeded = db_int(stmt, 3) == TASK_SUCCESS,
+            .value = {.key = db_text(stmt, 4), .json = db_text(stmt, 5), .bytes = db_int(stmt, 6)},
+        };
         status = each(context, &value, err);
         if (status != STATUS_OK)
             db_reset(stmt);

@@ -21,3 +21,17 @@ NODISCARD enum status store_value_each(struct store *store, int64_t task,
                                                            const struct value_info *value,
                                                            struct err *err),
                                        void *context, struct err *err);
+
+struct instance_value {
+    int64_t task;
+    int64_t map_index;
+    int64_t attempt;
+    bool succeeded;
+    struct value_info value; /* key is NULL when the instance has no such value */
+};
+
+/* One value of each instance with a row, in order: ids [base, base + count). */
+NODISCARD enum status store_value_of_instances(
+    struct store *store, int64_t base, int64_t count, const char *key,
+    enum status (*each)(void *context, const struct instance_value *value, struct err *err),
+    void *context, struct err *err);
