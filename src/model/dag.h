@@ -2,8 +2,9 @@
 /*
  * dag: a DAG as the engine sees it, whatever it was written in.
  *
- * Plain data in one arena. Tasks are numbered by their place in `tasks` (the node
- * number); edges are node numbers. Built by dag_read (dag_read.h) from a JSON tree, which
+ * Plain data in one arena. Tasks are sorted by id and numbered by their place in `tasks` (the
+ * node number), so the same DAG has the same numbers wherever it was read from; edges
+ * are node numbers. Built by dag_read (dag_read.h) from a JSON tree, which
  * the YAML reader, the API and the store all produce, and written back in
  * canonical form by dag_write, so that equal meaning gives equal text.
  *
@@ -124,7 +125,7 @@ enum run_verdict_rule { VERDICT_ALL, VERDICT_LEAVES };
 
 /* Where a template stood in the source: for errors that only rendering can find. */
 struct source_place {
-    const char *path; /* "tasks.load.env.URL" */
+    const char *path; /* "tasks.load.env.URL", "tasks.load.branch.0.if", "defaults.env.TZ" */
     int line;
     int column;
 };
@@ -160,6 +161,11 @@ void dag_free(struct dag *dag); /* NULL is allowed */
 int64_t dag_find_task(const struct dag *dag, const char *task_id);
 /* Place of a template or of its nearest enclosing path; NULL when unknown. */
 const struct source_place *dag_find_place(const struct dag *dag, const char *path);
+
+/* Names of DAGs, tasks, groups, params, pools and queues. */
+bool dag_name_is_valid(const char *name);
+#define DAG_NAME_RULE                                                                              \
+    "letters, digits, '_', '-' and '.', starting with a letter or digit, at most 250"
 
 static inline void dag_freep(struct dag **dag)
 {

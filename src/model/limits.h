@@ -10,6 +10,7 @@ enum {
     LIMIT_DIAGNOSTICS = 100,                 /* problems reported of one file */
     LIMIT_TASKS = 100000,                    /* tasks of one DAG */
     LIMIT_NEEDS = 100000,                    /* parents of one task */
+    LIMIT_EDGES = 4 << 20,                   /* dependencies of one DAG */
     LIMIT_INSTANCES = 100000,                /* instances of one mapped task */
     LIMIT_TEMPLATE_BYTES = 1 << 20,          /* one template text */
     LIMIT_TEMPLATE_DEPTH = 64,               /* nesting of expressions and blocks */
