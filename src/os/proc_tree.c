@@ -15,7 +15,7 @@
 #include "os/file.h"
 #include "os/process.h"
 
-enum { STAT_BYTES = 1024, CHUNK_BYTES = 4096 };
+enum { STAT_BYTES = 1024, CHUNK_BYTES = 4096, VALUE_BYTES = 256 };
 
 static ssize_t read_some(int fd, char *buffer, size_t size)
 {
@@ -107,72 +107,88 @@ static void add_if_ours(void *context, pid_t pid)
         add(context, pid);
 }
 
-static void add_children_of_thread(void *context, pid_t thread)
-{
-    char path[64];
-    (void)snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)thread);
-    CLEANUP(file_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0)
-        parse_children(fd, context);
-}
-
 void proc_tree_children(struct proc_list *list)
 {
     list->count = 0;
-    if (access("/proc/thread-self/children", R_OK) == 0)
-        for_each_number("/proc/self/task", add_children_of_thread, list);
+    CLEANUP(file_closep) int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0)
+        parse_children(fd, list);
     else /* a kernel without that file: look at everybody */
         for_each_number("/proc", add_if_ours, list);
 }
 
-bool proc_tree_has_env(pid_t pid, const char *entry)
+/* Finding one variable in a stream of entries that end with NUL and may be cut anywhere. */
+struct env_scan {
+    const char *name;
+    char *out;
+    size_t size;
+    size_t matched; /* how much of the name the entry at hand has shown */
+    size_t copied;
+    enum { IN_NAME, IN_VALUE, IN_OTHER } where;
+};
+
+/* True when the value is complete. */
+static bool env_scan_byte(struct env_scan *scan, char byte)
+{
+    if (byte == '\0') {
+        bool complete = scan->where == IN_VALUE;
+        scan->matched = 0;
+        scan->where = IN_NAME;
+        return complete;
+    }
+    if (scan->where == IN_VALUE) {
+        if (scan->copied + 1 < scan->size)
+            scan->out[scan->copied++] = byte;
+    } else if (scan->where == IN_NAME) {
+        if (scan->name[scan->matched] == byte)
+            scan->matched++;
+        else
+            scan->where = scan->name[scan->matched] == '\0' && byte == '=' ? IN_VALUE : IN_OTHER;
+    }
+    return false;
+}
+
+bool proc_tree_env(pid_t pid, const char *name, char *out, size_t size)
 {
     char path[64];
     (void)snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
     CLEANUP(file_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
-    /* Entries end with NUL. `matched` is how much of the entry at hand equals ours; a mismatch
-       makes it useless until the next NUL. */
-    size_t length = strlen(entry);
-    size_t matched = 0;
-    bool mismatch = false;
+    struct env_scan scan = {.name = name, .out = out, .size = size};
     char chunk[CHUNK_BYTES];
     for (;;) {
         ssize_t got = read_some(fd, chunk, sizeof chunk);
         if (got <= 0)
             return false;
         for (ssize_t i = 0; i < got; i++) {
-            if (chunk[i] == '\0') {
-                if (!mismatch && matched == length)
-                    return true;
-                matched = 0;
-                mismatch = false;
-            } else if (!mismatch && matched < length && chunk[i] == entry[matched]) {
-                matched++;
-            } else {
-                mismatch = true;
-            }
+            if (!env_scan_byte(&scan, chunk[i]))
+                continue;
+            out[scan.copied] = '\0';
+            return true;
         }
     }
 }
 
 struct search {
-    const char *entry;
+    const char *name;
+    const char *value;
     struct proc_list *list;
 };
 
 static void add_if_marked(void *context, pid_t pid)
 {
     const struct search *search = context;
-    if (proc_tree_has_env(pid, search->entry))
+    char value[VALUE_BYTES];
+    if (proc_tree_env(pid, search->name, value, sizeof value) && strcmp(value, search->value) == 0)
         add(search->list, pid);
 }
 
-void proc_tree_find_env(const char *entry, struct proc_list *list)
+void proc_tree_find_env(const char *name, const char *value, struct proc_list *list)
 {
     list->count = 0;
-    for_each_number("/proc", add_if_marked, &(struct search){.entry = entry, .list = list});
+    struct search search = {.name = name, .value = value, .list = list};
+    for_each_number("/proc", add_if_marked, &search);
 }
 
 bool proc_tree_signal(pid_t pid, int64_t start_ticks, int signo)

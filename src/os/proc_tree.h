@@ -30,13 +30,19 @@ struct proc_list {
 /* False if there is no such process. */
 NODISCARD bool proc_tree_read(pid_t pid, struct proc_info *out);
 
-/* Our direct children, zombies included; the list is emptied first and may be used again. */
+/*
+ * Direct children of the calling thread, zombies and adopted ones included. The list is emptied
+ * first and may be used again. A child may be missed while its siblings come and go.
+ */
 void proc_tree_children(struct proc_list *list);
 
-/* Whether the process was started with `entry` ("NAME=value") in its environment. */
-bool proc_tree_has_env(pid_t pid, const char *entry);
-/* Every process of the system that was, as far as we may look. Emptied first. */
-void proc_tree_find_env(const char *entry, struct proc_list *list);
+/*
+ * The value of a variable in the environment the process was started with, cut to `size` - 1
+ * bytes. False without one, or if we may not look.
+ */
+NODISCARD bool proc_tree_env(pid_t pid, const char *name, char *out, size_t size);
+/* Every process started with that variable and value, as far as we may look. Emptied first. */
+void proc_tree_find_env(const char *name, const char *value, struct proc_list *list);
 
 /* Signal the process if it is still the one that started then. False if it is not. */
 bool proc_tree_signal(pid_t pid, int64_t start_ticks, int signo);

@@ -94,7 +94,7 @@ static bool child_limits(struct launch *launch)
     struct rlimit none = {0, 0};
     (void)syscall(SYS_prlimit64, 0, RLIMIT_CORE, &none, NULL);
     for (size_t i = 0; i < request->limit_count; i++) {
-        struct rlimit limit = {request->limits[i].value, request->limits[i].value};
+        struct rlimit limit = {request->limits[i].soft, request->limits[i].hard};
         if (syscall(SYS_prlimit64, 0, request->limits[i].resource, &limit, NULL) != 0)
             return fail(launch, STEP_LIMIT);
     }
@@ -292,6 +292,41 @@ bool process_wait(int pidfd, int64_t timeout_ms, struct process_end *out)
         struct pollfd watch = {.fd = pidfd, .events = POLLIN};
         (void)poll(&watch, 1, (int)MIN(left_ms, (int64_t)60000));
     }
+}
+
+enum status process_become_keeper(const char *name, struct err *err)
+{
+    static const int DEAF[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGTTOU, SIGTTIN};
+    for (size_t i = 0; i < ARRAY_LEN(DEAF); i++)
+        (void)signal(DEAF[i], SIG_IGN);
+    (void)prctl(PR_SET_NAME, name, 0, 0, 0);
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0)
+        return err_errno(err, errno, "become subreaper");
+    return STATUS_OK;
+}
+
+void process_raise_files(struct process_limit *out)
+{
+    struct rlimit limit = {0};
+    CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    *out = (struct process_limit){RLIMIT_NOFILE, limit.rlim_cur, limit.rlim_max};
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+enum status process_open(pid_t pid, int *out_pidfd, struct err *err)
+{
+    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (pidfd < 0)
+        return err_errno(err, errno, "open process %d", (int)pid);
+    *out_pidfd = pidfd;
+    return STATUS_OK;
+}
+
+void process_reap_pid(pid_t pid)
+{
+    int status = 0;
+    (void)waitpid(pid, &status, WNOHANG);
 }
 
 void process_signal(int pidfd, int signo)

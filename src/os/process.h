@@ -21,7 +21,8 @@ enum { PROCESS_FDS = 5 };
 
 struct process_limit {
     int resource; /* RLIMIT_... */
-    uint64_t value;
+    uint64_t soft;
+    uint64_t hard;
 };
 
 struct process_user {
@@ -37,8 +38,8 @@ struct process_request {
     const char *workdir;     /* NULL: as ours */
     /* What becomes descriptor 0 to 4. Zero means /dev/null for 0 to 2 and closed for 3 and 4. */
     int fds[PROCESS_FDS];
-    const struct process_user *user;    /* NULL: as ours */
-    const struct process_limit *limits; /* soft and hard alike */
+    const struct process_user *user; /* NULL: as ours */
+    const struct process_limit *limits;
     size_t limit_count;
     bool umask_set;
     mode_t umask;
@@ -78,6 +79,17 @@ struct process_end {
 NODISCARD bool process_reap(int pidfd, struct process_end *out);
 /* Wait at most `timeout_ms` for its end (negative: as long as it takes), then reap it. */
 NODISCARD bool process_wait(int pidfd, int64_t timeout_ms, struct process_end *out);
+
+/* Adopt descendants whose parents end, under the name `name`, deaf to the terminal's signals. */
+NODISCARD enum status process_become_keeper(const char *name, struct err *err);
+
+/* Raise the soft limit of open files to the hard one; *out is the limit as it was. */
+void process_raise_files(struct process_limit *out);
+
+/* A descriptor for a running child that was not started by process_spawn. */
+NODISCARD enum status process_open(pid_t pid, int *out_pidfd, struct err *err);
+/* Reap a child by its number if it has ended. */
+void process_reap_pid(pid_t pid);
 
 /* Signal exactly this process; one that has ended is fine. */
 void process_signal(int pidfd, int signo);

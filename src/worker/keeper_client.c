@@ -1,0 +1,256 @@
+#include "worker/keeper_client.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+#include "os/file.h"
+#include "os/loop.h"
+#include "os/proc_tree.h"
+#include "worker/keeper_link.h"
+
+/* The keeper needs two seconds for tasks that ignore TERM, and little more. */
+enum { CLOSE_WAIT_MS = 5000, PACKETS_PER_TURN = 16 };
+
+struct keeper {
+    struct loop *loop;
+    struct loop_watch *watch;
+    struct keeper_link link;
+    struct process process;
+    struct keeper_events events;
+    bool flush_due;
+    bool dead;
+    bool in_callback;
+};
+
+static void mark_dead(struct keeper *keeper, const char *why)
+{
+    if (keeper->dead)
+        return;
+    keeper->dead = true;
+    keeper->link.broken = true;
+    loop_watch_free(keeper->watch);
+    keeper->watch = NULL;
+    keeper->events.died(keeper->events.context, why);
+}
+
+static void flush(void *context)
+{
+    struct keeper *keeper = context;
+    keeper->flush_due = false;
+    if (keeper->dead)
+        return;
+    bool done = keeper_link_flush(&keeper->link);
+    loop_watch_set(keeper->watch, LOOP_READABLE | (done ? 0u : LOOP_WRITABLE));
+}
+
+static void schedule_flush(struct keeper *keeper)
+{
+    if (keeper->flush_due || keeper->dead)
+        return;
+    keeper->flush_due = true;
+    loop_before_wait(keeper->loop, flush, keeper);
+}
+
+static void on_line(struct keeper *keeper, const struct keeper_frame *frame)
+{
+    struct keeper_report report = {0};
+    if (frame->numbers[1] != 0) {
+        report = (struct keeper_report){.type = KEEPER_REPORT_BAD, .text = "line is too long"};
+    } else {
+        keeper_report_parse(frame->text == NULL ? "" : frame->text, frame->text_length, &report);
+    }
+    keeper->events.report(keeper->events.context, frame->numbers[0], &report);
+    keeper_report_fini(&report);
+}
+
+static bool on_exited(struct keeper *keeper, struct keeper_wire_reader *fields)
+{
+    int64_t id = 0;
+    struct keeper_exit exit;
+    if (!keeper_wire_get_exit(fields, &id, &exit))
+        return false;
+    keeper->events.exited(keeper->events.context, id, &exit);
+    return true;
+}
+
+/* False: the keeper speaks another language. */
+static bool handle_frame(struct keeper *keeper, enum keeper_frame_type type,
+                         struct keeper_wire_reader *fields)
+{
+    if (type == KEEPER_FRAME_EXITED)
+        return on_exited(keeper, fields);
+    struct keeper_frame frame = {.type = type};
+    if (!keeper_wire_get(fields, &frame))
+        return false;
+    switch (type) {
+    case KEEPER_FRAME_HELLO:
+        return frame.numbers[0] == KEEPER_WIRE_VERSION;
+    case KEEPER_FRAME_STARTED:
+        keeper->events.started(keeper->events.context, frame.numbers[0], (pid_t)frame.numbers[1],
+                               frame.numbers[2]);
+        return true;
+    case KEEPER_FRAME_LINE:
+        on_line(keeper, &frame);
+        return true;
+    case KEEPER_FRAME_EXITED:
+    case KEEPER_FRAME_SPAWN:
+    case KEEPER_FRAME_STOP:
+    case KEEPER_FRAME_DEADLINE:
+    case KEEPER_FRAME_TYPE_COUNT:
+        break;
+    }
+    return false;
+}
+
+/* True if there was a packet. */
+static bool receive(struct keeper *keeper)
+{
+    struct err err = {0};
+    struct seqpacket_message message = {0};
+    enum status status = keeper_link_receive(&keeper->link, &message, &err);
+    if (status == STATUS_BUSY)
+        return false;
+    if (status != STATUS_OK || message.ended) {
+        mark_dead(keeper, status != STATUS_OK ? err.text : "the keeper has ended");
+        return false;
+    }
+    struct keeper_wire_reader packet = {.at = message.bytes, .left = message.length};
+    enum keeper_frame_type type = KEEPER_FRAME_TYPE_COUNT;
+    struct keeper_wire_reader fields;
+    bool fine = true;
+    while (fine && keeper_wire_next(&packet, &type, &fields))
+        fine = handle_frame(keeper, type, &fields);
+    seqpacket_message_fini(&message);
+    if (!fine)
+        mark_dead(keeper, "the keeper is of another version");
+    return fine;
+}
+
+static void on_socket(void *context, unsigned events)
+{
+    struct keeper *keeper = context;
+    keeper->in_callback = true;
+    if (events & LOOP_WRITABLE)
+        schedule_flush(keeper);
+    if (events & LOOP_READABLE)
+        for (int i = 0; i < PACKETS_PER_TURN && !keeper->dead && receive(keeper); i++)
+            ;
+    keeper->in_callback = false;
+}
+
+enum status keeper_attach(struct loop *loop, int socket_fd, struct process process, bool foreground,
+                          const struct keeper_events *events, struct keeper **out_keeper,
+                          struct err *err)
+{
+    struct keeper *keeper = mem_zalloc(1, sizeof *keeper);
+    *keeper = (struct keeper){.loop = loop, .process = process, .events = *events};
+    keeper_link_init(&keeper->link, socket_fd);
+    if (loop_watch_new(loop, socket_fd, on_socket, keeper, &keeper->watch, err) != STATUS_OK) {
+        keeper->dead = true;
+        keeper_close(keeper);
+        return err_wrap(err, "start keeper");
+    }
+    loop_watch_set(keeper->watch, LOOP_READABLE);
+    keeper_wire_put(&keeper->link.out,
+                    &(struct keeper_frame){.type = KEEPER_FRAME_HELLO,
+                                           .numbers = {KEEPER_WIRE_VERSION, foreground}});
+    schedule_flush(keeper);
+    *out_keeper = keeper;
+    return STATUS_OK;
+}
+
+enum status keeper_start(struct loop *loop, const char *exe, bool foreground,
+                         const struct keeper_events *events, struct keeper **out_keeper,
+                         struct err *err)
+{
+    int fds[2];
+    if (seqpacket_pair(fds, err) != STATUS_OK)
+        return err_wrap(err, "start keeper");
+    const char *argv[] = {exe, "__keeper", NULL};
+    const char **env = NULL;
+    memcpy(&env, &environ, sizeof env); /* lent as it is, not changed */
+    struct process_request request = {
+        .argv = argv,
+        .env = env,
+        .fds = {0, STDERR_FILENO, STDERR_FILENO, fds[1], 0},
+    };
+    struct process process = {0};
+    enum status status = process_spawn(&request, &process, err);
+    file_closep(&fds[1]);
+    if (status != STATUS_OK) {
+        file_closep(&fds[0]);
+        return err_wrap(err, "start keeper");
+    }
+    return keeper_attach(loop, fds[0], process, foreground, events, out_keeper, err);
+}
+
+void keeper_close(struct keeper *keeper)
+{
+    if (keeper == NULL)
+        return;
+    CHECK(!keeper->in_callback);
+    loop_before_wait_cancel(keeper->loop, keeper);
+    loop_watch_free(keeper->watch);
+    keeper_link_fini(&keeper->link);
+    struct process_end end;
+    if (!process_wait(keeper->process.pidfd, CLOSE_WAIT_MS, &end)) {
+        process_signal(keeper->process.pidfd, SIGKILL);
+        CHECK(process_wait(keeper->process.pidfd, -1, &end));
+    }
+    file_closep(&keeper->process.pidfd);
+    free(keeper);
+}
+
+enum status keeper_spawn(struct keeper *keeper, const struct keeper_task *task, struct err *err)
+{
+    if (keeper->dead)
+        return err_set(err, STATUS_NOT_FOUND, "the keeper has ended");
+    if (keeper_wire_put_task(&keeper->link.out, task, err) != STATUS_OK)
+        return err->code;
+    schedule_flush(keeper);
+    return STATUS_OK;
+}
+
+static void send_numbers(struct keeper *keeper, enum keeper_frame_type type, int64_t first,
+                         int64_t second)
+{
+    if (keeper->dead)
+        return;
+    keeper_wire_put(&keeper->link.out,
+                    &(struct keeper_frame){.type = type, .numbers = {first, second}});
+    schedule_flush(keeper);
+}
+
+void keeper_stop_task(struct keeper *keeper, int64_t id, enum keeper_stop how)
+{
+    send_numbers(keeper, KEEPER_FRAME_STOP, id, how);
+}
+
+void keeper_set_deadline(struct keeper *keeper, int64_t mono_us)
+{
+    send_numbers(keeper, KEEPER_FRAME_DEADLINE, mono_us, 0);
+}
+
+size_t keeper_kill_claim(const char *nonce)
+{
+    struct proc_list list = {0};
+    proc_tree_find_env(KEEPER_CLAIM_VARIABLE, nonce, &list);
+    size_t killed = 0;
+    for (size_t i = 0; i < list.count; i++) {
+        struct proc_info info;
+        /* Looked at again: between the search and the signal the number may change hands. */
+        char again[KEEPER_NONCE_MAX];
+        if (proc_tree_read(list.pids[i], &info) &&
+            proc_tree_env(list.pids[i], KEEPER_CLAIM_VARIABLE, again, sizeof again) &&
+            strcmp(again, nonce) == 0 && proc_tree_signal(info.pid, info.start_ticks, SIGKILL))
+            killed++;
+    }
+    proc_list_fini(&list);
+    return killed;
+}
