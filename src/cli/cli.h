@@ -1,0 +1,73 @@
+#pragma once
+/*
+ * cli: one command line from its words to its exit code.
+ *
+ * Everything outside (streams, terminal, environment, time, operations, engine) is handed in, so
+ * that a test runs a whole command in memory. Data goes to `out`, everything else to `err`.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/attrs.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "cli/engine.h"
+#include "cli/output.h"
+#include "service/operation.h"
+
+/* The world, given by the application. Members without a remark must be set. */
+struct cli_host {
+    void *context;
+    FILE *out;
+    FILE *err;
+    bool out_is_terminal;
+    bool err_is_terminal;
+    /* Size of the terminal now; asked again for every frame. */
+    void (*terminal_size)(void *context, size_t *out_columns, size_t *out_rows);
+    const char *(*environment)(void *context, const char *name);
+    int64_t (*now_us)(void *context);
+    /* Wait; false: interrupted, stop. */
+    bool (*pause)(void *context, int64_t ms);
+    /*
+     * Called once, before the first operation or run: `flags` holds the settings given on the
+     * command line, by key. Borrowed. NULL: nothing to prepare.
+     */
+    enum status (*configure)(void *context, const json_t *flags, struct err *err);
+    struct operation_caller operations;
+    struct engine engine;
+};
+
+struct cli {
+    struct cli_host host;
+    struct output output; /* format, colours and symbols for standard output */
+    bool quiet;
+    bool verbose;
+    bool is_configured;
+    json_t *flags;
+};
+
+/* Runs the command that argv names; returns the exit code. argv[0] is the program. */
+int cli_main(const struct cli_host *host, int argc, const char *const *argv);
+
+/* For handlers: print "eider: text" and give the exit code of the status. */
+int cli_fail(struct cli *cli, const struct err *err);
+/* A message for people, on standard error, unless --quiet. */
+void cli_say(struct cli *cli, const char *fmt, ...) PRINTF(2, 3);
+
+/* Call an operation; the request is taken, NULL stands for an empty one. */
+NODISCARD enum status cli_call(struct cli *cli, const char *operation, json_t *taken_request,
+                               json_t **out_response, struct err *err);
+/* Call an operation and print its response by a view; returns the exit code. */
+int cli_show(struct cli *cli, const char *operation, json_t *taken_request,
+             const struct view *view);
+/* The same, over and over every two seconds until interrupted. */
+int cli_watch(struct cli *cli, const char *operation, json_t *taken_request,
+              const struct view *view);
+/* Prepare settings and engine; then run. */
+NODISCARD enum status cli_run_engine(struct cli *cli, const struct engine_request *request,
+                                     const struct engine_observer *observer,
+                                     struct engine_result *out_result, struct err *err);
+
+size_t cli_columns(struct cli *cli);

@@ -1,0 +1,63 @@
+#include "base/json.h"
+#include "cli/cli.h"
+#include "cli/exit_code.h"
+#include "cli/handlers.h"
+#include "cli/request.h"
+#include "cli/views.h"
+
+enum { WIDTH_MAX = 100000 };
+
+int cmd_dags_list(struct cli *cli, const struct parsed *parsed)
+{
+    json_t *request = request_new();
+    request_put_option(request, parsed, "tag", "tag");
+    return parsed_has(parsed, "watch") ? cli_watch(cli, "dag.list", request, &VIEW_DAGS)
+                                       : cli_show(cli, "dag.list", request, &VIEW_DAGS);
+}
+
+int cmd_dags_show(struct cli *cli, const struct parsed *parsed)
+{
+    return cli_show(cli, "dag.show", request_of_dag(parsed), &VIEW_DAG);
+}
+
+/* Print the member "text" of a response as it is. */
+static int print_text(struct cli *cli, const char *operation, json_t *taken_request)
+{
+    struct err err = {0};
+    json_t *response = NULL;
+    if (cli_call(cli, operation, taken_request, &response, &err) != STATUS_OK)
+        return cli_fail(cli, &err);
+    (void)fputs(json_get_string(response, "text", ""), cli->host.out);
+    json_decref(response);
+    return EXIT_CODE_DONE;
+}
+
+static int print_graph(struct cli *cli, const struct parsed *parsed, json_t *request)
+{
+    struct err err = {0};
+    int64_t width = 0;
+    if (parsed_get_int(parsed, "width", 1, WIDTH_MAX, (int64_t)cli_columns(cli), &width, &err) !=
+        STATUS_OK) {
+        json_decref(request);
+        return cli_fail(cli, &err);
+    }
+    json_put_string(request, "format", parsed_get(parsed, "format", "text"));
+    json_put_int(request, "width", width);
+    json_put_bool(request, "ascii", !cli->output.style.utf8);
+    return print_text(cli, "dag.graph", request);
+}
+
+int cmd_dags_graph(struct cli *cli, const struct parsed *parsed)
+{
+    return print_graph(cli, parsed, request_of_dag(parsed));
+}
+
+int cmd_runs_graph(struct cli *cli, const struct parsed *parsed)
+{
+    return print_graph(cli, parsed, request_of_run(parsed));
+}
+
+int cmd_dags_source(struct cli *cli, const struct parsed *parsed)
+{
+    return print_text(cli, "dag.source", request_of_dag(parsed));
+}

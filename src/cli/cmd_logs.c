@@ -1,0 +1,109 @@
+#include <string.h>
+
+#include "base/json.h"
+#include "base/str.h"
+#include "base/strbuf.h"
+#include "cli/cli.h"
+#include "cli/exit_code.h"
+#include "cli/handlers.h"
+#include "cli/progress.h"
+#include "cli/request.h"
+#include "model/limits.h"
+
+enum { POLL_MS = 200, NUMBER_MAX = 1000000000 };
+
+/* Which log was printed last: a title stands between the logs of different attempts. */
+struct printing {
+    struct cli *cli;
+    bool has_titles;
+    struct strbuf title;
+    bool ended_in_line; /* the last byte was not a line feed */
+};
+
+static void print_title(struct printing *printing, const json_t *entry)
+{
+    struct strbuf title;
+    strbuf_init(&title, 2048);
+    progress_add_name(&title, json_get_string(entry, "task_id", "?"),
+                      json_get_int(entry, "map_index", -1), json_get_string(entry, "label", NULL));
+    strbuf_addf(&title, " try %lld", (long long)json_get_int(entry, "try_number", 1));
+    if (!str_equal(title.text, printing->title.text)) {
+        const struct style *style = &printing->cli->output.style;
+        (void)fprintf(printing->cli->host.out, "%s%s== %s ==%s\n",
+                      printing->ended_in_line ? "\n" : "", style_bold(style), title.text,
+                      style_reset(style));
+        strbuf_clear(&printing->title);
+        strbuf_add(&printing->title, title.text);
+    }
+    strbuf_fini(&title);
+}
+
+static void print_entries(struct printing *printing, const json_t *response)
+{
+    size_t i;
+    json_t *entry;
+    json_array_foreach(json_object_get(response, "entries"), i, entry)
+    {
+        const json_t *text = json_object_get(entry, "text");
+        size_t length = json_string_length(text);
+        if (printing->has_titles)
+            print_title(printing, entry);
+        if (length == 0)
+            continue;
+        (void)fwrite(json_string_value(text), 1, length, printing->cli->host.out);
+        printing->ended_in_line = json_string_value(text)[length - 1] != '\n';
+    }
+}
+
+static enum status make_request(const struct parsed *parsed, json_t *request, struct err *err)
+{
+    if (parsed->args_count > 1)
+        json_put_string(request, "task", parsed->args[1]);
+    request_put_option(request, parsed, "grep", "grep");
+    if (request_put_int(request, parsed, "try", "try_number", NUMBER_MAX, err) != STATUS_OK ||
+        request_put_int(request, parsed, "tail", "tail", NUMBER_MAX, err) != STATUS_OK)
+        return err->code;
+    return request_put_int(request, parsed, "map-index", "map_index", LIMIT_INSTANCES, err);
+}
+
+/* Ask for the next part until there is none; with --follow until nothing can come any more. */
+static int print_all(struct printing *printing, json_t *request, bool follow)
+{
+    struct cli *cli = printing->cli;
+    for (;;) {
+        struct err err = {0};
+        json_t *response = NULL;
+        if (cli_call(cli, "log.read", json_incref(request), &response, &err) != STATUS_OK)
+            return cli_fail(cli, &err);
+        print_entries(printing, response);
+        const char *cursor = json_get_string(response, "cursor", NULL);
+        bool more = cursor != NULL && json_get_bool(response, "more", false);
+        bool live = cursor != NULL && follow && json_get_bool(response, "live", false);
+        if (cursor != NULL)
+            json_put_string(request, "cursor", cursor);
+        json_decref(response);
+        if (more)
+            continue;
+        (void)fflush(cli->host.out);
+        if (!live)
+            return EXIT_CODE_DONE;
+        if (!cli->host.pause(cli->host.context, POLL_MS))
+            return EXIT_CODE_INTERRUPTED;
+    }
+}
+
+int cmd_logs(struct cli *cli, const struct parsed *parsed)
+{
+    struct err err = {0};
+    json_t *request = request_of_run(parsed);
+    struct printing printing = {.cli = cli, .has_titles = parsed->args_count == 1};
+    int code;
+    strbuf_init(&printing.title, 2048);
+    if (make_request(parsed, request, &err) != STATUS_OK)
+        code = cli_fail(cli, &err);
+    else
+        code = print_all(&printing, request, parsed_has(parsed, "follow"));
+    strbuf_fini(&printing.title);
+    json_decref(request);
+    return code;
+}

@@ -1,0 +1,77 @@
+
+#include "base/json.h"
+#include "cli/cli.h"
+#include "cli/exit_code.h"
+#include "cli/handlers.h"
+#include "cli/request.h"
+#include "cli/views.h"
+
+/* A list of checks; the exit code says whether all passed. */
+static int show_checks(struct cli *cli, const char *operation)
+{
+    struct err err = {0};
+    json_t *response = NULL;
+    if (cli_call(cli, operation, NULL, &response, &err) != STATUS_OK)
+        return cli_fail(cli, &err);
+    (void)output_print(&cli->output, &VIEW_CHECKS, response);
+    bool ok = json_get_bool(response, "ok", false);
+    json_decref(response);
+    return ok ? EXIT_CODE_DONE : EXIT_CODE_FAILED;
+}
+
+int cmd_store_check(struct cli *cli, const struct parsed *parsed)
+{
+    (void)parsed;
+    return show_checks(cli, "store.check");
+}
+
+int cmd_doctor(struct cli *cli, const struct parsed *parsed)
+{
+    (void)parsed;
+    return show_checks(cli, "doctor.check");
+}
+
+int cmd_store_backup(struct cli *cli, const struct parsed *parsed)
+{
+    json_t *request = request_new();
+    json_put_string(request, "path", parsed->args[0]);
+    return cli_show(cli, "store.backup", request, &VIEW_BACKUP);
+}
+
+int cmd_store_restore(struct cli *cli, const struct parsed *parsed)
+{
+    if (!parsed_has(parsed, "yes")) {
+        (void)fprintf(cli->host.err, "eider: this will replace the store; say --yes to do it\n");
+        return EXIT_CODE_USAGE;
+    }
+    json_t *request = request_new();
+    json_put_string(request, "path", parsed->args[0]);
+    return cli_show(cli, "store.restore", request, &VIEW_BACKUP);
+}
+
+int cmd_store_migrate(struct cli *cli, const struct parsed *parsed)
+{
+    json_t *request = request_new();
+    json_put_bool(request, "dry_run", parsed_has(parsed, "dry-run"));
+    return cli_show(cli, "store.migrate", request, &VIEW_MIGRATION);
+}
+
+int cmd_config_list(struct cli *cli, const struct parsed *parsed)
+{
+    (void)parsed;
+    return cli_show(cli, "config.list", NULL, &VIEW_SETTINGS);
+}
+
+int cmd_config_get(struct cli *cli, const struct parsed *parsed)
+{
+    struct err err = {0};
+    json_t *request = request_new();
+    json_t *response = NULL;
+    json_put_string(request, "key", parsed->args[0]);
+    if (cli_call(cli, "config.get", request, &response, &err) != STATUS_OK)
+        return cli_fail(cli, &err);
+    if (!output_print_plain(&cli->output, response))
+        (void)fprintf(cli->host.out, "%s\n", json_get_string(response, "value", ""));
+    json_decref(response);
+    return EXIT_CODE_DONE;
+}

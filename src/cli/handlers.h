@@ -1,0 +1,51 @@
+#pragma once
+/*
+ * handlers: what the rows of the command table call. Each returns an exit code.
+ */
+struct cli;
+struct parsed;
+
+#define HANDLER_MAP(X)                                                                             \
+    X(run)                                                                                         \
+    X(test)                                                                                        \
+    X(retry)                                                                                       \
+    X(validate)                                                                                    \
+    X(init)                                                                                        \
+    X(ps)                                                                                          \
+    X(logs)                                                                                        \
+    X(explain)                                                                                     \
+    X(stop)                                                                                        \
+    X(mark)                                                                                        \
+    X(dags_list)                                                                                   \
+    X(dags_show)                                                                                   \
+    X(dags_graph)                                                                                  \
+    X(dags_source)                                                                                 \
+    X(runs_list)                                                                                   \
+    X(runs_show)                                                                                   \
+    X(runs_tasks)                                                                                  \
+    X(runs_graph)                                                                                  \
+    X(runs_gantt)                                                                                  \
+    X(runs_wait)                                                                                   \
+    X(runs_delete)                                                                                 \
+    X(runs_note)                                                                                   \
+    X(runs_values)                                                                                 \
+    X(tasks_list)                                                                                  \
+    X(tasks_show)                                                                                  \
+    X(tasks_render)                                                                                \
+    X(tasks_clear)                                                                                 \
+    X(store_check)                                                                                 \
+    X(store_backup)                                                                                \
+    X(store_restore)                                                                               \
+    X(store_migrate)                                                                               \
+    X(config_list)                                                                                 \
+    X(config_get)                                                                                  \
+    X(doctor)                                                                                      \
+    X(completion)                                                                                  \
+    X(version)                                                                                     \
+    X(help)                                                                                        \
+    X(man)                                                                                         \
+    X(docs)
+
+#define X(name) int cmd_##name(struct cli *cli, const struct parsed *parsed);
+HANDLER_MAP(X)
+#undef X

@@ -1,0 +1,200 @@
+#include "cli/views.h"
+
+#define COLUMNS(table) .columns = (table), .columns_count = ARRAY_LEN(table)
+
+/* Fenced off because a table is read by column. */
+/* clang-format off */
+static const struct column RUNS[] = {
+    {"NUMBER", "number", COLUMN_NUMBER, false},
+    {"DAG", "dag_id", COLUMN_TEXT, false},
+    {"RUN", "dag_run_id", COLUMN_TEXT, false},
+    {"STATE", "state", COLUMN_STATE, false},
+    {"STARTED", "start_date", COLUMN_INSTANT, false},
+    {"DURATION", "duration", COLUMN_DURATION, false},
+    {"TASKS", "tasks_total", COLUMN_NUMBER, false},
+    {"FAILED", "counts.failed", COLUMN_NUMBER, true},
+    {"TYPE", "run_type", COLUMN_TEXT, true},
+    {"LOGICAL DATE", "logical_date", COLUMN_INSTANT, true},
+    {"NOTE", "note", COLUMN_TEXT, true},
+};
+const struct view VIEW_RUNS = {.list = "dag_runs", COLUMNS(RUNS), .name = "number", .empty = "no runs"};
+
+static const struct column RUN[] = {
+    {"Number", "number", COLUMN_TEXT, false},
+    {"DAG", "dag_id", COLUMN_TEXT, false},
+    {"Run", "dag_run_id", COLUMN_TEXT, false},
+    {"State", "state", COLUMN_STATE, false},
+    {"Reason", "reason", COLUMN_TEXT, false},
+    {"Type", "run_type", COLUMN_TEXT, false},
+    {"Logical date", "logical_date", COLUMN_INSTANT, false},
+    {"Queued", "queued_at", COLUMN_INSTANT, false},
+    {"Started", "start_date", COLUMN_INSTANT, false},
+    {"Ended", "end_date", COLUMN_INSTANT, false},
+    {"Duration", "duration", COLUMN_DURATION, false},
+    {"Tasks", "counts", COLUMN_JSON, false},
+    {"Params", "params", COLUMN_JSON, false},
+    {"Conf", "conf", COLUMN_JSON, true},
+    {"Note", "note", COLUMN_TEXT, false},
+    {"Version", "dag_version", COLUMN_TEXT, true},
+};
+const struct view VIEW_RUN = {COLUMNS(RUN), .name = "number"};
+
+static const struct column TASK_INSTANCES[] = {
+    {"TASK", "task_id", COLUMN_TEXT, false},
+    {"INDEX", "map_index", COLUMN_NUMBER, false},
+    {"STATE", "state", COLUMN_STATE, false},
+    {"TRY", "try_number", COLUMN_NUMBER, false},
+    {"STARTED", "start_date", COLUMN_INSTANT, false},
+    {"DURATION", "duration", COLUMN_DURATION, false},
+    {"REASON", "reason", COLUMN_TEXT, false},
+    {"MESSAGE", "message", COLUMN_TEXT, true},
+    {"LABEL", "label", COLUMN_TEXT, true},
+    {"KIND", "operator", COLUMN_TEXT, true},
+    {"MAX TRIES", "max_tries", COLUMN_NUMBER, true},
+    {"EXIT", "exit_code", COLUMN_NUMBER, true},
+    {"POOL", "pool", COLUMN_TEXT, true},
+    {"QUEUE", "queue", COLUMN_TEXT, true},
+    {"HOST", "hostname", COLUMN_TEXT, true},
+    {"PID", "pid", COLUMN_NUMBER, true},
+};
+const struct view VIEW_TASK_INSTANCES = {.list = "task_instances", COLUMNS(TASK_INSTANCES),
+    .empty = "no tasks"};
+const struct view VIEW_TASK_INSTANCE = {COLUMNS(TASK_INSTANCES)};
+
+static const struct column ACTIVE[] = {
+    {"NUMBER", "number", COLUMN_NUMBER, false},
+    {"DAG", "dag_id", COLUMN_TEXT, false},
+    {"TASK", "task_id", COLUMN_TEXT, false},
+    {"INDEX", "map_index", COLUMN_NUMBER, false},
+    {"STATE", "state", COLUMN_STATE, false},
+    {"TRY", "try_number", COLUMN_NUMBER, false},
+    {"STARTED", "start_date", COLUMN_INSTANT, false},
+    {"ELAPSED", "duration", COLUMN_DURATION, false},
+    {"RUN", "dag_run_id", COLUMN_TEXT, true},
+    {"HOST", "hostname", COLUMN_TEXT, true},
+    {"PID", "pid", COLUMN_NUMBER, true},
+};
+const struct view VIEW_ACTIVE = {.list = "task_instances", COLUMNS(ACTIVE), .name = "task_id",
+    .empty = "nothing runs"};
+
+static const struct column VALUES[] = {
+    {"TASK", "task_id", COLUMN_TEXT, false},
+    {"INDEX", "map_index", COLUMN_NUMBER, false},
+    {"KEY", "key", COLUMN_TEXT, false},
+    {"VALUE", "value", COLUMN_JSON, false},
+};
+const struct view VIEW_VALUES = {.list = "values", COLUMNS(VALUES), .name = "key", .empty = "no values"};
+
+static const struct column EXPLAIN[] = {
+    {"TASK", "task_id", COLUMN_TEXT, false},
+    {"INDEX", "map_index", COLUMN_NUMBER, false},
+    {"STATE", "state", COLUMN_STATE, false},
+    {"BECAUSE", "because", COLUMN_TEXT, false},
+    {"WAITS FOR", "waits_for", COLUMN_LIST, false},
+};
+const struct view VIEW_EXPLAIN = {.list = "tasks", COLUMNS(EXPLAIN)};
+
+static const struct column DAGS[] = {
+    {"DAG", "dag_id", COLUMN_TEXT, false},
+    {"TITLE", "title", COLUMN_TEXT, false},
+    {"OWNER", "owner", COLUMN_TEXT, false},
+    {"TAGS", "tags", COLUMN_LIST, false},
+    {"TASKS", "tasks_total", COLUMN_NUMBER, false},
+    {"LAST RUN", "last_run.state", COLUMN_STATE, false},
+    {"AT", "last_run.start_date", COLUMN_INSTANT, false},
+    {"NAMESPACE", "namespace", COLUMN_TEXT, true},
+    {"FILE", "file", COLUMN_TEXT, true},
+};
+const struct view VIEW_DAGS = {.list = "dags", COLUMNS(DAGS), .empty = "no DAGs"};
+
+static const struct column DAG[] = {
+    {"DAG", "dag_id", COLUMN_TEXT, false},
+    {"Title", "title", COLUMN_TEXT, false},
+    {"Description", "description", COLUMN_TEXT, false},
+    {"Owner", "owner", COLUMN_TEXT, false},
+    {"Namespace", "namespace", COLUMN_TEXT, false},
+    {"Tags", "tags", COLUMN_LIST, false},
+    {"File", "file", COLUMN_TEXT, false},
+    {"Version", "dag_version", COLUMN_TEXT, false},
+    {"Tasks", "tasks_total", COLUMN_NUMBER, false},
+    {"Params", "params", COLUMN_JSON, false},
+    {"Timeout", "timeout", COLUMN_DURATION, false},
+    {"Last run", "last_run.state", COLUMN_STATE, false},
+    {"Schedule", "schedule", COLUMN_JSON, false},
+};
+const struct view VIEW_DAG = {COLUMNS(DAG)};
+
+static const struct column TASKS[] = {
+    {"TASK", "task_id", COLUMN_TEXT, false},
+    {"KIND", "operator", COLUMN_TEXT, false},
+    {"NEEDS", "needs", COLUMN_LIST, false},
+    {"RULE", "trigger_rule", COLUMN_TEXT, false},
+    {"RETRIES", "retries", COLUMN_NUMBER, false},
+    {"MAPPED", "is_mapped", COLUMN_TEXT, true},
+    {"POOL", "pool", COLUMN_TEXT, true},
+    {"QUEUE", "queue", COLUMN_TEXT, true},
+    {"TIMEOUT", "timeout", COLUMN_DURATION, true},
+};
+const struct view VIEW_TASKS = {.list = "tasks", COLUMNS(TASKS), .empty = "no tasks"};
+
+static const struct column TASK[] = {
+    {"Task", "task_id", COLUMN_TEXT, false},
+    {"Kind", "operator", COLUMN_TEXT, false},
+    {"Doc", "doc", COLUMN_TEXT, false},
+    {"Group", "group", COLUMN_TEXT, false},
+    {"Needs", "needs", COLUMN_LIST, false},
+    {"Dependants", "dependants", COLUMN_LIST, false},
+    {"Rule", "trigger_rule", COLUMN_TEXT, false},
+    {"If", "if", COLUMN_TEXT, false},
+    {"Mapped", "is_mapped", COLUMN_TEXT, false},
+    {"Retries", "retries", COLUMN_NUMBER, false},
+    {"Timeout", "timeout", COLUMN_DURATION, false},
+    {"Pool", "pool", COLUMN_TEXT, false},
+    {"Queue", "queue", COLUMN_TEXT, false},
+    {"Settings", "settings", COLUMN_JSON, false},
+};
+const struct view VIEW_TASK = {COLUMNS(TASK)};
+
+static const struct column FIELDS[] = {
+    {"FIELD", "field", COLUMN_TEXT, false},
+    {"VALUE", "value", COLUMN_JSON, false},
+};
+const struct view VIEW_FIELDS = {.list = "fields", COLUMNS(FIELDS)};
+
+static const struct column CHECKS[] = {
+    {"CHECK", "name", COLUMN_TEXT, false},
+    {"STATE", "state", COLUMN_STATE, false},
+    {"DETAIL", "detail", COLUMN_TEXT, false},
+    {"ADVICE", "advice", COLUMN_TEXT, false},
+};
+const struct view VIEW_CHECKS = {.list = "checks", COLUMNS(CHECKS)};
+
+static const struct column BACKUP[] = {
+    {"Path", "path", COLUMN_TEXT, false},
+    {"Size", "bytes", COLUMN_BYTES, false},
+    {"Schema", "schema", COLUMN_NUMBER, false},
+};
+const struct view VIEW_BACKUP = {COLUMNS(BACKUP)};
+
+static const struct column MIGRATION[] = {
+    {"From", "from", COLUMN_NUMBER, false},
+    {"To", "to", COLUMN_NUMBER, false},
+    {"Steps", "applied", COLUMN_LIST, false},
+};
+const struct view VIEW_MIGRATION = {COLUMNS(MIGRATION), .name = "to"};
+
+static const struct column SETTING_COLUMNS[] = {
+    {"KEY", "key", COLUMN_TEXT, false},
+    {"VALUE", "value", COLUMN_TEXT, false},
+    {"ORIGIN", "origin", COLUMN_TEXT, false},
+    {"ENVIRONMENT", "environment", COLUMN_TEXT, true},
+    {"FLAG", "flag", COLUMN_TEXT, true},
+    {"MEANING", "help", COLUMN_TEXT, true},
+};
+const struct view VIEW_SETTINGS = {.list = "settings", COLUMNS(SETTING_COLUMNS)};
+
+static const struct column VERSION[] = {
+    {"Version", "version", COLUMN_TEXT, false},
+};
+const struct view VIEW_VERSION = {COLUMNS(VERSION)};
+/* clang-format on */

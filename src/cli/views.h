@@ -1,0 +1,23 @@
+#pragma once
+/*
+ * views: which members of which response are columns.
+ */
+#include "cli/output.h"
+
+extern const struct view VIEW_RUNS;
+extern const struct view VIEW_RUN;
+extern const struct view VIEW_TASK_INSTANCES;
+extern const struct view VIEW_TASK_INSTANCE;
+extern const struct view VIEW_ACTIVE;
+extern const struct view VIEW_VALUES;
+extern const struct view VIEW_EXPLAIN;
+extern const struct view VIEW_DAGS;
+extern const struct view VIEW_DAG;
+extern const struct view VIEW_TASKS;
+extern const struct view VIEW_TASK;
+extern const struct view VIEW_FIELDS;
+extern const struct view VIEW_CHECKS;
+extern const struct view VIEW_BACKUP;
+extern const struct view VIEW_MIGRATION;
+extern const struct view VIEW_SETTINGS;
+extern const struct view VIEW_VERSION;
