@@ -130,8 +130,7 @@ static bool type_fits(enum param_type type, const json_t *value)
     case PARAM_TYPE_COUNT:
         break;
     }
-    CHECK(!"a type");
-    return false;
+    check_failed(__FILE__, __LINE__, "a type");
 }
 
 /* Whole numbers as such; a double would blur large ones. */
