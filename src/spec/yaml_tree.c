@@ -43,8 +43,7 @@ struct frame {
 };
 
 struct anchor {
-    json_t *value; /* borrowed; NULL while it is being built */
-    struct yaml_place place;
+    json_t *value; /* owned; NULL while it is being built */
     size_t nodes;
     int height;
 };
@@ -93,6 +92,7 @@ static int64_t anchor_slot(struct builder *b, const yaml_char_t *name)
         return -1;
     int64_t slot = 0;
     if (strmap_find(b->anchor_names, (const char *)name, &slot)) {
+        json_decref(b->anchors[slot].value);
         b->anchors[slot] = (struct anchor){0};
         return slot;
     }
@@ -106,9 +106,25 @@ static int64_t anchor_slot(struct builder *b, const yaml_char_t *name)
 
 static void forget_anchors(struct builder *b)
 {
+    for (size_t i = 0; i < b->anchors_count; i++)
+        json_decref(b->anchors[i].value);
+    b->anchors_count = 0;
     strmap_free(b->anchor_names);
     b->anchor_names = strmap_new();
-    b->anchors_count = 0;
+}
+
+/* The anchor keeps the value alive: a duplicate key may drop it from its map. */
+static void fill_anchor(struct builder *b, int64_t slot, const struct child *child)
+{
+    if (slot < 0)
+        return;
+    struct anchor *anchor = &b->anchors[slot];
+    json_decref(anchor->value);
+    *anchor = (struct anchor){
+        .value = json_incref(child->value),
+        .nodes = child->nodes,
+        .height = child->height,
+    };
 }
 
 /* ---- children ---- */
@@ -336,17 +352,17 @@ static void on_scalar(struct builder *b, const yaml_event_t *event)
     (void)check_tag(b, event->data.scalar.tag, span);
     count_nodes(b, 1, span);
     int64_t slot = anchor_slot(b, event->data.scalar.anchor);
-    if (wants_key(b)) {
-        take_key(b, text, length, span);
-        return;
-    }
     struct child child = {
         .value = length == event->data.scalar.length ? scalar_value(b, event, span) : json_null(),
         .place = {.value = span, .style = style_of(event)},
         .nodes = 1,
     };
-    if (slot >= 0)
-        b->anchors[slot] = (struct anchor){.value = child.value, .place = child.place, .nodes = 1};
+    fill_anchor(b, slot, &child);
+    if (wants_key(b)) {
+        take_key(b, text, length, span);
+        json_decref(child.value);
+        return;
+    }
     add_child(b, child);
 }
 
@@ -419,13 +435,7 @@ static void on_end(struct builder *b)
     child.value = frame.is_map ? build_map(b, &frame) : build_list(b, &frame);
     drop_children(b, frame.first);
     b->depth--;
-    if (frame.anchor >= 0)
-        b->anchors[frame.anchor] = (struct anchor){
-            .value = child.value,
-            .place = child.place,
-            .nodes = child.nodes,
-            .height = child.height,
-        };
+    fill_anchor(b, frame.anchor, &child);
     add_child(b, child);
 }
 
@@ -515,6 +525,7 @@ struct yaml_tree *yaml_tree_parse(const char *text, size_t length, struct diag_l
     struct frame all = {.first = 0};
     tree->documents = build_list(b, &all);
     drop_children(b, 0);
+    forget_anchors(b);
     strmap_free(b->anchor_names);
     free(b->anchors);
     free(b->children);
