@@ -4,6 +4,7 @@
 #include <sys/epoll.h>
 
 #include "base/check.h"
+#include "os/file.h"
 
 enum { EVENTS_MAX = 64 };
 
@@ -27,6 +28,13 @@ enum status poller_add(int poller, int fd, void *context, struct err *err)
 void poller_remove(int poller, int fd)
 {
     (void)epoll_ctl(poller, EPOLL_CTL_DEL, fd, NULL);
+}
+
+void poller_closep(int poller, int *fd)
+{
+    if (*fd >= 0)
+        poller_remove(poller, *fd);
+    file_closep(fd);
 }
 
 void poller_want_write(int poller, int fd, void *context, bool want)

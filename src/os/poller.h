@@ -18,9 +18,14 @@ struct poller_event {
 
 NODISCARD enum status poller_open(int *out_poller, struct err *err);
 
-/* `fd` is forgotten when its last copy is closed. */
+/*
+ * Remove `fd` before closing it: a child that is about to run its program holds a copy for a
+ * moment longer than process_spawn takes, and the kernel reports on it as long as there is one.
+ */
 NODISCARD enum status poller_add(int poller, int fd, void *context, struct err *err);
 void poller_remove(int poller, int fd);
+/* Remove and close it if it is open (>= 0), and leave -1 behind. */
+void poller_closep(int poller, int *fd);
 void poller_want_write(int poller, int fd, void *context, bool want);
 
 /* Wait at most `timeout_ms` (negative: for ever); the number of events. EINTR counts as none. */

@@ -192,7 +192,7 @@ static void handle_event(struct core *core, const struct keeper_source *source, 
         core->sweep_due = true;
         break;
     case KEEPER_SOURCE_ORPHAN:
-        keeper_sweep_reap(&core->sweep, source->owner);
+        keeper_sweep_reap(&core->sweep, &core->room, source->owner);
         core->sweep_due = true;
         break;
     }

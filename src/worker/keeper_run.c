@@ -256,9 +256,6 @@ static struct keeper_run *run_new(struct keeper_room *room, const struct keeper_
 
 static void run_free(struct keeper_run *run)
 {
-    file_closep(&run->process.pidfd);
-    file_closep(&run->output_fd);
-    file_closep(&run->report_fd);
     strbuf_fini(&run->line);
     if (run->root != NULL)
         run->root->users--;
@@ -313,7 +310,7 @@ static size_t read_some(struct keeper_room *room, int *fd)
         got = read(*fd, room->buffer, KEEPER_READ_BYTES);
     while (got < 0 && errno == EINTR);
     if (got == 0 || (got < 0 && errno != EAGAIN))
-        file_closep(fd);
+        poller_closep(room->poller, fd);
     return got > 0 ? (size_t)got : 0;
 }
 
@@ -445,9 +442,9 @@ void keeper_run_end(struct keeper_room *room, struct keeper_run *run, int64_t no
         return;
     run->ended = true;
     run->ended_us = now_us;
-    file_closep(&run->process.pidfd);
-    file_closep(&run->output_fd);
-    file_closep(&run->report_fd);
+    poller_closep(room->poller, &run->process.pidfd);
+    poller_closep(room->poller, &run->output_fd);
+    poller_closep(room->poller, &run->report_fd);
 
     if (!run->stopping)
         run->exit.kind = end.signalled ? KEEPER_SIGNALLED : KEEPER_EXITED;

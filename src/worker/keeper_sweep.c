@@ -103,7 +103,8 @@ static void unlink_orphan(struct keeper_sweep *sweep, struct keeper_orphan *orph
     sweep->orphan_count--;
 }
 
-void keeper_sweep_reap(struct keeper_sweep *sweep, struct keeper_orphan *orphan)
+void keeper_sweep_reap(struct keeper_sweep *sweep, struct keeper_room *room,
+                       struct keeper_orphan *orphan)
 {
     struct process_end end;
     if (!process_reap(orphan->process.pidfd, &end))
@@ -111,7 +112,7 @@ void keeper_sweep_reap(struct keeper_sweep *sweep, struct keeper_orphan *orphan)
     unlink_orphan(sweep, orphan);
     if (orphan->run != NULL)
         orphan->run->orphans--;
-    file_closep(&orphan->process.pidfd);
+    poller_closep(room->poller, &orphan->process.pidfd);
     free(orphan);
 }
 

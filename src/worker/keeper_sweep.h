@@ -32,7 +32,8 @@ struct keeper_sweep {
 void keeper_sweep_look(struct keeper_sweep *sweep, struct keeper_room *room,
                        struct keeper_run *const *runs, size_t run_count);
 /* An orphan has ended. */
-void keeper_sweep_reap(struct keeper_sweep *sweep, struct keeper_orphan *orphan);
+void keeper_sweep_reap(struct keeper_sweep *sweep, struct keeper_room *room,
+                       struct keeper_orphan *orphan);
 /* A run is reported: its orphans are nobody's from here on. */
 void keeper_sweep_forget(struct keeper_sweep *sweep, const struct keeper_run *run);
 void keeper_sweep_fini(struct keeper_sweep *sweep);
