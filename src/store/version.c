@@ -92,8 +92,8 @@ static enum status save(struct store *store, const struct dag *dag,
                         const struct version_source *source, struct version_ref *ref,
                         struct err *err)
 {
-    char hash[DAG_HASH_TEXT_MAX];
-    dag_hash(dag, hash);
+    char hash[SHA256_HEX_MAX];
+    (void)dag_hash(dag, hash);
     int64_t newest = 0;
     bool same_text = false;
     if (find_dag(store, dag->id, &ref->dag_key, &newest, err) != STATUS_OK)

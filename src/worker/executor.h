@@ -1,0 +1,65 @@
+#pragma once
+/*
+ * executor: claims tasks of one scope, runs them, reports their outcomes.
+ *
+ * At most one finish-and-claim call is with the store thread; outcomes that come in
+ * meanwhile go with the next one, so commits are grouped by themselves and a lone
+ * outcome waits for nothing. Tasks without a process are done here at once.
+ *
+ * Ownership  Whoever makes it frees it, after loop_run has returned.
+ * Threads    The loop's thread only; callbacks come there.
+ */
+#include "base/err.h"
+#include "os/loop.h"
+#include "store/advance.h"
+#include "store/control.h"
+#include "worker/keeper_client.h"
+#include "worker/prepare.h"
+#include "worker/run_context.h"
+#include "worker/store_thread.h"
+
+struct executor;
+
+struct executor_events {
+    void *context;
+    /* States that were committed. */
+    void (*changed)(void *context, const struct task_change *changes, size_t count);
+    void (*progress)(void *context, int64_t task, const struct keeper_report *report);
+    void (*run_ended)(void *context, int64_t run, enum run_state state);
+    /* The store or the keeper cannot go on; nothing more will happen. */
+    void (*failed)(void *context, const struct err *err);
+};
+
+struct executor_options {
+    struct loop *loop;
+    struct store_thread *store_thread;
+    struct run_source source;
+    struct prepare_options prepare;
+    const char *exe; /* this program, for the keeper */
+    int64_t host;
+    int64_t scope;
+    int64_t slots; /* processes at once */
+    struct executor_events events;
+};
+
+/* Takes a keeper that runs already, see executor_keeper_events. */
+NODISCARD struct executor *executor_new(const struct executor_options *options);
+void executor_free(struct executor *executor); /* NULL is allowed */
+
+/* What the keeper must report to; start it with these before executor_begin. */
+struct keeper_events executor_keeper_events(struct executor *executor);
+/* Start claiming. The keeper is borrowed. */
+void executor_begin(struct executor *executor, struct keeper *keeper);
+
+/* Something may have become claimable, or a cancel was asked for elsewhere: look. */
+void executor_wake(struct executor *executor);
+
+/*
+ * Cancel a run: what has not started does not, what runs is ended, gently or at once. Finally
+ * tasks still run unless `finally_too`.
+ */
+void executor_cancel(struct executor *executor, int64_t run, enum cancel_cause cause,
+                     enum keeper_stop how, bool finally_too);
+
+/* Tasks held at the moment. */
+size_t executor_active(const struct executor *executor);

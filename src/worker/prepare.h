@@ -1,0 +1,30 @@
+#pragma once
+/*
+ * prepare: from a claim to what must be done: a process to start, or an outcome that is
+ * known at once.
+ *
+ * Evaluates `foreach`, `matrix`, `if`, `label` and every template of the task. It cannot fail: what
+ * goes wrong becomes the outcome of the attempt.
+ */
+#include "store/advance.h"
+#include "worker/keeper_task.h"
+#include "worker/run_context.h"
+
+struct prepare_options {
+    const char *scratch_dir; /* existing folder for outputs and scripts of attempts */
+    const char *blob_root;
+    int64_t output_bytes; /* of a log, unless the task says otherwise */
+    const char *(*get_env)(const char *name);
+};
+
+struct prepared {
+    bool is_process;
+    struct keeper_task process;
+    struct outcome outcome;
+    const char *label;
+};
+
+/* Everything of *out lives in `arena`. */
+void prepare_attempt(struct run_context *run, const struct claim *claim,
+                     const struct prepare_options *options, struct arena *arena,
+                     struct prepared *out);
