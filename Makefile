@@ -54,7 +54,7 @@ format: ## clang-format over our C files
 fuzz: ## look for inputs that crash a parser, SECONDS=60 for each
 	@tools/setup test
 	@cmake --preset fuzz >/dev/null
-	@cmake --build --preset fuzz -j $(JOBS)
+	@cmake --build --preset fuzz -j $(JOBS) --target tests/fuzz/all
 	@tools/fuzz explore $(SECONDS)
 
 install: build ## into $(DESTDIR)$(prefix): program, man page, completions
