@@ -52,16 +52,17 @@ struct cancel_call {
 };
 
 struct executor {
+    struct loop *loop;
+    struct executor_events events;
     struct executor_options options;
-    struct keeper *keeper;
     struct idmap *runs;
     struct idmap *attempts;
     struct batch *pending;   /* collects outcomes */
     struct batch *in_flight; /* with the store thread */
     struct loop_timer *due;  /* the next retry, or a pause */
     struct idmap *cancelled; /* runs whose main tasks must not start */
-    bool wants_advance; /* something changed since the last call was sent */
-    bool scheduled;     /* advance() will be called before the loop waits */
+    bool wants_advance;      /* something changed since the last call was sent */
+    bool scheduled;          /* advance() will be called before the loop waits */
     bool began;
     bool failed;
     int64_t slots;
@@ -133,7 +134,7 @@ static void stop_with(struct executor *executor, const struct err *err)
     if (executor->failed)
         return;
     executor->failed = true;
-    executor->options.events.failed(executor->options.events.context, err);
+    executor->events.failed(executor->events.context, err);
 }
 
 static bool must_not_start(const struct executor *executor, const struct claim *claim,
@@ -167,7 +168,7 @@ static void start_process(struct executor *executor, struct run_context *run,
     attempt->started_at_us = clock_wall_us();
     struct err err = {0};
     if (prepared.is_process &&
-        keeper_spawn(executor->keeper, &prepared.process, &err) != STATUS_OK) {
+        keeper_spawn(executor->options.keeper, &prepared.process, &err) != STATUS_OK) {
         prepared.is_process = false;
         prepared.outcome.end = (struct attempt_end){.reason = REASON_EXEC_ERROR};
         prepared.outcome.detail = arena_strdup(attempt->arena, err.text);
@@ -235,8 +236,8 @@ static void finish_runs(struct executor *executor, const struct advance_result *
     for (size_t i = 0; i < result->runs_count; i++) {
         run_context_free(idmap_remove(executor->runs, result->runs[i].run));
         (void)idmap_remove(executor->cancelled, result->runs[i].run);
-        executor->options.events.run_ended(executor->options.events.context, result->runs[i].run,
-                                           result->runs[i].state);
+        executor->events.run_ended(executor->events.context, result->runs[i].run,
+                                   result->runs[i].state);
     }
 }
 
@@ -288,8 +289,7 @@ static void advance_done(struct store_call *call)
     }
     const struct advance_result *result = &batch->result;
     if (result->changes_count > 0)
-        executor->options.events.changed(executor->options.events.context, result->changes,
-                                         result->changes_count);
+        executor->events.changed(executor->events.context, result->changes, result->changes_count);
     for (size_t i = 0; i < result->claims_count; i++)
         start_claim(executor, &result->claims[i]);
     set_due_timer(executor, result->next_due_us);
@@ -320,7 +320,7 @@ static void advance_soon(struct executor *executor)
     if (executor->in_flight != NULL || executor->scheduled)
         return;
     executor->scheduled = true;
-    loop_before_wait(executor->options.loop, advance, executor);
+    loop_before_wait(executor->loop, advance, executor);
 }
 
 static void due(void *context)
@@ -346,8 +346,8 @@ static void task_reported(void *context, int64_t id, const struct keeper_report 
     if (attempt == NULL)
         return;
     attempt_reports_add(&attempt->reports, report);
-    if (report->type == KEEPER_REPORT_PROGRESS && executor->options.events.progress != NULL)
-        executor->options.events.progress(executor->options.events.context, id, report);
+    if (report->type == KEEPER_REPORT_PROGRESS && executor->events.progress != NULL)
+        executor->events.progress(executor->events.context, id, report);
 }
 
 static void task_exited(void *context, int64_t id, const struct keeper_exit *exit)
@@ -409,7 +409,7 @@ static void stop_running(struct executor *executor, int64_t run, enum keeper_sto
     for (struct attempt *attempt; (attempt = idmap_next(executor->attempts, &cursor)) != NULL;) {
         bool is_finally = attempt->run->dag->tasks[attempt->claim.node].is_finally;
         if (attempt->claim.run == run && (finally_too || !is_finally))
-            keeper_stop_task(executor->keeper, attempt->claim.task, how);
+            keeper_stop_task(executor->options.keeper, attempt->claim.task, how);
     }
 }
 
@@ -430,16 +430,16 @@ void executor_cancel(struct executor *executor, int64_t run, enum cancel_cause c
 
 /* --- the whole ------------------------------------------------------------------------------- */
 
-struct executor *executor_new(const struct executor_options *options)
+struct executor *executor_new(struct loop *loop, const struct executor_events *events)
 {
     struct executor *executor = mem_zalloc(1, sizeof *executor);
-    executor->options = *options;
-    executor->slots = options->slots;
+    executor->loop = loop;
+    executor->events = *events;
     executor->runs = idmap_new();
     executor->attempts = idmap_new();
     executor->cancelled = idmap_new();
     executor->pending = batch_new(executor);
-    executor->due = loop_timer_new(options->loop, due, executor);
+    executor->due = loop_timer_new(loop, due, executor);
     return executor;
 }
 
@@ -447,7 +447,7 @@ void executor_free(struct executor *executor)
 {
     if (executor == NULL)
         return;
-    loop_before_wait_cancel(executor->options.loop, executor);
+    loop_before_wait_cancel(executor->loop, executor);
     loop_timer_free(executor->due);
     size_t cursor = 0;
     for (struct attempt *attempt; (attempt = idmap_next(executor->attempts, &cursor)) != NULL;)
@@ -474,9 +474,10 @@ struct keeper_events executor_keeper_events(struct executor *executor)
     };
 }
 
-void executor_begin(struct executor *executor, struct keeper *keeper)
+void executor_begin(struct executor *executor, const struct executor_options *options)
 {
-    executor->keeper = keeper;
+    executor->options = *options;
+    executor->slots = options->slots;
     executor->began = true;
     advance_soon(executor);
 }

@@ -31,25 +31,25 @@ struct executor_events {
 };
 
 struct executor_options {
-    struct loop *loop;
+    struct keeper *keeper; /* started with executor_keeper_events */
     struct store_thread *store_thread;
     struct run_source source;
     struct prepare_options prepare;
-    const char *exe; /* this program, for the keeper */
     int64_t host;
     int64_t scope;
     int64_t slots; /* processes at once */
-    struct executor_events events;
 };
 
-/* Takes a keeper that runs already, see executor_keeper_events. */
-NODISCARD struct executor *executor_new(const struct executor_options *options);
+NODISCARD struct executor *executor_new(struct loop *loop, const struct executor_events *events);
 void executor_free(struct executor *executor); /* NULL is allowed */
 
-/* What the keeper must report to; start it with these before executor_begin. */
+/*
+ * What the keeper must report to. The keeper is started before the store is opened, so that it
+ * inherits nothing of it; that is why making an executor and starting to claim are two steps.
+ */
 struct keeper_events executor_keeper_events(struct executor *executor);
-/* Start claiming. The keeper is borrowed. */
-void executor_begin(struct executor *executor, struct keeper *keeper);
+/* Start claiming. Everything named in the options is borrowed. */
+void executor_begin(struct executor *executor, const struct executor_options *options);
 
 /* Something may have become claimable, or a cancel was asked for elsewhere: look. */
 void executor_wake(struct executor *executor);

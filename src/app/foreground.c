@@ -1,0 +1,255 @@
+#include "app/foreground.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/opening.h"
+#include "app/session.h"
+#include "app/watching.h"
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/idmap.h"
+#include "base/mem.h"
+#include "os/file_lock.h"
+#include "store/run_store.h"
+
+struct drive {
+    struct session session;
+    struct watching watching;
+    struct opened opened;
+    struct file_lock run_lock;
+    struct loop_timer *tick;
+    struct loop_timer *timeout;
+    struct loop_signal *signals[2];
+    struct loop_file *wake;
+    const struct engine_observer *observer;
+    int interrupts;
+    bool is_over;
+    enum run_state verdict;
+    struct err failure;
+};
+
+/* --- what happens while it runs -------------------------------------------------------------- */
+
+static void interrupt(struct drive *drive)
+{
+    drive->interrupts++;
+    bool kill = drive->interrupts > 1;
+    if (drive->observer->interrupted != NULL)
+        drive->observer->interrupted(drive->observer->context, kill ? 2 : 1);
+    executor_cancel(drive->session.executor, drive->opened.run, CANCEL_ASKED,
+                    kill ? KEEPER_STOP_KILL : KEEPER_STOP_GENTLE, kill);
+}
+
+static void ask_observer(struct drive *drive)
+{
+    if (drive->observer->should_stop != NULL && drive->interrupts == 0 &&
+        drive->observer->should_stop(drive->observer->context))
+        interrupt(drive);
+}
+
+static void on_signal(void *context, int signo)
+{
+    (void)signo;
+    interrupt(context);
+}
+
+static void on_tick(void *context)
+{
+    struct drive *drive = context;
+    watching_follow(&drive->watching);
+    if (drive->observer->tick != NULL)
+        drive->observer->tick(drive->observer->context, clock_wall_us());
+    ask_observer(drive);
+}
+
+static void on_timeout(void *context)
+{
+    struct drive *drive = context;
+    executor_cancel(drive->session.executor, drive->opened.run, CANCEL_TIMEOUT, KEEPER_STOP_GENTLE,
+                    false);
+}
+
+/* Another process wrote to the store: a cancel, or something to claim. */
+static void on_wake(void *context)
+{
+    struct drive *drive = context;
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    struct run_info info;
+    struct err ignored = {0};
+    if (drive->interrupts == 0 &&
+        store_run_load(drive->session.store, arena, drive->opened.run, &info, &ignored) ==
+            STATUS_OK &&
+        info.cancel_asked != CANCEL_NONE && !run_state_is_final(info.state)) {
+        drive->interrupts++;
+        executor_cancel(drive->session.executor, drive->opened.run, CANCEL_ASKED,
+                        KEEPER_STOP_GENTLE, false);
+    }
+    executor_wake(drive->session.executor);
+}
+
+static void on_changed(void *context, const struct task_change *changes, size_t count)
+{
+    struct drive *drive = context;
+    watching_changed(&drive->watching, changes, count);
+    ask_observer(drive);
+}
+
+static void on_run_ended(void *context, int64_t run, enum run_state state)
+{
+    struct drive *drive = context;
+    CHECK(run == drive->opened.run);
+    drive->is_over = true;
+    drive->verdict = state;
+    loop_stop(drive->session.loop);
+}
+
+static void on_failed(void *context, const struct err *err)
+{
+    struct drive *drive = context;
+    drive->failure = *err;
+    loop_stop(drive->session.loop);
+}
+
+/* --- one call -------------------------------------------------------------------------------- */
+
+static enum status hold_run(struct drive *drive, struct err *err)
+{
+    CLEANUP(mem_freep)
+    char *path = mem_format("%s/run-%lld.lock", drive->session.home->hosts_dir,
+                            (long long)drive->opened.run);
+    enum status status = file_lock_try(path, &drive->run_lock, err);
+    if (status == STATUS_BUSY)
+        return err_set(err, STATUS_CONFLICT, "run %lld is being run by another process",
+                       (long long)drive->opened.run);
+    return status;
+}
+
+static void let_go_of_run(struct drive *drive)
+{
+    if (drive->run_lock.fd <= 0)
+        return;
+    CLEANUP(mem_freep)
+    char *path = mem_format("%s/run-%lld.lock", drive->session.home->hosts_dir,
+                            (long long)drive->opened.run);
+    (void)remove(path);
+    file_lock_release(&drive->run_lock);
+}
+
+static enum status watch_outside(struct drive *drive, struct err *err)
+{
+    static const int SIGNALS[] = {SIGINT, SIGTERM};
+    struct loop *loop = drive->session.loop;
+    for (size_t i = 0; i < ARRAY_LEN(SIGNALS); i++)
+        if (loop_signal_new(loop, SIGNALS[i], on_signal, drive, &drive->signals[i], err) !=
+            STATUS_OK)
+            return err->code;
+    if (loop_file_new(loop, drive->session.home->path, "wake", on_wake, drive, &drive->wake, err) !=
+        STATUS_OK)
+        return err->code;
+    int64_t tick_ms = drive->observer->tick_ms;
+    if (tick_ms == 0 && drive->watching.wants_output)
+        tick_ms = 100;
+    if (tick_ms > 0) {
+        drive->tick = loop_timer_new(loop, on_tick, drive);
+        loop_timer_start(drive->tick, tick_ms, tick_ms);
+    }
+    if (drive->opened.dag->timeout_ms > 0) {
+        drive->timeout = loop_timer_new(loop, on_timeout, drive);
+        loop_timer_start(drive->timeout, drive->opened.dag->timeout_ms, 0);
+    }
+    return STATUS_OK;
+}
+
+static void drive_close(struct drive *drive)
+{
+    loop_timer_free(drive->tick);
+    loop_timer_free(drive->timeout);
+    loop_signal_free(drive->signals[0]);
+    loop_signal_free(drive->signals[1]);
+    loop_file_free(drive->wake);
+    let_go_of_run(drive);
+    watching_fini(&drive->watching);
+    session_close(&drive->session);
+    opened_fini(&drive->opened);
+}
+
+static enum status drive_run(struct drive *drive, const struct engine_request *request,
+                             struct engine_result *result, struct err *err)
+{
+    struct session *session = &drive->session;
+    if (opening_begin(session, request, &drive->opened, err) != STATUS_OK ||
+        hold_run(drive, err) != STATUS_OK ||
+        opening_finish(session, request, &drive->opened, err) != STATUS_OK)
+        return err->code;
+    watching_init(&drive->watching, drive->observer, session, &drive->opened,
+                  request->wants_output && drive->observer->log_line != NULL);
+    if (watch_outside(drive, err) != STATUS_OK ||
+        watching_start(&drive->watching, request->source == ENGINE_RETRY, err) != STATUS_OK)
+        return err->code;
+    int64_t started_us = clock_mono_us();
+    session_begin(session, drive->opened.scope);
+    loop_run(session->loop);
+    watching_follow(&drive->watching);
+    if (!drive->is_over) {
+        *err = drive->failure;
+        CHECK(err->code != STATUS_OK);
+        return err_wrap(err, "run %lld stopped; `eider retry %lld` continues it",
+                        (long long)drive->opened.run, (long long)drive->opened.run);
+    }
+    result->duration_ms = (clock_mono_us() - started_us) / 1000;
+    result->interrupted = drive->interrupts > 0 && drive->verdict == RUN_CANCELLED;
+    result->verdict = drive->verdict == RUN_SUCCESS     ? ENGINE_SUCCESS
+                      : drive->verdict == RUN_CANCELLED ? ENGINE_CANCELLED
+                                                        : ENGINE_FAILED;
+    return watching_result(&drive->watching, request->record, result, err);
+}
+
+static enum status run_in(const struct foreground *self, const struct home *home,
+                          const struct engine_request *request,
+                          const struct engine_observer *observer, struct engine_result *result,
+                          struct err *err)
+{
+    struct drive drive = {.observer = observer, .run_lock = {.fd = -1}};
+    struct session_options options = {
+        .config = self->config,
+        .home = home,
+        .exe = self->exe,
+        .events =
+            {
+                .context = &drive,
+                .changed = on_changed,
+                .run_ended = on_run_ended,
+                .failed = on_failed,
+            },
+    };
+    enum status status = session_open(&drive.session, &options, err);
+    if (status == STATUS_OK)
+        status = drive_run(&drive, request, result, err);
+    drive_close(&drive);
+    return status;
+}
+
+enum status foreground_run(void *context, const struct engine_request *request,
+                           const struct engine_observer *observer, struct engine_result *out_result,
+                           struct err *err)
+{
+    const struct foreground *self = context;
+    struct engine_result result = {0};
+    enum status status;
+    if (request->record) {
+        status = run_in(self, self->home, request, observer, &result, err);
+    } else {
+        CLEANUP(opening_scratch_fini) struct opening_scratch scratch = {0};
+        status = opening_scratch_make(&self->config->settings, &scratch, err);
+        if (status == STATUS_OK)
+            status = run_in(self, &scratch.home, request, observer, &result, err);
+    }
+    if (status == STATUS_OK)
+        *out_result = result;
+    else
+        engine_result_fini(&result);
+    return status;
+}

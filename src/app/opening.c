@@ -1,0 +1,300 @@
+#include "app/opening.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "model/params.h"
+#include "os/file.h"
+#include "os/file_tree.h"
+#include "spec/diag_render.h"
+#include "store/control.h"
+#include "store/run_store.h"
+#include "store/version.h"
+#include "worker/presence.h"
+
+enum { DIAGNOSTICS_BYTES_MAX = 1 << 20 };
+
+/* --- the DAG --------------------------------------------------------------------------------- */
+
+static void print_problems(const struct spec_file *file)
+{
+    struct strbuf text;
+    strbuf_init(&text, DIAGNOSTICS_BYTES_MAX);
+    struct diag_source source = {
+        .path = file->path,
+        .text = file->text,
+        .colour = isatty(STDERR_FILENO) == 1 && getenv("NO_COLOR") == NULL,
+    };
+    diag_render_list(&file->diags, &source, &text);
+    (void)fputs(text.text, stderr);
+    strbuf_fini(&text);
+}
+
+static const char *nth_dag(const void *context, size_t i)
+{
+    const struct spec_file *file = context;
+    return file->dags[i]->id;
+}
+
+static enum status choose_dag(const struct spec_file *file, const char *dag_id,
+                              const struct dag **out, struct err *err)
+{
+    if (dag_id == NULL && file->dags_count == 1) {
+        *out = file->dags[0];
+        return STATUS_OK;
+    }
+    if (dag_id == NULL)
+        return err_set(err, STATUS_INVALID, "'%s' holds %zu DAGs; say which with --dag", file->path,
+                       file->dags_count);
+    for (size_t i = 0; i < file->dags_count; i++) {
+        if (str_equal(file->dags[i]->id, dag_id)) {
+            *out = file->dags[i];
+            return STATUS_OK;
+        }
+    }
+    const char *near = str_nearest(dag_id, file->dags_count, nth_dag, file);
+    return err_set(err, STATUS_NOT_FOUND, "'%s' has no DAG '%s'%s%s%s", file->path, dag_id,
+                   near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
+                   near != NULL ? "'?" : "");
+}
+
+/* Read the file and keep its DAG as a version. */
+static enum status version_of_file(struct session *session, const char *path, const char *dag_id,
+                                   struct opened *opened, int64_t *out_version, struct err *err)
+{
+    if (spec_load_file(path, &opened->file, err) != STATUS_OK)
+        return err->code;
+    const struct spec_file *file = opened->file;
+    if (file->diags.count > 0)
+        print_problems(file);
+    if (file->diags.errors > 0)
+        return err_set(err, STATUS_BAD_DAG, "'%s' has %zu problem%s", path, file->diags.errors,
+                       file->diags.errors == 1 ? "" : "s");
+    const struct dag *dag = NULL;
+    if (choose_dag(file, dag_id, &dag, err) != STATUS_OK)
+        return err->code;
+    CLEANUP(mem_freep) char *absolute = realpath(path, NULL);
+    if (absolute == NULL)
+        return err_errno(err, errno, "find '%s'", path);
+    struct version_ref ref;
+    struct version_source source = {.path = absolute, .text = file->text};
+    if (store_version_save(session->store, dag, &source, &ref, err) != STATUS_OK)
+        return err->code;
+    *out_version = ref.version;
+    return STATUS_OK;
+}
+
+static enum status version_of_dag(struct session *session, const char *dag_id,
+                                  struct opened *opened, int64_t *out_version, struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    struct version_info info;
+    if (store_version_newest(session->store, arena, dag_id, &info, err) != STATUS_OK)
+        return err->code;
+    /* The file is the author's word; the store has the last one that was run. */
+    if (info.path[0] != '\0' && access(info.path, R_OK) == 0)
+        return version_of_file(session, info.path, dag_id, opened, out_version, err);
+    *out_version = info.version;
+    return STATUS_OK;
+}
+
+/* --- a new run ------------------------------------------------------------------------------- */
+
+static enum status resolve_params(const struct dag *dag, const struct engine_request *request,
+                                  json_t **out, struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *given = json_object();
+    /* What `conf` says about declared parameters counts, as in Airflow; -p wins. */
+    for (size_t i = 0; i < dag->params_count; i++) {
+        json_t *value = json_object_get(request->conf, dag->params[i].name);
+        if (value != NULL)
+            json_put(given, dag->params[i].name, json_deep_copy(value));
+    }
+    const char *name = NULL;
+    json_t *value = NULL;
+    for (void *at = json_object_iter((json_t *)(uintptr_t)request->params); at != NULL;
+         at = json_object_iter_next((json_t *)(uintptr_t)request->params, at)) {
+        name = json_object_iter_key(at);
+        value = json_object_iter_value(at);
+        CLEANUP(mem_freep) char *text = mem_format("%s=%s", name, json_string_value(value));
+        if (params_parse_assignment(dag, text, given, err) != STATUS_OK)
+            return err->code;
+    }
+    return params_resolve(dag, given, out, err);
+}
+
+static const char *nth_task(const void *context, size_t i)
+{
+    return ((const struct dag *)context)->tasks[i].id;
+}
+
+static enum status select_tasks(const struct dag *dag, const struct engine_request *request,
+                                bool *selected, struct err *err)
+{
+    for (size_t i = 0; i < request->tasks_count; i++) {
+        int64_t node = dag_find_task(dag, request->tasks[i]);
+        if (node < 0) {
+            const char *near = str_nearest(request->tasks[i], dag->tasks_count, nth_task, dag);
+            return err_set(err, STATUS_NOT_FOUND, "DAG '%s' has no task '%s'%s%s%s", dag->id,
+                           request->tasks[i], near != NULL ? "; did you mean '" : "",
+                           near != NULL ? near : "", near != NULL ? "'?" : "");
+        }
+        selected[node] = true;
+    }
+    return STATUS_OK;
+}
+
+static const char *actor_name(void)
+{
+    const struct passwd *user = getpwuid(getuid());
+    return user != NULL ? user->pw_name : "unknown";
+}
+
+static enum status create_run(struct session *session, const struct engine_request *request,
+                              int64_t version, struct opened *opened, struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *params = NULL;
+    if (store_version_dag(session->store, version, &opened->dag, err) != STATUS_OK ||
+        resolve_params(opened->dag, request, &params, err) != STATUS_OK)
+        return err->code;
+    CLEANUP(mem_freep) char *params_text = json_format(params);
+    CLEANUP(mem_freep)
+    char *conf_text = request->conf != NULL ? json_format(request->conf) : mem_strdup("{}");
+    CLEANUP(mem_freep) bool *selected = mem_zalloc(opened->dag->tasks_count, sizeof(bool));
+    if (select_tasks(opened->dag, request, selected, err) != STATUS_OK)
+        return err->code;
+    int64_t date_us =
+        request->has_logical_date ? request->logical_date_us : store_now_us(session->store);
+    struct run_request run = {
+        .version = version,
+        .run_id = request->run_id,
+        .kind = "manual",
+        .logical_at_us = date_us,
+        .interval_start_us = date_us,
+        .interval_end_us = date_us,
+        .params = params_text,
+        .conf = conf_text,
+        .note = request->note != NULL ? request->note : "",
+        .actor = actor_name(),
+        .scope = -1,
+        .selected = request->tasks_count > 0 ? selected : NULL,
+    };
+    struct run_created created;
+    if (store_run_create(session->store, &run, &created, err) != STATUS_OK)
+        return err->code;
+    opened->run = created.id;
+    opened->scope = created.scope;
+    return STATUS_OK;
+}
+
+/* --- an old one ------------------------------------------------------------------------------ */
+
+static enum status known_run(struct session *session, const char *name, struct opened *opened,
+                             struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    struct run_info info;
+    if (store_run_find(session->store, name, &opened->run, err) != STATUS_OK ||
+        store_run_load(session->store, arena, opened->run, &info, err) != STATUS_OK)
+        return err->code;
+    opened->scope = info.scope;
+    return store_version_dag(session->store, info.version, &opened->dag, err);
+}
+
+static enum status reopen_run(struct session *session, const struct engine_request *request,
+                              const struct opened *opened, struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    CLEANUP(mem_freep) bool *nodes = mem_zalloc(opened->dag->tasks_count, sizeof(bool));
+    int64_t lost = 0;
+    struct run_info info;
+    struct clear_result cleared;
+    if (store_recover(session->store, opened->run, presence_is_alive, session->home->path, &lost,
+                      err) != STATUS_OK ||
+        store_run_load(session->store, arena, opened->run, &info, err) != STATUS_OK ||
+        select_tasks(opened->dag, request, nodes, err) != STATUS_OK)
+        return err->code;
+    if (info.state == RUN_SUCCESS && request->tasks_count == 0)
+        return err_set(err, STATUS_CONFLICT,
+                       "run %lld succeeded; name the tasks that should run again",
+                       (long long)opened->run);
+    struct clear_request clear = {
+        .run = opened->run,
+        .nodes = request->tasks_count > 0 ? nodes : NULL,
+        .map_index = -1,
+        .actor = actor_name(),
+    };
+    return store_clear(session->store, &clear, arena, &cleared, err);
+}
+
+/* --- the two steps --------------------------------------------------------------------------- */
+
+enum status opening_begin(struct session *session, const struct engine_request *request,
+                          struct opened *out, struct err *err)
+{
+    int64_t version = 0;
+    enum status status = STATUS_OK;
+    switch (request->source) {
+    case ENGINE_RETRY:
+        return known_run(session, request->name, out, err);
+    case ENGINE_FILE:
+        status = version_of_file(session, request->name, request->dag_id, out, &version, err);
+        break;
+    case ENGINE_DAG:
+        status = version_of_dag(session, request->name, out, &version, err);
+        break;
+    }
+    return status == STATUS_OK ? create_run(session, request, version, out, err) : status;
+}
+
+enum status opening_finish(struct session *session, const struct engine_request *request,
+                           struct opened *opened, struct err *err)
+{
+    if (request->source != ENGINE_RETRY)
+        return STATUS_OK;
+    return reopen_run(session, request, opened, err);
+}
+
+void opened_fini(struct opened *opened)
+{
+    spec_file_free(opened->file);
+    *opened = (struct opened){0};
+}
+
+/* --- without a record ------------------------------------------------------------------------ */
+
+enum status opening_scratch_make(const struct settings *settings, struct opening_scratch *out,
+                                 struct err *err)
+{
+    const char *parent = getenv("TMPDIR");
+    char *dir = mem_format("%s/eider-test-XXXXXX", parent != NULL ? parent : "/tmp");
+    if (mkdtemp(dir) == NULL) {
+        enum status status = err_errno(err, errno, "make a temporary folder '%s'", dir);
+        free(dir);
+        return status;
+    }
+    out->dir = dir;
+    return home_init(settings, dir, &out->home, err);
+}
+
+void opening_scratch_fini(struct opening_scratch *scratch)
+{
+    struct err ignored = {0};
+    home_fini(&scratch->home);
+    if (scratch->dir != NULL) {
+        /* What cannot be removed is the system's temporary folder's affair. */
+        enum status status = file_tree_remove(AT_FDCWD, scratch->dir, &ignored);
+        (void)status;
+    }
+    free(scratch->dir);
+    *scratch = (struct opening_scratch){0};
+}

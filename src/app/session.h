@@ -1,0 +1,40 @@
+#pragma once
+/*
+ * session: one executor with everything it needs, from the loop to the lock that says that this
+ * process lives. Built in order, torn down in reverse.
+ */
+#include "app/config.h"
+#include "app/home.h"
+#include "blob/blob.h"
+#include "os/loop.h"
+#include "store/store.h"
+#include "worker/executor.h"
+#include "worker/presence.h"
+
+struct session {
+    const struct config *config;
+    const struct home *home;
+    struct loop *loop;
+    struct executor *executor;
+    struct keeper *keeper;
+    struct store *store; /* of the loop's thread */
+    struct store_info store_info;
+    struct blob *blob;
+    struct store_thread *store_thread;
+    int64_t host;
+    struct presence presence;
+};
+
+struct session_options {
+    const struct config *config;
+    const struct home *home;
+    const char *exe;
+    struct executor_events events;
+};
+
+/* Everything but claiming: the keeper runs, the store is open, this process is registered. */
+NODISCARD enum status session_open(struct session *session, const struct session_options *options,
+                                   struct err *err);
+/* Claim the work of a scope; then loop_run. */
+void session_begin(struct session *session, int64_t scope);
+void session_close(struct session *session); /* half-built is fine */
