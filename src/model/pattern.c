@@ -5,23 +5,51 @@
 #include "model/limits.h"
 
 /*
- * How often the compiled form may copy the parts of a pattern: `{m,n}` copies n times and `+`
- * twice, multiplied over nested groups. Multiplying over all groups, nested or not, errs on the
- * safe side.
+ * The size of the compiled form: a repeat copies what it repeats, `{m,n}` n times and the others
+ * about twice, and repeats around repeats multiply.
  */
 struct weight {
-    long groups;
-    long atoms;
+    long open[PATTERN_DEPTH_MAX + 1]; /* of each group that is open, outermost first */
+    size_t depth;
+    long last;     /* of the last thing, which a repeat would multiply; 0: nothing there */
+    bool repeated; /* it was repeated already */
 };
 
-static void weigh_repeat(struct weight *weight, bool group, long times)
+static void weigh_thing(struct weight *weight, long size)
 {
-    if (times <= 1)
-        return;
-    if (!group)
-        weight->atoms = MAX(weight->atoms, times);
-    else if (weight->groups <= PATTERN_WEIGHT_MAX)
-        weight->groups *= MIN(times, (long)PATTERN_WEIGHT_MAX + 1);
+    weight->open[weight->depth] += weight->last;
+    weight->last = size;
+    weight->repeated = false;
+}
+
+static enum status weigh_repeat(struct weight *weight, long times, struct err *err)
+{
+    if (weight->repeated)
+        return err_set(err, STATUS_INVALID, "pattern: a repeat directly after a repeat");
+    weight->last *= times;
+    weight->repeated = true;
+    if (weight->last > PATTERN_WEIGHT_MAX)
+        return err_set(err, STATUS_LIMIT, "pattern: its repeats multiply to more than %d",
+                       PATTERN_WEIGHT_MAX);
+    return STATUS_OK;
+}
+
+static enum status weigh_open(struct weight *weight, struct err *err)
+{
+    weigh_thing(weight, 0);
+    if (weight->depth == PATTERN_DEPTH_MAX)
+        return err_set(err, STATUS_LIMIT, "pattern: more than %d groups in each other",
+                       PATTERN_DEPTH_MAX);
+    weight->open[++weight->depth] = 0;
+    return STATUS_OK;
+}
+
+static void weigh_close(struct weight *weight)
+{
+    weigh_thing(weight, 0);
+    if (weight->depth == 0)
+        return; /* regcomp takes a lone ')' literally or refuses it */
+    weight->last = weight->open[weight->depth--] + 1;
 }
 
 /* The largest number between the braces at `p`, and where they end. */
@@ -61,31 +89,33 @@ static const char *bracket_end(const char *p)
 
 static enum status check_cost(const char *text, struct err *err)
 {
-    struct weight weight = {.groups = 1, .atoms = 1};
-    bool group = false; /* the thing to repeat is a group */
-    for (const char *p = text; *p != '\0'; p++) {
-        if (*p == '\\') {
-            if (p[1] >= '1' && p[1] <= '9')
-                return err_set(err, STATUS_INVALID, "pattern: back-references are not supported");
-            p += p[1] != '\0';
-            group = false;
-        } else if (*p == '[') {
-            p = bracket_end(p);
-            group = false;
-        } else if (*p == '+') {
-            weigh_repeat(&weight, group, 2);
-            group = true; /* a repeat of a repeat multiplies */
+    struct weight weight = {0};
+    enum status status = STATUS_OK;
+    for (const char *p = text; *p != '\0' && status == STATUS_OK; p++) {
+        if (*p == '\\' && p[1] >= '1' && p[1] <= '9')
+            return err_set(err, STATUS_INVALID, "pattern: back-references are not supported");
+        if (*p == '\\' || *p == '[') {
+            p = *p == '[' ? bracket_end(p) : p + (p[1] != '\0');
+            weigh_thing(&weight, 1);
+        } else if (*p == '(') {
+            status = weigh_open(&weight, err);
+        } else if (*p == ')') {
+            weigh_close(&weight);
+        } else if (*p == '*' || *p == '+' || *p == '?') {
+            status = weigh_repeat(&weight, 2, err);
         } else if (*p == '{') {
-            weigh_repeat(&weight, group, repeat_times(p, &p));
-            group = true;
-        } else if (*p != '*' && *p != '?') {
-            group = *p == ')';
+            status = weigh_repeat(&weight, repeat_times(p, &p), err);
+        } else {
+            weigh_thing(&weight, 1);
         }
     }
-    if (weight.groups * weight.atoms > PATTERN_WEIGHT_MAX)
-        return err_set(err, STATUS_LIMIT, "pattern: its repeats multiply to more than %d",
+    while (status == STATUS_OK && weight.depth > 0)
+        weigh_close(&weight);
+    weigh_thing(&weight, 0);
+    if (status == STATUS_OK && weight.open[0] > PATTERN_WEIGHT_MAX)
+        return err_set(err, STATUS_LIMIT, "pattern: its repeats add up to more than %d",
                        PATTERN_WEIGHT_MAX);
-    return STATUS_OK;
+    return status;
 }
 
 enum status pattern_init(struct pattern *pattern, const char *text, struct err *err)

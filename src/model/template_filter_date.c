@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "model/duration.h"
 #include "model/limits.h"
-#include "model/template_priv.h"
+#include "model/template_filter_priv.h"
 
 enum { DATE_BYTES = 10 }; /* "2025-01-31" */
 

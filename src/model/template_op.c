@@ -4,7 +4,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "model/limits.h"
-#include "model/template_priv.h"
+#include "model/template_eval_priv.h"
 
 static const char *const SIGNS[] = {
     [OP_ADD] = "+",         [OP_SUBTRACT] = "-",       [OP_MULTIPLY] = "*",

@@ -243,7 +243,8 @@ Test(params, declarations_are_checked)
         {"{\"enum\":[1],\"default\":2}", "default: 2 is not one of [1]"},
         {"{\"pattern\":\"(\"}", "pattern '(': Unmatched ( or \\("},
         {"{\"pattern\":\"(a)\\\\1\"}", "pattern: back-references are not supported"},
-        {"{\"pattern\":\"((a{99}){99}){99}\"}", "pattern: its repeats multiply to more than 1000"},
+        {"{\"pattern\":\"((a{99}){99}){99}\"}", "pattern: its repeats multiply to more than 2000"},
+        {"{\"pattern\":\"a**\"}", "pattern: a repeat directly after a repeat"},
         {"{\"typ\":1,\"minimum\":\"x\"}",
          "unknown key 'typ' (did you mean 'type'?); 'minimum' must be a number"},
     };

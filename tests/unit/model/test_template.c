@@ -1,10 +1,6 @@
-#include <stdlib.h>
-
-#include "base/arena.h"
-#include "base/mem.h"
-#include "expect.h"
+#include "base/strbuf.h"
 #include "model/template.h"
-#include "template_world.h"
+#include "template_case.h"
 
 static const char WORLD[] =
     "{\"params\": {\"name\": \"eu\", \"rows\": 3, \"flag\": true, \"none\": null,"
@@ -12,53 +8,9 @@ static const char WORLD[] =
     " \"ds\": \"2025-01-15\", \"ts\": \"2025-01-15T06:30:00+00:00\", \"item\": \"/data/a b.csv\","
     " \"ti\": {}, \"lazy\": {}}";
 
-static struct template_world world_new(void)
-{
-    struct template_world world = {0};
-    struct err err = {0};
-    EXPECT_OK(json_parse(WORLD, strlen(WORLD), &world.roots, &err), &err);
-    return world;
-}
-
-static enum status render(const struct template_scope *scope, const char *text, json_t **out,
-                          struct template_fault *fault, struct err *err)
-{
-    CLEANUP(arena_freep) struct arena *arena = arena_new();
-    const struct template *template = NULL;
-    if (template_parse(arena, text, &template, fault, err) != STATUS_OK)
-        return err->code;
-    return template_render(template, scope, out, fault, err);
-}
-
-struct render_case {
-    const char *text;
-    const char *json; /* the value, as JSON */
-};
-
-static void expect_renders(const struct render_case *cases, size_t count)
-{
-    struct template_world world = world_new();
-    struct template_scope scope = template_world_scope(&world);
-    for (size_t i = 0; i < count; i++) {
-        struct err err = {0};
-        struct template_fault fault = {0};
-        json_t *value = NULL;
-        enum status status = render(&scope, cases[i].text, &value, &fault, &err);
-        cr_expect_eq(status, STATUS_OK, "%s: %d:%d: %s", cases[i].text, fault.line, fault.column,
-                     err.text);
-        if (status != STATUS_OK)
-            continue;
-        CLEANUP(mem_freep) char *json = json_format(value);
-        cr_expect_str_eq(json, cases[i].json, "%s is %s, not %s", cases[i].text, json,
-                         cases[i].json);
-        json_decref(value);
-    }
-    json_decref(world.roots);
-}
-
 Test(template, a_lone_expression_keeps_its_type_and_text_prints_json)
 {
-    static const struct render_case CASES[] = {
+    static const struct template_case CASES[] = {
         {"{{ params.rows }}", "3"},
         {"{{ params.flag }}", "true"},
         {"{{ params.none }}", "null"},
@@ -75,12 +27,12 @@ Test(template, a_lone_expression_keeps_its_type_and_text_prints_json)
         {"{{ 'a if' if false }}", "\"\""},
         {"[{{ 'x' if params.rows > 5 }}]", "\"[]\""},
     };
-    expect_renders(CASES, ARRAY_LEN(CASES));
+    template_case_expect(WORLD, CASES, ARRAY_LEN(CASES));
 }
 
 Test(template, undefined_values_are_forgiven_only_where_asked)
 {
-    static const struct render_case CASES[] = {
+    static const struct template_case CASES[] = {
         {"{{ nothing | default('x') }}", "\"x\""},
         {"{{ params.nothing.deep.deeper | default(1) }}", "1"},
         {"{{ params.list[9] | d([]) }}", "[]"},
@@ -95,12 +47,12 @@ Test(template, undefined_values_are_forgiven_only_where_asked)
         {"{{ (params.x if true else 1) | default(2) }}", "2"},
         {"{{ nothing.upper() | default('u') }}", "\"u\""},
     };
-    expect_renders(CASES, ARRAY_LEN(CASES));
+    template_case_expect(WORLD, CASES, ARRAY_LEN(CASES));
 }
 
 Test(template, the_scope_answers_whole_chains_and_calls)
 {
-    static const struct render_case CASES[] = {
+    static const struct template_case CASES[] = {
         {"{{ lazy.load.rows }}", "\"load/rows\""},
         {"{{ lazy['a-b']['r' ~ 'x'] }}", "\"a-b/rx\""},
         {"{{ lazy.load[1] }}", "\"load/1\""},
@@ -108,16 +60,112 @@ Test(template, the_scope_answers_whole_chains_and_calls)
         {"{{ ti.xcom_pull('t', key='k') }}", "{\"args\":[\"t\"],\"named\":{\"key\":\"k\"}}"},
         {"{{ ti.xcom_pull(['a', 'b']).args[0][1] }}", "\"b\""},
     };
-    expect_renders(CASES, ARRAY_LEN(CASES));
+    template_case_expect(WORLD, CASES, ARRAY_LEN(CASES));
 
-    struct template_world world = world_new();
+    struct template_world world = {.roots = template_case_json(WORLD)};
     struct template_scope scope = template_world_scope(&world);
     struct template_fault fault = {0};
     struct err err = {0};
     json_t *value = NULL;
-    EXPECT_OK(render(&scope, "{{ lazy.a.b | upper }}", &value, &fault, &err), &err);
+    EXPECT_OK(template_case_render(&scope, "{{ lazy.a.b | upper }}", &value, &fault, &err), &err);
     cr_expect_eq(world.lookups, 1);
     cr_expect_eq(world.parts_asked, 3);
     json_decref(value);
     json_decref(world.roots);
+}
+
+static void note_name(void *context, const struct template_name *name)
+{
+    struct strbuf *text = context;
+    strbuf_addf(text, "%d:%d ", name->place.line, name->place.column);
+    for (size_t i = 0; i < name->count; i++)
+        strbuf_addf(text, "%s%s", i > 0 ? "." : "", name->parts[i]);
+    strbuf_addf(text, "%s%s%s\n", name->called ? "()" : "", name->complete ? "" : "[?]",
+                name->guarded ? " guarded" : "");
+}
+
+Test(template, names_are_listed_without_the_variables_of_the_template)
+{
+    static const char TEXT[] =
+        "{{ params.x }} {{ tasks['a-b'].rows[0] }}\n"
+        "{% for i in items.list if i > low %}{{ i.x }}{{ loop.index }}"
+        "{{ item }}{% else %}{{ i }}{% endfor %}\n"
+        "{% set v = w %}{{ v }}{{ tasks[v].key[u] }}\n"
+        "{{ ti.xcom_pull('t', key=k) }}{{ range(n) }}{{ p.q.upper() }}\n"
+        "{{ a.b | default(c) }}{{ d.e is defined }}{{ (f if g else h) | d }}";
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    CLEANUP(strbuf_fini) struct strbuf text;
+    strbuf_init(&text, 4096);
+    const struct template *template = NULL;
+    struct template_fault fault = {0};
+    struct err err = {0};
+
+    EXPECT_OK(template_parse(arena, TEXT, &template, &fault, &err), &err);
+    template_visit_names(template, note_name, &text);
+
+    EXPECT_STR("1:4 params.x\n"
+               "1:19 tasks.a-b.rows.0\n"
+               "2:13 items.list\n"
+               "2:31 low\n"
+               "2:65 item\n"
+               "2:85 i\n"
+               "3:12 w\n"
+               "3:26 tasks[?]\n"
+               "3:39 u\n"
+               "4:4 ti.xcom_pull()\n"
+               "4:26 k\n"
+               "4:40 n\n"
+               "4:48 p.q.upper()\n"
+               "5:4 a.b guarded\n"
+               "5:18 c\n"
+               "5:26 d.e guarded\n"
+               "5:47 f guarded\n"
+               "5:52 g\n"
+               "5:59 h guarded\n",
+               text.text);
+}
+
+Test(template, plain_texts_are_known_and_rendered_as_text)
+{
+    static const struct {
+        const char *text;
+        bool plain;
+    } CASES[] = {
+        {"", true},    {"a { b } c", true}, {"{ {", true}, {"}} %} #}", true}, {"{", true},
+        {"{{", false}, {"a {% x", false},   {"{#", false}, {"{{{", false},     {"x{ {{", false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(CASES); i++)
+        cr_expect_eq(template_is_plain(CASES[i].text), CASES[i].plain, "%s", CASES[i].text);
+}
+
+Test(template, text_rendering_never_keeps_a_type)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    struct template_world world = {.roots = template_case_json(WORLD)};
+    struct template_scope scope = template_world_scope(&world);
+    const struct template *template = NULL;
+    struct template_fault fault = {0};
+    struct err err = {0};
+    CLEANUP(mem_freep) char *text = NULL;
+
+    EXPECT_OK(template_parse(arena, "{{ params.flag }}", &template, &fault, &err), &err);
+    EXPECT_OK(template_render_text(template, &scope, &text, &fault, &err), &err);
+
+    EXPECT_STR("true", text);
+    json_decref(world.roots);
+}
+
+Test(template, a_template_without_a_scope_can_still_compute)
+{
+    static const struct template_scope NOTHING = {0};
+    struct template_fault fault = {0};
+    struct err err = {0};
+    json_t *value = NULL;
+
+    EXPECT_OK(template_case_render(&NOTHING, "{{ 1 + 1 }}", &value, &fault, &err), &err);
+    cr_expect_eq(json_integer_value(value), 2);
+    json_decref(value);
+    EXPECT_STATUS(STATUS_NOT_FOUND, template_case_render(&NOTHING, "{{ a }}", &value, &fault, &err),
+                  &err);
+    EXPECT_STR("undefined name 'a'", err.text);
 }
