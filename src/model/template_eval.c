@@ -10,6 +10,7 @@
 
 /* ---- Failure and steps ---- */
 
+PRINTF(4, 0)
 static void record(struct eval *eval, enum status code, bool forgivable, const char *fmt,
                    va_list args)
 {
@@ -549,8 +550,7 @@ static json_t *eval_kind(struct eval *eval, const struct expr *expr)
     case EXPR_NAMED:
         break;
     }
-    CHECK(!"a kind of expression that has a value");
-    return NULL;
+    check_failed(__FILE__, __LINE__, "a kind of expression that has a value");
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion) -- as deep as the tree is high, at most EXPR_HEIGHT_MAX */
@@ -693,8 +693,7 @@ static bool run_stmt(struct eval *eval, const struct stmt *stmt, struct strbuf *
     case STMT_SET:
         return run_set(eval, stmt);
     }
-    CHECK(!"a kind of statement");
-    return false;
+    check_failed(__FILE__, __LINE__, "a kind of statement");
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion) -- as deep as blocks nest, at most LIMIT_TEMPLATE_DEPTH */

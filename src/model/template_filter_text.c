@@ -326,7 +326,8 @@ json_t *filter_stem(struct call *call)
     return eval_text(call->eval, parts.base, length);
 }
 
-static void add_url(struct strbuf *out, const json_t *value, const char *also_safe)
+/* In a query a space is '+' and a slash is escaped; in a path it is the other way round. */
+static void add_url(struct strbuf *out, const json_t *value, bool query)
 {
     CLEANUP(strbuf_fini) struct strbuf text;
     strbuf_init(&text, LIMIT_RENDERED_BYTES);
@@ -334,9 +335,9 @@ static void add_url(struct strbuf *out, const json_t *value, const char *also_sa
     for (size_t i = 0; i < text.length; i++) {
         char c = text.text[i];
         bool plain = (is_letter(c) && (unsigned char)c < 0x80) || (c >= '0' && c <= '9') ||
-                     strchr("_.-~", c) != NULL || strchr(also_safe, c) != NULL;
-        if (plain)
-            strbuf_add_char(out, c);
+                     strchr(query ? "_.-~" : "_.-~/", c) != NULL;
+        if (plain || (query && c == ' '))
+            strbuf_add_char(out, plain ? c : '+');
         else
             strbuf_addf(out, "%%%02X", (unsigned)(unsigned char)c);
     }
@@ -347,7 +348,7 @@ json_t *filter_urlencode(struct call *call)
     struct strbuf out;
     strbuf_init(&out, LIMIT_RENDERED_BYTES);
     if (!json_is_object(call->self)) {
-        add_url(&out, call->self, "/");
+        add_url(&out, call->self, false);
         return eval_take_text(call->eval, &out);
     }
     const char *key = NULL;
@@ -356,9 +357,9 @@ json_t *filter_urlencode(struct call *call)
     {
         strbuf_add(&out, out.length > 0 ? "&" : "");
         CLEANUP(json_decrefp) json_t *name = json_string(key);
-        add_url(&out, name, "");
+        add_url(&out, name, true);
         strbuf_add_char(&out, '=');
-        add_url(&out, value, "");
+        add_url(&out, value, true);
     }
     return eval_take_text(call->eval, &out);
 }

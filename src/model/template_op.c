@@ -100,8 +100,7 @@ static json_t *real_binary(struct eval *eval, enum op op, double a, double b)
     case OP_NOT_IN:
         break;
     }
-    CHECK(!"an arithmetic operator");
-    return NULL;
+    check_failed(__FILE__, __LINE__, "an arithmetic operator");
 }
 
 static json_t *number_binary(struct eval *eval, enum op op, const json_t *a, const json_t *b)
