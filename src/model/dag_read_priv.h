@@ -78,6 +78,7 @@ struct reader {
     const struct dag_locator *locator;
     struct source_span place;
     struct diag_list *diags;
+    size_t errors_before; /* in diags, when reading began */
     struct draft *drafts;
     size_t drafts_count;
     size_t drafts_capacity;

@@ -25,15 +25,8 @@ Test(clock, instants_are_parsed_in_every_documented_form)
 Test(clock, what_is_no_instant_is_refused_and_leaves_the_output_alone)
 {
     static const char *const BAD[] = {
-        "",
-        "2025",
-        "2025-13-01",
-        "2025-02-29",
-        "2025-01-15T25:00",
-        "2025-01-15Tx",
-        "2025-1-1",
-        "2025-01-15T00:00:00+1",
-        "2025-01-15 ",
+        "", "2025", "2025-13-01", "2025-02-29", "2025-01-15T25:00", "2025-01-15Tx", "2025-1-1",
+        "2025-01-15T00:00:00+1", "2025-01-15 ",
     };
     for (size_t i = 0; i < ARRAY_LEN(BAD); i++) {
         int64_t at_us = 77;

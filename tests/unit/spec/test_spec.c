@@ -195,6 +195,23 @@ Test(spec, every_mistake_is_named_at_its_place)
         expect_problems(CASES[i].text, CASES[i].problems);
 }
 
+Test(spec, a_mistake_in_the_yaml_leaves_no_dag_of_the_file)
+{
+    static const char *const TEXTS[] = {
+        "<<: *x",
+        "tasks: {a: {noop: }, a: {noop: }}",
+        "tasks: {a: {noop: }}\n---\n{",
+        "tasks: {a: {noop: , timeout: x}}",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(TEXTS); i++) {
+        CLEANUP(spec_file_freep)
+        struct spec_file *file = spec_load_text("x", TEXTS[i], strlen(TEXTS[i]));
+        cr_expect_gt(file->diags.errors, 0);
+        cr_assert_gt(file->dags_count, 0);
+        cr_expect_null(file->dags[0], "%s", TEXTS[i]);
+    }
+}
+
 Test(spec, what_is_not_text_is_refused_at_its_byte)
 {
     static const struct {
