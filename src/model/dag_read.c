@@ -456,7 +456,7 @@ static void read_tree(struct reader *r, const json_t *tree)
     const json_t *finally = json_object_get(tree, "finally");
     if (finally != NULL)
         read_tasks(r, -1, true, member_spot(tree, "finally"), finally);
-    if (main_tasks == 0 && r->diags->errors == 0) {
+    if (main_tasks == 0 && r->diags->errors == r->errors_before) {
         if (tasks != NULL)
             reader_problem_at_key(r, member_spot(tree, "tasks"), "the DAG has no tasks");
         else
@@ -529,6 +529,7 @@ struct dag *dag_read(const json_t *tree, const struct dag_read_options *options,
         .locator = options->locator,
         .place = options->place,
         .diags = diags,
+        .errors_before = errors_before,
         .names = strmap_new(),
         .defaults = *task_def_default(),
         .current = CURRENT_DAG,

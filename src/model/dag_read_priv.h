@@ -78,6 +78,7 @@ struct reader {
     const struct dag_locator *locator;
     struct source_span place;
     struct diag_list *diags;
+    size_t errors_before; /* in diags, when reading began */
     struct draft *drafts;
     size_t drafts_count;
     size_t drafts_capacity;
@@ -125,8 +126,6 @@ void reader_unknown_key(struct reader *r, const struct field_table *table, struc
 /* Keep a value for other parts in *rest, and say once that nothing acts on it. */
 void reader_keep(struct reader *r, const struct field_table *table, const struct dag_field *field,
                  struct spot spot, const json_t *value, json_t **rest);
-/* The enum field_shape of a value; 0 for a number with a fraction. */
-unsigned reader_shape(const json_t *value);
 /* Remember a text that may be a template, at the current path plus `suffix`. */
 void reader_template(struct reader *r, const char *text, struct spot spot, const char *suffix,
                      bool may_use_secrets);

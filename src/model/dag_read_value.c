@@ -130,7 +130,7 @@ static void warn_kept(struct reader *r, const struct field_table *table,
         reader_problem_at(r, DIAG_WARNING, reader_span(r, spot, true), "%s", text);
 }
 
-unsigned reader_shape(const json_t *value)
+static unsigned shape_of(const json_t *value)
 {
     switch (json_typeof(value)) {
     case JSON_STRING:
@@ -156,7 +156,7 @@ void reader_keep(struct reader *r, const struct field_table *table, const struct
                  struct spot spot, const json_t *value, json_t **rest)
 {
     char words[FIELD_WORDS_MAX];
-    if ((reader_shape(value) & field->shapes) == 0) {
+    if ((shape_of(value) & field->shapes) == 0) {
         reader_mismatch(r, spot, field->key, dag_field_expects(field, words), value);
         return;
     }

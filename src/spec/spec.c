@@ -96,10 +96,12 @@ static bool check_encoding(struct spec_file *file)
 
 /* ---- loading ---- */
 
+/* After a mistake in the YAML itself, documents are read for their problems only. */
 static void read_documents(struct spec_file *file, const struct yaml_tree *tree)
 {
     const json_t *documents = yaml_tree_documents(tree);
     struct dag_locator locator = yaml_tree_locator(tree);
+    bool is_broken = file->diags.errors > 0;
     CLEANUP(mem_freep) char *id = default_id(file->path);
     file->dags_count = json_array_size(documents);
     file->dags = mem_zalloc(file->dags_count + 1, sizeof *file->dags);
@@ -110,6 +112,8 @@ static void read_documents(struct spec_file *file, const struct yaml_tree *tree)
             .place = yaml_tree_find_place(tree, documents, i, false),
         };
         file->dags[i] = dag_read(json_array_get(documents, i), &options, &file->diags);
+        if (is_broken)
+            dag_free(TAKE(file->dags[i]));
     }
 }
 

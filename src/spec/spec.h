@@ -3,7 +3,8 @@
  * spec: DAG files.
  *
  * A file with problems is a normal answer: its diagnostics say which, and its DAGs are NULL
- * where they are invalid. Only a file that cannot be read at all is an error.
+ * where they are invalid; all of them, when the file is not good YAML. Only a file that cannot be
+ * read at all is an error.
  *
  * Ownership  spec_file_free frees the DAGs that are still in the list; take one by setting
  *            its entry to NULL.

@@ -301,8 +301,8 @@ static json_t *scalar_value(struct builder *b, const yaml_event_t *event, struct
     const char *text = (const char *)event->data.scalar.value;
     size_t length = event->data.scalar.length;
     const char *tag = (const char *)event->data.scalar.tag;
-    bool is_text = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
-    if (tag != NULL)
+    bool is_text = wants_key(b) || event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+    if (tag != NULL && !wants_key(b))
         is_text = strcmp(tag, "!") == 0 || strcmp(tag, "tag:yaml.org,2002:str") == 0;
     if (is_text)
         return json_stringn_nocheck(text, length);

@@ -1,0 +1,128 @@
+#include "app/app.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "app/config.h"
+#include "app/foreground.h"
+#include "app/home.h"
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "cli/cli.h"
+
+struct app {
+    struct config config;
+    struct home home;
+    struct foreground foreground;
+    char *exe;
+};
+
+static void terminal_size(void *context, size_t *out_columns, size_t *out_rows)
+{
+    (void)context;
+    struct winsize size = {0};
+    bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ||
+                 ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+    *out_columns = known ? size.ws_col : 0;
+    *out_rows = known ? size.ws_row : 0;
+}
+
+static const char *environment(void *context, const char *name)
+{
+    (void)context;
+    return getenv(name);
+}
+
+static int64_t now_us(void *context)
+{
+    (void)context;
+    return clock_wall_us();
+}
+
+/* Wait on the signals themselves, so that an interrupt ends the wait and nothing else. */
+static bool pause_for(void *context, int64_t ms)
+{
+    (void)context;
+    sigset_t wanted;
+    sigset_t before;
+    (void)sigemptyset(&wanted);
+    (void)sigaddset(&wanted, SIGINT);
+    (void)sigaddset(&wanted, SIGTERM);
+    CHECK(sigprocmask(SIG_BLOCK, &wanted, &before) == 0);
+    int fd = signalfd(-1, &wanted, SFD_CLOEXEC);
+    struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+    int ready = poll(&poll_fd, 1, (int)MIN(ms, (int64_t)INT32_MAX));
+    struct signalfd_siginfo info;
+    bool interrupted = ready > 0 && read(fd, &info, sizeof info) > 0;
+    (void)close(fd);
+    CHECK(sigprocmask(SIG_SETMASK, &before, NULL) == 0);
+    return !interrupted;
+}
+
+static void configure_log(const struct settings *settings)
+{
+    static const char *const LEVELS[] = {"error", "warn", "info", "debug"};
+    enum log_level level = LOG_WARN;
+    for (size_t i = 0; i < ARRAY_LEN(LEVELS); i++)
+        if (strcmp(settings_text(settings, SETTING_LOG_LEVEL), LEVELS[i]) == 0)
+            level = (enum log_level)i;
+    log_configure(level, strcmp(settings_text(settings, SETTING_LOG_FORMAT), "json") == 0);
+}
+
+static enum status configure(void *context, const json_t *flags, struct err *err)
+{
+    struct app *app = context;
+    if (config_load(flags, &app->config, err) != STATUS_OK ||
+        home_init(&app->config.settings, NULL, &app->home, err) != STATUS_OK)
+        return err->code;
+    configure_log(&app->config.settings);
+    return STATUS_OK;
+}
+
+static enum status no_operations(void *context, const char *name, const json_t *request,
+                                 json_t **out_response, struct err *err)
+{
+    (void)context;
+    (void)request;
+    (void)out_response;
+    return err_set(err, STATUS_NOT_FOUND, "no operation '%s'", name);
+}
+
+int app_main(int argc, const char *const *argv)
+{
+    struct app app = {.exe = realpath("/proc/self/exe", NULL)};
+    CHECK(app.exe != NULL);
+    app.foreground = (struct foreground){.config = &app.config, .home = &app.home, .exe = app.exe};
+    struct cli_host host = {
+        .context = &app,
+        .out = stdout,
+        .err = stderr,
+        .out_is_terminal = isatty(STDOUT_FILENO) == 1,
+        .err_is_terminal = isatty(STDERR_FILENO) == 1,
+        .terminal_size = terminal_size,
+        .environment = environment,
+        .now_us = now_us,
+        .pause = pause_for,
+        .configure = configure,
+        .operations = {.context = &app, .call = no_operations},
+        .engine = {.context = &app.foreground, .run = foreground_run},
+    };
+    /* Writing to a reader that went away is an error like others, not a death. */
+    (void)signal(SIGPIPE, SIG_IGN);
+    int code = cli_main(&host, argc, argv);
+    if (fflush(stdout) != 0 && errno != EPIPE)
+        code = code == 0 ? 8 : code;
+    home_fini(&app.home);
+    config_fini(&app.config);
+    free(app.exe);
+    return code;
+}
