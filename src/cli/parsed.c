@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -164,14 +165,16 @@ static enum status unknown_command(const struct command_table *table, const char
                      : snprintf(typed, sizeof typed, "%.60s", first);
     CHECK(length > 0 || first[0] == '\0');
     CLEANUP(mem_freep) const char **items = mem_zalloc(table->count * 2 + 1, sizeof *items);
-    static const char *const NOUNS[] = {"dags", "runs", "tasks", "store", "config"};
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct names names = {.items = items};
-    for (size_t i = 0; i < table->count; i++)
-        if (!(table->rows[i].flags & COMMAND_HIDDEN))
-            items[names.count++] = table->rows[i].path;
-    for (size_t i = 0; i < ARRAY_LEN(NOUNS) && i < table->count; i++)
-        if (command_is_noun(table, NOUNS[i]))
-            items[names.count++] = NOUNS[i];
+    for (size_t i = 0; i < table->count; i++) {
+        const char *path = table->rows[i].path;
+        if (table->rows[i].flags & COMMAND_HIDDEN)
+            continue;
+        items[names.count++] = path;
+        if (strchr(path, ' ') != NULL)
+            items[names.count++] = arena_strndup(arena, path, strcspn(path, " "));
+    }
     const char *near = str_nearest(typed, names.count, name_at, &names);
     if (near != NULL)
         return err_set(err, STATUS_INVALID, "unknown command '%s', did you mean '%s'?", typed,
