@@ -320,14 +320,14 @@ const char *parsed_get_nth(const struct parsed *parsed, const char *option, size
     return NULL;
 }
 
-enum status parsed_get_int(const struct parsed *parsed, const char *option, int64_t least,
-                           int64_t most, int64_t otherwise, int64_t *out, struct err *err)
+enum status parsed_get_int(const struct parsed *parsed, const char *option,
+                           const struct int_bounds *bounds, int64_t *out, struct err *err)
 {
     const char *text = parsed_get(parsed, option, NULL);
-    int64_t value = otherwise;
-    if (text != NULL && !str_parse_i64(text, least, most, &value))
+    int64_t value = bounds->otherwise;
+    if (text != NULL && !str_parse_i64(text, bounds->least, bounds->most, &value))
         return err_set(err, STATUS_INVALID, "--%s: '%.60s' is not a whole number from %lld to %lld",
-                       option, text, (long long)least, (long long)most);
+                       option, text, (long long)bounds->least, (long long)bounds->most);
     *out = value;
     return STATUS_OK;
 }

@@ -134,7 +134,7 @@ static void measure_nets(struct drawing *drawing)
     }
 }
 
-/* Calls for every pair where net `before` must turn left of net `after`. */
+/* Does a row leave a node of net `before` and enter a target of net `after`? */
 static bool must_precede(const struct drawing *drawing, size_t layer, size_t before, size_t after)
 {
     const struct layout *layout = drawing->layout;
@@ -174,45 +174,70 @@ static int find_track(const struct drawing *drawing, size_t first, size_t last, 
     }
 }
 
+/* The nets of one channel while they get their tracks. */
+struct channel {
+    struct drawing *drawing;
+    size_t layer;
+    size_t first, count; /* nets of the drawing */
+    bool *precedes;      /* count x count */
+};
+
+/* Who must turn before whom; gives the number of nets that need a track. */
+static size_t find_order(struct channel *channel)
+{
+    struct net *nets = channel->drawing->nets + channel->first;
+    size_t bent = 0;
+    for (size_t a = 0; a < channel->count; a++) {
+        if (is_straight(&nets[a]))
+            continue;
+        bent++;
+        for (size_t b = 0; b < channel->count; b++) {
+            if (a == b || is_straight(&nets[b]) ||
+                !must_precede(channel->drawing, channel->layer, channel->first + a,
+                              channel->first + b))
+                continue;
+            channel->precedes[a * channel->count + b] = true;
+            nets[b].waits++;
+        }
+    }
+    return bent;
+}
+
+/* Place one net that waits for none; gives its track, or NO_TRACK when all wait. */
+static int place_next(struct channel *channel)
+{
+    struct net *nets = channel->drawing->nets + channel->first;
+    size_t next = 0;
+    while (next < channel->count && (is_straight(&nets[next]) || nets[next].waits > 0))
+        next++;
+    if (next == channel->count)
+        return NO_TRACK;
+    int least = 0;
+    for (size_t a = 0; a < channel->count; a++)
+        if (channel->precedes[a * channel->count + next])
+            least = MAX(least, nets[a].track + 1);
+    nets[next].track = find_track(channel->drawing, channel->first, channel->first + channel->count,
+                                  channel->first + next, least);
+    nets[next].waits = SIZE_MAX;
+    for (size_t b = 0; b < channel->count; b++)
+        if (channel->precedes[next * channel->count + b])
+            nets[b].waits--;
+    return nets[next].track;
+}
+
 /* Give the nets behind a layer their tracks; false when their wishes contradict. */
 static bool place_tracks(struct drawing *drawing, size_t layer, int *out_tracks)
 {
     size_t first = drawing->net_start[layer];
-    size_t last = drawing->net_start[layer + 1];
-    size_t count = last - first;
+    size_t count = drawing->net_start[layer + 1] - first;
     CLEANUP(mem_freep) bool *precedes = mem_zalloc(count * count + 1, sizeof *precedes);
-    size_t left = 0;
-    for (size_t a = first; a < last; a++) {
-        if (is_straight(&drawing->nets[a]))
-            continue;
-        left++;
-        for (size_t b = first; b < last; b++) {
-            bool both = a != b && !is_straight(&drawing->nets[b]);
-            if (both && must_precede(drawing, layer, a, b)) {
-                precedes[(a - first) * count + (b - first)] = true;
-                drawing->nets[b].waits++;
-            }
-        }
-    }
+    struct channel channel = {drawing, layer, first, count, precedes};
     int tracks = 0;
-    while (left > 0) {
-        size_t next = first;
-        while (next < last && (is_straight(&drawing->nets[next]) || drawing->nets[next].waits > 0))
-            next++;
-        if (next == last)
+    for (size_t left = find_order(&channel); left > 0; left--) {
+        int track = place_next(&channel);
+        if (track == NO_TRACK)
             return false;
-        int least = 0;
-        for (size_t a = 0; a < count; a++)
-            if (precedes[a * count + (next - first)])
-                least = MAX(least, drawing->nets[first + a].track + 1);
-        struct net *net = &drawing->nets[next];
-        net->track = find_track(drawing, first, last, next, least);
-        net->waits = SIZE_MAX;
-        tracks = MAX(tracks, net->track + 1);
-        for (size_t b = 0; b < count; b++)
-            if (precedes[(next - first) * count + b])
-                drawing->nets[first + b].waits--;
-        left--;
+        tracks = MAX(tracks, track + 1);
     }
     *out_tracks = tracks;
     return true;
