@@ -35,9 +35,9 @@ static int print_text(struct cli *cli, const char *operation, json_t *taken_requ
 static int print_graph(struct cli *cli, const struct parsed *parsed, json_t *request)
 {
     struct err err = {0};
+    const struct int_bounds bounds = {1, WIDTH_MAX, (int64_t)cli_columns(cli)};
     int64_t width = 0;
-    if (parsed_get_int(parsed, "width", 1, WIDTH_MAX, (int64_t)cli_columns(cli), &width, &err) !=
-        STATUS_OK) {
+    if (parsed_get_int(parsed, "width", &bounds, &width, &err) != STATUS_OK) {
         json_decref(request);
         return cli_fail(cli, &err);
     }

@@ -83,9 +83,9 @@ static bool run_has_ended(const json_t *run)
 int cmd_runs_wait(struct cli *cli, const struct parsed *parsed)
 {
     struct err err = {0};
+    const struct int_bounds bounds = {0, TIMEOUT_MAX_S, TIMEOUT_MAX_S};
     int64_t timeout_s = 0;
-    if (parsed_get_int(parsed, "timeout", 0, TIMEOUT_MAX_S, TIMEOUT_MAX_S, &timeout_s, &err) !=
-        STATUS_OK)
+    if (parsed_get_int(parsed, "timeout", &bounds, &timeout_s, &err) != STATUS_OK)
         return cli_fail(cli, &err);
     int64_t waited_ms = 0;
     for (;;) {

@@ -37,13 +37,19 @@ void engine_result_add_failure(struct engine_result *result, const struct engine
     mine->message = copy(failure->message);
 }
 
+/* The result owns the texts that it shows as constant. */
+static void release(const char *text)
+{
+    free((void *)(uintptr_t)text);
+}
+
 void engine_result_fini(struct engine_result *result)
 {
     for (size_t i = 0; i < result->failures_count; i++) {
-        free(result->failures[i].task_id);
-        free(result->failures[i].label);
-        free(result->failures[i].reason);
-        free(result->failures[i].message);
+        release(result->failures[i].task_id);
+        release(result->failures[i].label);
+        release(result->failures[i].reason);
+        release(result->failures[i].message);
     }
     free(result->failures);
     free(result->dag_id);

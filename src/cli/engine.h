@@ -101,14 +101,15 @@ struct engine_observer {
 
 enum engine_verdict { ENGINE_SUCCESS, ENGINE_FAILED, ENGINE_CANCELLED };
 
+/* In a result the texts are on the heap and the result owns them. */
 struct engine_failure {
-    char *task_id;
+    const char *task_id;
     int64_t map_index; /* -1: not mapped */
-    char *label;       /* or NULL */
+    const char *label; /* or NULL */
     enum task_state state;
     int64_t attempt;
-    char *reason;  /* or NULL */
-    char *message; /* or NULL */
+    const char *reason;  /* or NULL */
+    const char *message; /* or NULL */
     int exit_code;
     int signal;
 };

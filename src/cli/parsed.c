@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -164,14 +165,16 @@ static enum status unknown_command(const struct command_table *table, const char
                      : snprintf(typed, sizeof typed, "%.60s", first);
     CHECK(length > 0 || first[0] == '\0');
     CLEANUP(mem_freep) const char **items = mem_zalloc(table->count * 2 + 1, sizeof *items);
-    static const char *const NOUNS[] = {"dags", "runs", "tasks", "store", "config"};
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct names names = {.items = items};
-    for (size_t i = 0; i < table->count; i++)
-        if (!(table->rows[i].flags & COMMAND_HIDDEN))
-            items[names.count++] = table->rows[i].path;
-    for (size_t i = 0; i < ARRAY_LEN(NOUNS) && i < table->count; i++)
-        if (command_is_noun(table, NOUNS[i]))
-            items[names.count++] = NOUNS[i];
+    for (size_t i = 0; i < table->count; i++) {
+        const char *path = table->rows[i].path;
+        if (table->rows[i].flags & COMMAND_HIDDEN)
+            continue;
+        items[names.count++] = path;
+        if (strchr(path, ' ') != NULL)
+            items[names.count++] = arena_strndup(arena, path, strcspn(path, " "));
+    }
     const char *near = str_nearest(typed, names.count, name_at, &names);
     if (near != NULL)
         return err_set(err, STATUS_INVALID, "unknown command '%s', did you mean '%s'?", typed,
@@ -317,14 +320,14 @@ const char *parsed_get_nth(const struct parsed *parsed, const char *option, size
     return NULL;
 }
 
-enum status parsed_get_int(const struct parsed *parsed, const char *option, int64_t least,
-                           int64_t most, int64_t otherwise, int64_t *out, struct err *err)
+enum status parsed_get_int(const struct parsed *parsed, const char *option,
+                           const struct int_bounds *bounds, int64_t *out, struct err *err)
 {
     const char *text = parsed_get(parsed, option, NULL);
-    int64_t value = otherwise;
-    if (text != NULL && !str_parse_i64(text, least, most, &value))
+    int64_t value = bounds->otherwise;
+    if (text != NULL && !str_parse_i64(text, bounds->least, bounds->most, &value))
         return err_set(err, STATUS_INVALID, "--%s: '%.60s' is not a whole number from %lld to %lld",
-                       option, text, (long long)least, (long long)most);
+                       option, text, (long long)bounds->least, (long long)bounds->most);
     *out = value;
     return STATUS_OK;
 }

@@ -40,7 +40,12 @@ bool parsed_has(const struct parsed *parsed, const char *option);
 const char *parsed_get(const struct parsed *parsed, const char *option, const char *otherwise);
 /* The n-th value of a repeatable option, or NULL. */
 const char *parsed_get_nth(const struct parsed *parsed, const char *option, size_t n);
-/* A whole number within bounds; `otherwise` when the option is not there. */
-NODISCARD enum status parsed_get_int(const struct parsed *parsed, const char *option, int64_t least,
-                                     int64_t most, int64_t otherwise, int64_t *out,
+struct int_bounds {
+    int64_t least, most;
+    int64_t otherwise; /* when the option is not there */
+};
+
+/* The option's value as a whole number; STATUS_INVALID when it is none or out of bounds. */
+NODISCARD enum status parsed_get_int(const struct parsed *parsed, const char *option,
+                                     const struct int_bounds *bounds, int64_t *out,
                                      struct err *err);

@@ -184,10 +184,10 @@ static void print_node(const struct rows *rows, const struct progress_node *node
     add_label(&text, node, is_short);
     size_t used = indent + str_columns(text.text);
     line_add(&line, "", text.text);
-    if (used < rows->name_width)
-        line_pad(&line, rows->name_width - used);
     strbuf_clear(&text);
     add_detail(&text, node, rows->view->now_us);
+    if (used < rows->name_width && text.length > 0)
+        line_pad(&line, rows->name_width - used);
     line_add(&line, state == TASK_SUCCESS ? style_dim(&rows->view->style) : color, text.text);
     strbuf_fini(&text);
     line_end(&line);

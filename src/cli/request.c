@@ -56,10 +56,11 @@ void request_put_option(json_t *request, const struct parsed *parsed, const char
 enum status request_put_int(json_t *request, const struct parsed *parsed, const char *option,
                             const char *key, int64_t most, struct err *err)
 {
+    const struct int_bounds bounds = {.most = most};
     int64_t value = 0;
     if (!parsed_has(parsed, option))
         return STATUS_OK;
-    if (parsed_get_int(parsed, option, 0, most, 0, &value, err) != STATUS_OK)
+    if (parsed_get_int(parsed, option, &bounds, &value, err) != STATUS_OK)
         return err->code;
     json_put_int(request, key, value);
     return STATUS_OK;
