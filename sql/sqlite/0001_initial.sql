@@ -7,6 +7,7 @@ CREATE TABLE store (
     epoch         INTEGER NOT NULL, -- rises when a backup is restored
     schema        INTEGER NOT NULL, -- newest migration applied
     oldest_schema INTEGER NOT NULL, -- a binary that knows less than this must not write
+    next_run      INTEGER NOT NULL, -- runs have short numbers, since people type them
     next_task     INTEGER NOT NULL, -- task ids are handed out in blocks
     created_at_us INTEGER NOT NULL
 );

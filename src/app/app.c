@@ -10,6 +10,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "app/bench_runs.h"
 #include "app/config.h"
 #include "app/foreground.h"
 #include "app/home.h"
@@ -17,6 +18,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "cli/cli.h"
 
 struct app {
@@ -97,6 +99,22 @@ static enum status no_operations(void *context, const char *name, const json_t *
     return err_set(err, STATUS_NOT_FOUND, "no operation '%s'", name);
 }
 
+/* `eider __bench runs FILE COUNT` */
+static int bench_main(struct app *app, int argc, const char *const *argv)
+{
+    struct err err = {0};
+    int64_t count = 0;
+    if (argc != 5 || strcmp(argv[2], "runs") != 0 || !str_parse_i64(argv[4], 1, 1000000, &count)) {
+        (void)fprintf(stderr, "usage: eider __bench runs FILE COUNT\n");
+        return 2;
+    }
+    if (configure(app, NULL, &err) != STATUS_OK) {
+        (void)fprintf(stderr, "eider: %s\n", err.text);
+        return 2;
+    }
+    return bench_runs_main(&app->config, &app->home, app->exe, argv[3], count);
+}
+
 int app_main(int argc, const char *const *argv)
 {
     struct app app = {.exe = realpath("/proc/self/exe", NULL)};
@@ -118,7 +136,8 @@ int app_main(int argc, const char *const *argv)
     };
     /* Writing to a reader that went away is an error like others, not a death. */
     (void)signal(SIGPIPE, SIG_IGN);
-    int code = cli_main(&host, argc, argv);
+    bool is_bench = argc > 1 && strcmp(argv[1], "__bench") == 0;
+    int code = is_bench ? bench_main(&app, argc, argv) : cli_main(&host, argc, argv);
     if (fflush(stdout) != 0 && errno != EPIPE)
         code = code == 0 ? 8 : code;
     home_fini(&app.home);

@@ -154,7 +154,8 @@ static enum status descent_enter(struct descent *descent, int parent, const char
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 && errno == EACCES) {
         /* A task may have locked itself out; what is ours can be opened again. */
-        (void)fchmodat(parent, name, 0700, 0);
+        int ignored = fchmodat(parent, name, 0700, 0);
+        (void)ignored;
         fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     }
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);

@@ -98,10 +98,11 @@ static enum status create(struct work *work, const struct run_request *request,
     struct store *store = work->store;
     struct run_row *run = arena_alloc(work->arena, sizeof *run);
     *run = (struct run_row){
-        .id = id_next(&store->ids, work->now_us),
         .version = request->version,
         .state = RUN_QUEUED,
     };
+    if (store_take_run_id(store, &run->id, err) != STATUS_OK)
+        return err->code;
     run->scope = request->scope >= 0 ? request->scope : run->id;
     if (store_dag(store, request->version, &run->dag, err) != STATUS_OK ||
         db_get_int(work->db, 0, &run->dag_key, err, VERSION_DAG, "i", request->version) !=

@@ -28,8 +28,8 @@ static const char HAS_STORE_TABLE[] =
 static const char SCHEMA_GET[] = "SELECT schema FROM store WHERE id = 1";
 static const char OLDEST_GET[] = "SELECT oldest_schema FROM store WHERE id = 1";
 static const char STORE_INSERT[] =
-    "INSERT INTO store (id, uuid, epoch, schema, oldest_schema, next_task, created_at_us)"
-    " VALUES (1, $1, 1, $2, 1, 1, $3)";
+    "INSERT INTO store (id, uuid, epoch, schema, oldest_schema, next_run, next_task,"
+    " created_at_us) VALUES (1, $1, 1, $2, 1, 1, 1, $3)";
 static const char SCHEMA_SET[] = "UPDATE store SET schema = $1 WHERE id = 1 AND schema < $1";
 
 static enum status read_schema(struct store *store, int64_t *out_schema, struct err *err)
@@ -144,6 +144,19 @@ enum status store_describe(struct store *store, struct store_info *out, struct e
     };
     (void)snprintf(out->uuid, sizeof out->uuid, "%s", db_text(stmt, 0));
     db_reset(stmt);
+    return STATUS_OK;
+}
+
+static const char RUN_ID_TAKE[] = "UPDATE store SET next_run = next_run + 1 WHERE id = 1";
+static const char RUN_ID_NEXT[] = "SELECT next_run FROM store WHERE id = 1";
+
+enum status store_take_run_id(struct store *store, int64_t *out_id, struct err *err)
+{
+    int64_t next = 0;
+    if (db_do(store->db, err, RUN_ID_TAKE, "") != STATUS_OK ||
+        db_get_int(store->db, 0, &next, err, RUN_ID_NEXT, "") != STATUS_OK)
+        return err_wrap(err, "take a run number");
+    *out_id = next - 1;
     return STATUS_OK;
 }
 

@@ -20,6 +20,8 @@ struct store {
 NODISCARD enum status store_dag(struct store *store, int64_t version, const struct dag **out,
                                 struct err *err);
 
+/* A run number that nobody else gets. Inside a write transaction. */
+NODISCARD enum status store_take_run_id(struct store *store, int64_t *out_id, struct err *err);
 /* The first of `count` task ids that nobody else gets. Inside a write transaction. */
 NODISCARD enum status store_take_task_ids(struct store *store, int64_t count, int64_t *out_first,
                                           struct err *err);
