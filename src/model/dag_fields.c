@@ -228,13 +228,13 @@ const struct task_def *task_def_default(void)
     static const struct task_def DEFAULT = {
         .group = "",
         .rule = RULE_ALL_SUCCESS,
-        .retry = {.delay_ms = 2 * 60 * 1000,
+        .retry = {.delay_ms = (int64_t)2 * 60 * 1000,
                   .backoff = 2.0,
-                  .max_delay_ms = 60 * 60 * 1000,
+                  .max_delay_ms = (int64_t)60 * 60 * 1000,
                   .jitter = 0.1},
         .exit_skip = {skip_codes, 1},
         .exit_retry = {retry_codes, 1},
-        .grace_ms = 10 * 1000,
+        .grace_ms = 10000,
         .slots = 1,
         .queue = "default",
     };
