@@ -5,23 +5,51 @@
 #include "model/limits.h"
 
 /*
- * How often the compiled form may copy the parts of a pattern: `{m,n}` copies n times and `+`
- * twice, multiplied over nested groups. Multiplying over all groups, nested or not, errs on the
- * safe side.
+ * The size of the compiled form: a repeat copies what it repeats, `{m,n}` n times and the others
+ * about twice, and repeats around repeats multiply.
  */
 struct weight {
-    long groups;
-    long atoms;
+    long open[PATTERN_DEPTH_MAX + 1]; /* of each group that is open, outermost first */
+    size_t depth;
+    long last;     /* of the last thing, which a repeat would multiply; 0: nothing there */
+    bool repeated; /* it was repeated already */
 };
 
-static void weigh_repeat(struct weight *weight, bool group, long times)
+static void weigh_thing(struct weight *weight, long size)
 {
-    if (times <= 1)
-        return;
-    if (!group)
-        weight->atoms = MAX(weight->atoms, times);
-    else if (weight->groups <= PATTERN_WEIGHT_MAX)
-        weight->groups *= MIN(times, (long)PATTERN_WEIGHT_MAX + 1);
+    weight->open[weight->depth] += weight->last;
+    weight->last = size;
+    weight->repeated = false;
+}
+
+static enum status weigh_repeat(struct weight *weight, long times, struct err *err)
+{
+    if (weight->repeated)
+        return err_set(err, STATUS_INVALID, "pattern: a repeat directly after a repeat");
+    weight->last *= times;
+    weight->repeated = true;
+    if (weight->last > PATTERN_WEIGHT_MAX)
+        return err_set(err, STATUS_LIMIT, "pattern: its repeats multiply to more than %d",
+                       PATTERN_WEIGHT_MAX);
+    return STATUS_OK;
+}
+
+static enum status weigh_open(struct weight *weight, struct err *err)
+{
+    weigh_thing(weight, 0);
+    if (weight->depth == PATTERN_DEPTH_MAX)
+        return err_set(err, STATUS_LIMIT, "pattern: more than %d groups in each other",
+                       PATTERN_DEPTH_MAX);
+    weight->open[++weight->depth] = 0;
+    return STATUS_OK;
+}
+
+static void weigh_close(struct weight *weight)
+{
+    weigh_thing(weight, 0);
+    if (weight->depth == 0)
+        return; /* regcomp takes a lone ')' literally or refuses it */
+    weight->last = weight->open[weight->depth--] + 1;
 }
 
 /* The largest number between the braces at `p`, and where they end. */
@@ -59,31 +87,48 @@ static const char *bracket_end(const char *p)
     return *p == ']' ? p : p - 1;
 }
 
+/* Weigh what stands at *cursor and leave the cursor at its last character. */
+static enum status weigh_next(struct weight *weight, const char **cursor, struct err *err)
+{
+    const char *p = *cursor;
+    switch (*p) {
+    case '(':
+        return weigh_open(weight, err);
+    case ')':
+        weigh_close(weight);
+        return STATUS_OK;
+    case '*':
+    case '+':
+    case '?':
+        return weigh_repeat(weight, 2, err);
+    case '{':
+        return weigh_repeat(weight, repeat_times(p, cursor), err);
+    case '[':
+        *cursor = bracket_end(p);
+        break;
+    case '\\':
+        if (p[1] >= '1' && p[1] <= '9')
+            return err_set(err, STATUS_INVALID, "pattern: back-references are not supported");
+        *cursor = p + (p[1] != '\0');
+        break;
+    default:
+        break;
+    }
+    weigh_thing(weight, 1);
+    return STATUS_OK;
+}
+
 static enum status check_cost(const char *text, struct err *err)
 {
-    struct weight weight = {.groups = 1, .atoms = 1};
-    bool group = false; /* the thing to repeat is a group */
-    for (const char *p = text; *p != '\0'; p++) {
-        if (*p == '\\') {
-            if (p[1] >= '1' && p[1] <= '9')
-                return err_set(err, STATUS_INVALID, "pattern: back-references are not supported");
-            p += p[1] != '\0';
-            group = false;
-        } else if (*p == '[') {
-            p = bracket_end(p);
-            group = false;
-        } else if (*p == '+') {
-            weigh_repeat(&weight, group, 2);
-            group = true; /* a repeat of a repeat multiplies */
-        } else if (*p == '{') {
-            weigh_repeat(&weight, group, repeat_times(p, &p));
-            group = true;
-        } else if (*p != '*' && *p != '?') {
-            group = *p == ')';
-        }
-    }
-    if (weight.groups * weight.atoms > PATTERN_WEIGHT_MAX)
-        return err_set(err, STATUS_LIMIT, "pattern: its repeats multiply to more than %d",
+    struct weight weight = {0};
+    for (const char *p = text; *p != '\0'; p++)
+        if (weigh_next(&weight, &p, err) != STATUS_OK)
+            return err->code;
+    while (weight.depth > 0)
+        weigh_close(&weight);
+    weigh_thing(&weight, 0);
+    if (weight.open[0] > PATTERN_WEIGHT_MAX)
+        return err_set(err, STATUS_LIMIT, "pattern: its repeats add up to more than %d",
                        PATTERN_WEIGHT_MAX);
     return STATUS_OK;
 }

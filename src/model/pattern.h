@@ -11,7 +11,7 @@
 #include "base/attrs.h"
 #include "base/err.h"
 
-enum { PATTERN_BYTES_MAX = 1000, PATTERN_WEIGHT_MAX = 1000 };
+enum { PATTERN_BYTES_MAX = 1000, PATTERN_WEIGHT_MAX = 2000, PATTERN_DEPTH_MAX = 16 };
 
 struct pattern {
     regex_t regex;

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "model/limits.h"
-#include "model/template_priv.h"
+#include "model/template_filter_priv.h"
 
 static const struct callable FILTERS[] = {
 #define X(name, least, doc, ...) {#name, {__VA_ARGS__}, least, filter_##name, doc},

@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "model/limits.h"
-#include "model/template_priv.h"
+#include "model/template_filter_priv.h"
 
 json_t *filter_default(struct call *call)
 {

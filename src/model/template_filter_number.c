@@ -10,7 +10,7 @@
 #include "base/check.h"
 #include "base/str.h"
 #include "model/limits.h"
-#include "model/template_priv.h"
+#include "model/template_filter_priv.h"
 
 /* A decimal number with spaces around it and underscores in it, as Python reads it. */
 static bool clean_number(const char *text, char *out, size_t size)

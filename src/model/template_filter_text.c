@@ -3,7 +3,7 @@
 #include "base/check.h"
 #include "model/limits.h"
 #include "model/pattern.h"
-#include "model/template_priv.h"
+#include "model/template_filter_priv.h"
 
 static char to_upper(char c)
 {

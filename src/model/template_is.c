@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "base/str.h"
-#include "model/template_priv.h"
+#include "model/template_filter_priv.h"
 
 enum test_kind {
     IS_BOOLEAN,

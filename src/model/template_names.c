@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "model/limits.h"
-#include "model/template_priv.h"
+#include "model/template_filter_priv.h"
 
 struct walk {
     void (*visit)(void *context, const struct template_name *name);
@@ -46,11 +46,9 @@ static void walk_chain(struct walk *walk, const struct expr *chain, bool called)
     parts[name.count++] = chain->name;
     for (const struct expr *part = chain->items; part != NULL; part = part->next) {
         if (part->kind != EXPR_TEXT && part->kind != EXPR_INTEGER) {
-            walk_expr(walk, part);
             name.complete = false;
+            break;
         }
-        if (!name.complete)
-            continue;
         if (part->kind == EXPR_INTEGER) {
             numbers[numbers_count] = mem_format("%" PRId64, part->integer);
             parts[name.count++] = numbers[numbers_count++];
@@ -65,6 +63,8 @@ static void walk_chain(struct walk *walk, const struct expr *chain, bool called)
         walk->visit(walk->context, &name);
     for (size_t i = 0; i < numbers_count; i++)
         mem_freep(&numbers[i]);
+    for (const struct expr *part = chain->items; part != NULL; part = part->next)
+        walk_expr(walk, part);
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion) -- as deep as the tree is high, at most EXPR_HEIGHT_MAX */

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "model/limits.h"
-#include "model/template_priv.h"
+#include "model/template_eval_priv.h"
 
 enum { WEIGHT_NODES_MAX = 1 << 20 };
 
