@@ -95,6 +95,16 @@ static void read_matrix(struct reader *r, struct spot spot, const json_t *value,
 
 /* ---- tasks ---- */
 
+/* A key and its alias side by side: which one counts would be a guess. */
+static void check_alias(struct reader *r, const struct dag_field *field, const char *key,
+                        struct spot spot)
+{
+    if (field == NULL || strcmp(key, field->key) == 0 ||
+        json_object_get(spot.container, field->key) == NULL)
+        return;
+    reader_problem_at_key(r, spot, "'%s' and '%s' mean the same: keep one", key, field->key);
+}
+
 static void read_group_name(struct reader *r, struct spot spot, const json_t *value,
                             struct task_def *task)
 {
@@ -159,6 +169,7 @@ static void read_task_key(struct reader *r, struct draft *draft, const char *key
         reader_keep(r, &TASK_FIELDS, field, spot, value, &draft->def.rest);
     else
         reader_field(r, field, spot, value, &draft->def);
+    check_alias(r, field, key, spot);
     draft->rule_given |= field != NULL && strcmp(key, "trigger_rule") == 0;
 }
 
@@ -432,9 +443,7 @@ static void read_dag_key(struct reader *r, const char *key, struct spot spot, co
     else if (strcmp(key, "eider") == 0 &&
              !(json_is_integer(value) && json_integer_value(value) == 1))
         reader_problem(r, spot, "'eider': this version reads format 1");
-    if (field != NULL && strcmp(key, field->key) != 0 &&
-        json_object_get(spot.container, field->key) != NULL)
-        reader_problem_at_key(r, spot, "'%s' and '%s' mean the same: keep one", key, field->key);
+    check_alias(r, field, key, spot);
 }
 
 static void read_tree(struct reader *r, const json_t *tree)

@@ -330,22 +330,22 @@ static bool fill_edges(struct reader *r)
 
 /* ---- tasks ---- */
 
-static int compare_drafts(const void *a, const void *b)
+static int compare_drafts(const void *a, const void *b, void *context)
 {
-    const struct draft *x = *(const struct draft *const *)a;
-    const struct draft *y = *(const struct draft *const *)b;
-    return strcmp(x->def.id, y->def.id);
+    const struct draft *drafts = context;
+    return strcmp(drafts[*(const uint32_t *)a].def.id, drafts[*(const uint32_t *)b].def.id);
 }
 
 static void number_drafts(struct reader *r)
 {
-    struct draft **sorted = mem_zalloc(r->drafts_count + 1, sizeof *sorted);
+    if (r->drafts_count == 0)
+        return;
+    uint32_t *sorted = mem_zalloc(r->drafts_count, sizeof *sorted);
     for (size_t i = 0; i < r->drafts_count; i++)
-        sorted[i] = &r->drafts[i];
-    if (r->drafts_count > 0)
-        qsort(sorted, r->drafts_count, sizeof *sorted, compare_drafts);
+        sorted[i] = (uint32_t)i;
+    qsort_r(sorted, r->drafts_count, sizeof *sorted, compare_drafts, r->drafts);
     for (size_t i = 0; i < r->drafts_count; i++)
-        sorted[i]->node = (uint32_t)i;
+        r->drafts[sorted[i]].node = (uint32_t)i;
     free(sorted);
 }
 

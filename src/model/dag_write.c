@@ -57,8 +57,17 @@ static json_t *duration_value(int64_t ms)
     return json_string(duration_format(ms, text));
 }
 
-static void put_fields(json_t *object, const struct field_table *table, const void *base,
-                       const void *otherwise);
+static json_t *text_value(const char *text, const char *otherwise)
+{
+    return text == NULL || str_equal(text, otherwise) ? NULL : json_string(text);
+}
+
+static json_t *amount_value(enum field_type type, int64_t amount, int64_t otherwise)
+{
+    if (amount == otherwise)
+        return NULL;
+    return type == FIELD_DURATION ? duration_value(amount) : json_integer(amount);
+}
 
 /* The value of a row, or NULL when it equals the default's. */
 static json_t *field_value(const struct dag_field *field, const void *at, const void *otherwise)
@@ -67,23 +76,15 @@ static json_t *field_value(const struct dag_field *field, const void *at, const 
     case FIELD_TEXT:
     case FIELD_TEMPLATE:
     case FIELD_CONDITION:
-    case FIELD_NAME: {
-        const char *text = *(const char *const *)at;
-        return text == NULL || str_equal(text, *(const char *const *)otherwise) ? NULL
-                                                                                : json_string(text);
-    }
+    case FIELD_NAME:
+        return text_value(*(const char *const *)at, *(const char *const *)otherwise);
     case FIELD_FLAG:
         return *(const bool *)at == *(const bool *)otherwise ? NULL
                                                              : json_boolean(*(const bool *)at);
     case FIELD_INTEGER:
-    case FIELD_SIZE: {
-        int64_t number = *(const int64_t *)at;
-        return number == *(const int64_t *)otherwise ? NULL : json_integer(number);
-    }
-    case FIELD_DURATION: {
-        int64_t ms = *(const int64_t *)at;
-        return ms == *(const int64_t *)otherwise ? NULL : duration_value(ms);
-    }
+    case FIELD_SIZE:
+    case FIELD_DURATION:
+        return amount_value(field->type, *(const int64_t *)at, *(const int64_t *)otherwise);
     case FIELD_NUMBER: {
         double number = *(const double *)at;
         double usual = *(const double *)otherwise;
@@ -100,14 +101,7 @@ static json_t *field_value(const struct dag_field *field, const void *at, const 
         return choice == *(const unsigned *)otherwise ? NULL
                                                       : json_string(field->choices->names[choice]);
     }
-    case FIELD_GROUP: {
-        json_t *members = json_object();
-        put_fields(members, field->members, at, otherwise);
-        if (json_object_size(members) > 0)
-            return members;
-        json_decref(members);
-        return NULL;
-    }
+    case FIELD_GROUP:
     case FIELD_ENV:
     case FIELD_OWN:
     case FIELD_KEPT:
@@ -117,9 +111,8 @@ static json_t *field_value(const struct dag_field *field, const void *at, const 
     return NULL;
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion) -- groups of fields do not nest */
-static void put_fields(json_t *object, const struct field_table *table, const void *base,
-                       const void *otherwise)
+static void put_plain_fields(json_t *object, const struct field_table *table, const void *base,
+                             const void *otherwise)
 {
     for (size_t i = 0; i < table->count; i++) {
         const struct dag_field *field = &table->fields[i];
@@ -127,6 +120,24 @@ static void put_fields(json_t *object, const struct field_table *table, const vo
                                     (const char *)otherwise + field->offset);
         if (value != NULL)
             json_put(object, field->key, value);
+    }
+}
+
+/* Plain rows, and groups of them, which do not nest. */
+static void put_fields(json_t *object, const struct field_table *table, const void *base,
+                       const void *otherwise)
+{
+    put_plain_fields(object, table, base, otherwise);
+    for (size_t i = 0; i < table->count; i++) {
+        const struct dag_field *field = &table->fields[i];
+        if (field->type != FIELD_GROUP)
+            continue;
+        json_t *members = json_object();
+        put_plain_fields(members, field->members, (const char *)base + field->offset,
+                         (const char *)otherwise + field->offset);
+        if (json_object_size(members) > 0)
+            json_put(object, field->key, json_incref(members));
+        json_decref(members);
     }
 }
 

@@ -104,6 +104,7 @@ static void read_documents(struct spec_file *file, const struct yaml_tree *tree)
     bool is_broken = file->diags.errors > 0;
     CLEANUP(mem_freep) char *id = default_id(file->path);
     file->dags_count = json_array_size(documents);
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression) -- an array of pointers */
     file->dags = mem_zalloc(file->dags_count + 1, sizeof *file->dags);
     for (size_t i = 0; i < file->dags_count; i++) {
         struct dag_read_options options = {

@@ -126,7 +126,9 @@ static bool is_ignored(const struct finder *f, const char *path, bool is_folder)
 static void push_folder(struct finder *f, char *taken, size_t depth)
 {
     f->folders = mem_grow(f->folders, &f->folders_capacity, f->folders_count, sizeof *f->folders);
-    f->folders[f->folders_count++] = (struct folder){.path = taken, .depth = depth};
+    struct folder *folder = &f->folders[f->folders_count++];
+    folder->path = taken;
+    folder->depth = depth;
 }
 
 static bool is_dag_name(const char *name)

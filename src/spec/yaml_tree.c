@@ -205,6 +205,7 @@ static void add_source(struct builder *b, struct merge_list *list, const struct 
         REPORT(b, child->place.value, "'<<' takes a map or a list of maps");
         return;
     }
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression) -- an array of pointers */
     list->sources = mem_resize(list->sources, list->count + 1, sizeof *list->sources);
     list->sources[list->count++] = value;
     list->members += json_object_size(value);

@@ -57,6 +57,8 @@ Test(spec, every_mistake_is_named_at_its_place)
         {"eider: 2\ntasks: {a: {noop: }}", "1:8: 'eider': this version reads format 1\n"},
         {"timeout: 1h\ndagrun_timeout: 2h\ntasks: {a: {noop: }}",
          "2:1: 'dagrun_timeout' and 'timeout' mean the same: keep one\n"},
+        {"tasks:\n  a: { noop: , pool_slots: 2, slots: 1 }\n",
+         "2:16: 'pool_slots' and 'slots' mean the same: keep one\n"},
         /* Types and bounds. */
         {"tasks:\n  a: { noop: , retries: 1001 }\n",
          "2:25: 'retries': 1001 is out of bounds: expected an integer from 0 to 1000\n"},
