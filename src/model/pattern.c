@@ -87,35 +87,50 @@ static const char *bracket_end(const char *p)
     return *p == ']' ? p : p - 1;
 }
 
+/* Weigh what stands at *cursor and leave the cursor at its last character. */
+static enum status weigh_next(struct weight *weight, const char **cursor, struct err *err)
+{
+    const char *p = *cursor;
+    switch (*p) {
+    case '(':
+        return weigh_open(weight, err);
+    case ')':
+        weigh_close(weight);
+        return STATUS_OK;
+    case '*':
+    case '+':
+    case '?':
+        return weigh_repeat(weight, 2, err);
+    case '{':
+        return weigh_repeat(weight, repeat_times(p, cursor), err);
+    case '[':
+        *cursor = bracket_end(p);
+        break;
+    case '\\':
+        if (p[1] >= '1' && p[1] <= '9')
+            return err_set(err, STATUS_INVALID, "pattern: back-references are not supported");
+        *cursor = p + (p[1] != '\0');
+        break;
+    default:
+        break;
+    }
+    weigh_thing(weight, 1);
+    return STATUS_OK;
+}
+
 static enum status check_cost(const char *text, struct err *err)
 {
     struct weight weight = {0};
-    enum status status = STATUS_OK;
-    for (const char *p = text; *p != '\0' && status == STATUS_OK; p++) {
-        if (*p == '\\' && p[1] >= '1' && p[1] <= '9')
-            return err_set(err, STATUS_INVALID, "pattern: back-references are not supported");
-        if (*p == '\\' || *p == '[') {
-            p = *p == '[' ? bracket_end(p) : p + (p[1] != '\0');
-            weigh_thing(&weight, 1);
-        } else if (*p == '(') {
-            status = weigh_open(&weight, err);
-        } else if (*p == ')') {
-            weigh_close(&weight);
-        } else if (*p == '*' || *p == '+' || *p == '?') {
-            status = weigh_repeat(&weight, 2, err);
-        } else if (*p == '{') {
-            status = weigh_repeat(&weight, repeat_times(p, &p), err);
-        } else {
-            weigh_thing(&weight, 1);
-        }
-    }
-    while (status == STATUS_OK && weight.depth > 0)
+    for (const char *p = text; *p != '\0'; p++)
+        if (weigh_next(&weight, &p, err) != STATUS_OK)
+            return err->code;
+    while (weight.depth > 0)
         weigh_close(&weight);
     weigh_thing(&weight, 0);
-    if (status == STATUS_OK && weight.open[0] > PATTERN_WEIGHT_MAX)
+    if (weight.open[0] > PATTERN_WEIGHT_MAX)
         return err_set(err, STATUS_LIMIT, "pattern: its repeats add up to more than %d",
                        PATTERN_WEIGHT_MAX);
-    return status;
+    return STATUS_OK;
 }
 
 enum status pattern_init(struct pattern *pattern, const char *text, struct err *err)

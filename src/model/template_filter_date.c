@@ -270,7 +270,7 @@ json_t *filter_add(struct call *call)
 /* x.add(days=1, hours=2): the methods add and subtract. */
 static json_t *shift_by_units(struct call *call, int64_t sign)
 {
-    static const int64_t SECONDS[CALL_ARGS_MAX] = {86400, 3600, 60, 1, 7 * 86400, 0};
+    static const int64_t SECONDS[CALL_ARGS_MAX] = {86400, 3600, 60, 1, 604800, 0};
     int64_t total = 0;
     for (size_t i = 0; i < CALL_ARGS_MAX - 1; i++) {
         int64_t number = 0;

@@ -109,6 +109,33 @@ static bool lex_raw(struct lexer *lexer, const char *body, bool trim, struct tok
     }
 }
 
+/* Past the comment that opens at `open`. */
+static bool skip_comment(struct lexer *lexer, const char *open, struct template_fault *fault,
+                         struct err *err)
+{
+    const char *end = strstr(open + 2, "#}");
+    if (end == NULL)
+        return fail_at(lexer, open, fault, err, "{# is never closed by #}");
+    lexer->trim = end > open + 2 && end[-1] == '-';
+    lexer->cursor = end + 2;
+    return true;
+}
+
+/* `{{` or `{%` at `open`, with the sign after it. */
+static bool lex_open(struct lexer *lexer, const char *open, struct token *out)
+{
+    bool tag = open[1] == '%';
+    *out = (struct token){.kind = tag ? TOKEN_TAG : TOKEN_OUTPUT,
+                          .place = place_of(lexer, open),
+                          .text = open,
+                          .length = 2};
+    lexer->closes = tag ? '%' : '}';
+    lexer->cursor = open + 2;
+    if (*lexer->cursor == '-' || (tag && *lexer->cursor == '+'))
+        lexer->cursor++;
+    return true;
+}
+
 static bool lex_outside(struct lexer *lexer, struct token *out, struct template_fault *fault,
                         struct err *err)
 {
@@ -123,33 +150,19 @@ static bool lex_outside(struct lexer *lexer, struct token *out, struct template_
             lexer->cursor = open;
             if (out->length > 0)
                 return true;
-            continue;
         }
-        *out = (struct token){.place = place_of(lexer, open)};
         if (*open == '\0') {
-            out->kind = TOKEN_END;
+            *out = (struct token){.kind = TOKEN_END, .place = place_of(lexer, open)};
             return true;
         }
-        if (open[1] == '#') {
-            const char *end = strstr(open + 2, "#}");
-            if (end == NULL)
-                return fail_at(lexer, open, fault, err, "{# is never closed by #}");
-            lexer->trim = end > open + 2 && end[-1] == '-';
-            lexer->cursor = end + 2;
-            continue;
+        if (open[1] != '#') {
+            bool trim = false;
+            const char *raw = match_tag(open, "raw", &trim);
+            return raw != NULL ? lex_raw(lexer, raw, trim, out, fault, err)
+                               : lex_open(lexer, open, out);
         }
-        bool trim = false;
-        const char *raw = match_tag(open, "raw", &trim);
-        if (raw != NULL)
-            return lex_raw(lexer, raw, trim, out, fault, err);
-        out->kind = open[1] == '{' ? TOKEN_OUTPUT : TOKEN_TAG;
-        out->text = open;
-        out->length = 2;
-        lexer->closes = open[1] == '{' ? '}' : '%';
-        lexer->cursor = open + 2;
-        if (*lexer->cursor == '-' || (lexer->closes == '%' && *lexer->cursor == '+'))
-            lexer->cursor++;
-        return true;
+        if (!skip_comment(lexer, open, fault, err))
+            return false;
     }
 }
 
@@ -252,33 +265,45 @@ static const char *skip_digits(const char *p)
     return p;
 }
 
+/* The end of the number at `p`; a fraction or an exponent makes it real. */
+static const char *number_end(const char *p, bool *out_real)
+{
+    p = skip_digits(p);
+    if (p[0] == '.' && is_digit(p[1])) {
+        *out_real = true;
+        p = skip_digits(p + 1);
+    }
+    const char *power = p + 1 + (p[0] != '\0' && (p[1] == '+' || p[1] == '-'));
+    if ((*p == 'e' || *p == 'E') && is_digit(*power)) {
+        *out_real = true;
+        p = skip_digits(power);
+    }
+    return p;
+}
+
+static bool parse_integer(const char *digits, int64_t *out)
+{
+    for (const char *p = digits; *p != '\0'; p++)
+        if (__builtin_mul_overflow(*out, 10, out) || __builtin_add_overflow(*out, *p - '0', out))
+            return false;
+    return true;
+}
+
 static bool lex_number(struct lexer *lexer, struct token *out, struct template_fault *fault,
                        struct err *err)
 {
     const char *start = lexer->cursor;
-    const char *end = skip_digits(start);
     bool real = false;
-    if (!lexer->after_dot && end[0] == '.' && is_digit(end[1])) {
-        real = true;
-        end = skip_digits(end + 1);
-    }
-    if (!lexer->after_dot && (*end == 'e' || *end == 'E')) {
-        const char *power = end + 1 + (end[1] == '+' || end[1] == '-');
-        if (is_digit(*power)) {
-            real = true;
-            end = skip_digits(power);
-        }
-    }
+    const char *end = lexer->after_dot ? skip_digits(start) : number_end(start, &real);
     if (is_name_start(*end))
         return fail_at(lexer, start, fault, err, "bad number");
     char digits[64];
     size_t length = 0;
     for (const char *p = start; p < end; p++) {
-        if (*p == '_')
-            continue;
         if (length + 1 == sizeof digits)
             return fail_at(lexer, start, fault, err, "the number is too long");
-        digits[length++] = *p;
+        if (*p != '_')
+            digits[length++] = *p;
     }
     digits[length] = '\0';
     lexer->cursor = end;
@@ -287,17 +312,13 @@ static bool lex_number(struct lexer *lexer, struct token *out, struct template_f
     out->kind = real ? TOKEN_REAL : TOKEN_INTEGER;
     if (real) {
         out->real = strtod(digits, NULL);
-        if (!__builtin_isfinite(out->real))
-            return fail_at(lexer, start, fault, err, "the number is too large");
-        return true;
+        return __builtin_isfinite(out->real) ||
+               fail_at(lexer, start, fault, err, "the number is too large");
     }
-    if (length > 1 && digits[0] == '0' && !lexer->after_dot)
+    if (length > 1 && digits[0] == '0')
         return fail_at(lexer, start, fault, err, "a number does not begin with 0");
-    for (size_t i = 0; i < length; i++)
-        if (__builtin_mul_overflow(out->integer, 10, &out->integer) ||
-            __builtin_add_overflow(out->integer, digits[i] - '0', &out->integer))
-            return fail_at(lexer, start, fault, err, "the number does not fit into 64 bits");
-    return true;
+    return parse_integer(digits, &out->integer) ||
+           fail_at(lexer, start, fault, err, "the number does not fit into 64 bits");
 }
 
 /* `}}`, `-}}`, `%}`, `-%}` or `+%}` at the cursor, when it closes this tag. */

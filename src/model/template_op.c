@@ -199,6 +199,7 @@ static int number_order(const json_t *a, const json_t *b)
     return (ra > rb) - (ra < rb);
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion) -- values are at most JSON_DEPTH_MAX deep */
 static bool object_equal(struct eval *eval, const json_t *a, const json_t *b)
 {
     if (json_object_size(a) != json_object_size(b))
