@@ -22,6 +22,8 @@ static const struct command_option GLOBAL[] = {
     {"verbose", 'v', NULL, "say more", false, COMPLETE_NONE, NULL, NULL},
     {"log-level", 0, "LEVEL", "the program's own messages", false, COMPLETE_CHOICE,
         "error warn info debug", "log_level"},
+    {"log-format", 0, "FORM", "form of those messages", false, COMPLETE_CHOICE, "text json", "log_format"},
+    {"dags", 0, "DIR", "folder of DAG files", false, COMPLETE_FOLDER, NULL, "dags"},
     {"help", 'h', NULL, "show help", false, COMPLETE_NONE, NULL, NULL},
     {"version", 0, NULL, "show the version", false, COMPLETE_NONE, NULL, NULL},
 };
