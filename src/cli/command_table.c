@@ -8,45 +8,62 @@
     {                                                                                              \
         table, ARRAY_LEN(table)                                                                    \
     }
+#define SWITCH(name, letter, doc)                                                                  \
+    {                                                                                              \
+        name, letter, NULL, doc, false, COMPLETE_NONE, NULL, NULL                                  \
+    }
+#define VALUE(name, letter, argument, doc)                                                         \
+    {                                                                                              \
+        name, letter, argument, doc, false, COMPLETE_NONE, NULL, NULL                              \
+    }
 #define FORMATS       "table wide json yaml csv name"
 #define GRAPH_FORMATS "text dot mermaid svg"
 #define RUN_STATES    "queued running success failed cancelled"
 
 /* clang-format off */
 static const struct command_option GLOBAL[] = {
-    {"output", 'o', "FORMAT", "table, wide, json, yaml, csv or name", false, COMPLETE_CHOICE, FORMATS, NULL},
+    {"output", 'o', "FORMAT", "table, wide, json, yaml, csv or name", false, COMPLETE_CHOICE,
+        FORMATS, NULL},
     {"store", 0, "URL", "where state is kept", false, COMPLETE_FILE, NULL, "store"},
     {"home", 0, "DIR", "state directory", false, COMPLETE_FOLDER, NULL, "home"},
-    {"no-color", 0, NULL, "no colours", false, COMPLETE_NONE, NULL, NULL},
-    {"quiet", 'q', NULL, "only data and errors", false, COMPLETE_NONE, NULL, NULL},
-    {"verbose", 'v', NULL, "say more", false, COMPLETE_NONE, NULL, NULL},
+    SWITCH("no-color", 0, "no colours"),
+    SWITCH("quiet", 'q', "only data and errors"),
+    SWITCH("verbose", 'v', "say more"),
     {"log-level", 0, "LEVEL", "the program's own messages", false, COMPLETE_CHOICE,
         "error warn info debug", "log_level"},
-    {"help", 'h', NULL, "show help", false, COMPLETE_NONE, NULL, NULL},
-    {"version", 0, NULL, "show the version", false, COMPLETE_NONE, NULL, NULL},
+    {"log-format", 0, "FORM", "form of those messages", false, COMPLETE_CHOICE, "text json",
+        "log_format"},
+    {"dags", 0, "DIR", "folder of DAG files", false, COMPLETE_FOLDER, NULL, "dags"},
+    SWITCH("help", 'h', "show help"),
+    SWITCH("version", 0, "show the version"),
 };
 const struct option_list GLOBAL_OPTIONS = OPTIONS(GLOBAL);
 
 const struct command_option WATCH_OPTION =
-    {"watch", 'w', NULL, "show again every two seconds", false, COMPLETE_NONE, NULL, NULL};
+    SWITCH("watch", 'w', "show again every two seconds");
 
-#define OPTION_PARAM {"param", 'p', "KEY=VALUE", "a parameter of the DAG", true, COMPLETE_NONE, NULL, NULL}
-#define OPTION_CONF  {"conf", 'c', "JSON", "parameters as a JSON object", false, COMPLETE_NONE, NULL, NULL}
-#define OPTION_DATE  {"date", 0, "DATE", "logical date; now by default", false, COMPLETE_NONE, NULL, NULL}
-#define OPTION_SLOTS {"slots", 'j', "N", "tasks that run at once", false, COMPLETE_NONE, NULL, "slots"}
-#define OPTION_DAG   {"dag", 0, "DAG", "which DAG of a file with several", false, COMPLETE_DAG, NULL, NULL}
-#define OPTION_YES   {"yes", 'y', NULL, "do not ask", false, COMPLETE_NONE, NULL, NULL}
-#define OPTION_DRY   {"dry-run", 0, NULL, "only show what would happen", false, COMPLETE_NONE, NULL, NULL}
-#define OPTION_MAP   {"map-index", 0, "N", "one instance of a mapped task", false, COMPLETE_NONE, NULL, NULL}
-#define OPTION_LOGS  {"logs", 'l', NULL, "show the output of tasks as it comes", false, COMPLETE_NONE, NULL, NULL}
-#define OPTION_GRAPH {"format", 0, "FORMAT", "text, dot, mermaid or svg", false, COMPLETE_CHOICE, GRAPH_FORMATS, NULL}
-#define OPTION_WIDTH {"width", 0, "COLUMNS", "room for the picture", false, COMPLETE_NONE, NULL, NULL}
+#define OPTION_PARAM                                                                               \
+    {"param", 'p', "KEY=VALUE", "a parameter of the DAG", true, COMPLETE_NONE, NULL, NULL}
+#define OPTION_CONF  VALUE("conf", 'c', "JSON", "parameters as a JSON object")
+#define OPTION_DATE  VALUE("date", 0, "DATE", "logical date; now by default")
+#define OPTION_SLOTS                                                                               \
+    {"slots", 'j', "N", "tasks that run at once", false, COMPLETE_NONE, NULL, "slots"}
+#define OPTION_DAG                                                                                 \
+    {"dag", 0, "DAG", "which DAG of a file with several", false, COMPLETE_DAG, NULL, NULL}
+#define OPTION_YES   SWITCH("yes", 'y', "do not ask")
+#define OPTION_DRY   SWITCH("dry-run", 0, "only show what would happen")
+#define OPTION_MAP   VALUE("map-index", 0, "N", "one instance of a mapped task")
+#define OPTION_LOGS  SWITCH("logs", 'l', "show the output of tasks as it comes")
+#define OPTION_GRAPH                                                                               \
+    {"format", 0, "FORMAT", "text, dot, mermaid or svg", false, COMPLETE_CHOICE,                   \
+     GRAPH_FORMATS, NULL}
+#define OPTION_WIDTH VALUE("width", 0, "COLUMNS", "room for the picture")
 
 static const struct command_option RUN_OPTIONS[] = {
     OPTION_PARAM, OPTION_CONF, OPTION_DATE,
     {"task", 't', "TASK", "only this task (repeatable)", true, COMPLETE_NONE, NULL, NULL},
-    {"run-id", 0, "ID", "name of the run", false, COMPLETE_NONE, NULL, NULL},
-    {"note", 0, "TEXT", "a note kept with the run", false, COMPLETE_NONE, NULL, NULL},
+    VALUE("run-id", 0, "ID", "name of the run"),
+    VALUE("note", 0, "TEXT", "a note kept with the run"),
     OPTION_DAG, OPTION_SLOTS, OPTION_LOGS,
 };
 static const struct command_option TEST_OPTIONS[] = {
@@ -54,15 +71,15 @@ static const struct command_option TEST_OPTIONS[] = {
 };
 static const struct command_option RETRY_OPTIONS[] = {OPTION_SLOTS, OPTION_LOGS, OPTION_DRY};
 static const struct command_option LOGS_OPTIONS[] = {
-    {"follow", 'f', NULL, "wait for more until the task ends", false, COMPLETE_NONE, NULL, NULL},
-    {"try", 0, "N", "an earlier attempt; the newest by default", false, COMPLETE_NONE, NULL, NULL},
-    {"tail", 'n', "N", "only the last lines", false, COMPLETE_NONE, NULL, NULL},
-    {"grep", 'g', "RE", "only lines that match", false, COMPLETE_NONE, NULL, NULL},
+    SWITCH("follow", 'f', "wait for more until the task ends"),
+    VALUE("try", 0, "N", "an earlier attempt; the newest by default"),
+    VALUE("tail", 'n', "N", "only the last lines"),
+    VALUE("grep", 'g', "RE", "only lines that match"),
     OPTION_MAP,
 };
 static const struct command_option MARK_OPTIONS[] = {OPTION_MAP};
 static const struct command_option DAGS_LIST_OPTIONS[] = {
-    {"tag", 0, "TAG", "only with this tag", false, COMPLETE_NONE, NULL, NULL},
+    VALUE("tag", 0, "TAG", "only with this tag"),
 };
 static const struct command_option GRAPH_OPTIONS[] = {OPTION_GRAPH, OPTION_WIDTH, OPTION_DAG};
 static const struct command_option FILE_OPTIONS[] = {OPTION_DAG};
@@ -70,23 +87,25 @@ static const struct command_option RUN_GRAPH_OPTIONS[] = {OPTION_GRAPH, OPTION_W
 static const struct command_option RUNS_LIST_OPTIONS[] = {
     {"dag", 0, "DAG", "only of this DAG", false, COMPLETE_DAG, NULL, NULL},
     {"state", 's', "STATE", "only in this state", false, COMPLETE_CHOICE, RUN_STATES, NULL},
-    {"limit", 'n', "N", "at most so many; 20 by default", false, COMPLETE_NONE, NULL, NULL},
-    {"offset", 0, "N", "leave out the first", false, COMPLETE_NONE, NULL, NULL},
+    VALUE("limit", 'n', "N", "at most so many; 20 by default"),
+    VALUE("offset", 0, "N", "leave out the first"),
 };
 static const struct command_option STATE_OPTIONS[] = {
-    {"state", 's', "STATE", "only in this state", false, COMPLETE_NONE, NULL, NULL},
+    VALUE("state", 's', "STATE", "only in this state"),
 };
 static const struct command_option WAIT_OPTIONS[] = {
-    {"timeout", 0, "SECONDS", "give up after", false, COMPLETE_NONE, NULL, NULL},
+    VALUE("timeout", 0, "SECONDS", "give up after"),
 };
 static const struct command_option CANCEL_OPTIONS[] = {OPTION_DRY};
 static const struct command_option DELETE_OPTIONS[] = {OPTION_YES, OPTION_DRY};
 static const struct command_option VALUES_OPTIONS[] = {
-    {"key", 'k', "KEY", "only this key", false, COMPLETE_NONE, NULL, NULL}, OPTION_MAP,
+    VALUE("key", 'k', "KEY", "only this key"), OPTION_MAP,
 };
-static const struct command_option RENDER_OPTIONS[] = {OPTION_PARAM, OPTION_CONF, OPTION_DATE, OPTION_DAG};
+static const struct command_option RENDER_OPTIONS[] = {
+    OPTION_PARAM, OPTION_CONF, OPTION_DATE, OPTION_DAG,
+};
 static const struct command_option CLEAR_OPTIONS[] = {
-    {"downstream", 0, NULL, "what comes after it, too", false, COMPLETE_NONE, NULL, NULL}, OPTION_DRY,
+    SWITCH("downstream", 0, "what comes after it, too"), OPTION_DRY,
 };
 static const struct command_option RESTORE_OPTIONS[] = {OPTION_YES};
 static const struct command_option MIGRATE_OPTIONS[] = {OPTION_DRY};
@@ -95,23 +114,23 @@ static const struct command ROWS[] = {
     /* --- daily --- */
     {"run", GROUP_DAILY, COMMAND_READS, "FILE|DAG", 1, 1, COMPLETE_FILE, NULL,
         "run a DAG now and follow it",
-        "A file needs no server: its tasks run here, and the command ends with the run. On a terminal\n"
-        "a live view shows every task; otherwise each change of a task is one line. The first Ctrl-C\n"
-        "stops gently, the second kills.",
+        "A file needs no server: its tasks run here, and the command ends with the run. On a\n"
+        "terminal a live view shows every task; otherwise each change of a task is one line. The\n"
+        "first Ctrl-C stops gently, the second kills.",
         "eider run hello.yaml\n"
         "eider run orders.yaml -p region=eu -p full_refresh=true --date 2026-01-15\n"
         "eider run orders.yaml --task build --task verify",
         OPTIONS(RUN_OPTIONS), cmd_run},
     {"validate", GROUP_DAILY, COMMAND_READS, "PATH..", 1, ARGS_ANY, COMPLETE_FILE, NULL,
         "check DAG files",
-        "Shows every problem of every file with its place; folders are read recursively. Exit code 6\n"
-        "when something is wrong.",
+        "Shows every problem of every file with its place; folders are read recursively. Exit\n"
+        "code 6 when something is wrong.",
         "eider validate dags/\neider validate hello.yaml -o json",
         {NULL, 0}, cmd_validate},
     {"init", GROUP_DAILY, 0, "[NAME]", 0, 1, COMPLETE_FOLDER, NULL,
         "start a project",
-        "Creates the folder NAME (the current one by default) with eider.yaml, dags/hello.yaml and\n"
-        ".gitignore. Existing files are never changed.",
+        "Creates the folder NAME (the current one by default) with eider.yaml,\n"
+        "dags/hello.yaml and .gitignore. Existing files are never changed.",
         "eider init shop", {NULL, 0}, cmd_init},
     {"test", GROUP_DAILY, COMMAND_READS, "FILE [TASK]", 1, 2, COMPLETE_FILE, NULL,
         "run a file without recording it",
@@ -124,7 +143,8 @@ static const struct command ROWS[] = {
         "show what tasks printed",
         "RUN is a number, DAG/RUN_ID or a DAG, which stands for its latest run. Without TASK the\n"
         "logs of all tasks follow each other.",
-        "eider logs orders_daily\neider logs 7 build -f\neider logs 7 stage --map-index 3 --try 1 --grep ERROR",
+        "eider logs orders_daily\neider logs 7 build -f\n"
+        "eider logs 7 stage --map-index 3 --try 1 --grep ERROR",
         OPTIONS(LOGS_OPTIONS), cmd_logs},
     {"explain", GROUP_DAILY, COMMAND_READS, "RUN [TASK]", 1, 2, COMPLETE_RUN, NULL,
         "say why something is or is not running", NULL,
@@ -143,7 +163,8 @@ static const struct command ROWS[] = {
 
     /* --- DAGs --- */
     {"dags list", GROUP_DAGS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
-        "list DAGs", NULL, "eider dags list --tag tier1", OPTIONS(DAGS_LIST_OPTIONS), cmd_dags_list},
+        "list DAGs", NULL, "eider dags list --tag tier1", OPTIONS(DAGS_LIST_OPTIONS),
+        cmd_dags_list},
     {"dags show", GROUP_DAGS, COMMAND_READS, "FILE|DAG", 1, 1, COMPLETE_FILE, NULL,
         "show a DAG", NULL, "eider dags show orders.yaml", OPTIONS(FILE_OPTIONS), cmd_dags_show},
     {"dags graph", GROUP_DAGS, 0, "FILE|DAG", 1, 1, COMPLETE_FILE, NULL,
@@ -201,7 +222,8 @@ static const struct command ROWS[] = {
         OPTIONS(STATE_OPTIONS), cmd_runs_tasks},
     {"tasks clear", GROUP_TASKS, COMMAND_READS, "RUN TASK..", 2, ARGS_ANY, COMPLETE_RUN, NULL,
         "forget the outcome of tasks, so that they run again", NULL,
-        "eider tasks clear 7 build --downstream --dry-run", OPTIONS(CLEAR_OPTIONS), cmd_tasks_clear},
+        "eider tasks clear 7 build --downstream --dry-run", OPTIONS(CLEAR_OPTIONS),
+        cmd_tasks_clear},
 
     /* --- store and settings --- */
     {"store check", GROUP_STORE, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,

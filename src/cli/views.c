@@ -17,7 +17,8 @@ static const struct column RUNS[] = {
     {"LOGICAL DATE", "logical_date", COLUMN_INSTANT, true},
     {"NOTE", "note", COLUMN_TEXT, true},
 };
-const struct view VIEW_RUNS = {.list = "dag_runs", COLUMNS(RUNS), .name = "number", .empty = "no runs"};
+const struct view VIEW_RUNS = {.list = "dag_runs", COLUMNS(RUNS), .name = "number",
+    .empty = "no runs"};
 
 static const struct column RUN[] = {
     {"Number", "number", COLUMN_TEXT, false},
@@ -83,7 +84,8 @@ static const struct column VALUES[] = {
     {"KEY", "key", COLUMN_TEXT, false},
     {"VALUE", "value", COLUMN_JSON, false},
 };
-const struct view VIEW_VALUES = {.list = "values", COLUMNS(VALUES), .name = "key", .empty = "no values"};
+const struct view VIEW_VALUES = {.list = "values", COLUMNS(VALUES), .name = "key",
+    .empty = "no values"};
 
 static const struct column EXPLAIN[] = {
     {"TASK", "task_id", COLUMN_TEXT, false},

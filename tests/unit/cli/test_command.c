@@ -4,6 +4,7 @@
 #include "cli/parsed.h"
 #include "expect.h"
 #include "fake_host.h"
+#include "model/settings.h"
 
 Test(command, the_table_is_sound)
 {
@@ -21,6 +22,33 @@ Test(command, the_table_is_sound)
             cr_expect(option->letter == 0 || command_find_letter(command, option->letter) == option,
                       "%s -%c twice", command->path, option->letter);
             cr_expect(option->complete != COMPLETE_CHOICE || option->choices != NULL);
+        }
+    }
+}
+
+static bool is_taken_somewhere(const char *flag, const char *key)
+{
+    for (size_t i = 0; i < COMMANDS.count; i++) {
+        const struct command_option *option = command_find_option(&COMMANDS.rows[i], flag + 2);
+        if (option != NULL && option->setting != NULL && strcmp(option->setting, key) == 0)
+            return true;
+    }
+    return false;
+}
+
+Test(command, every_flag_of_a_setting_is_an_option_and_the_other_way_round)
+{
+    for (size_t i = 0; i < SETTING_COUNT; i++)
+        cr_expect(SETTINGS[i].flag == NULL || is_taken_somewhere(SETTINGS[i].flag, SETTINGS[i].key),
+                  "%s", SETTINGS[i].key);
+    for (size_t i = 0; i < COMMANDS.count; i++) {
+        const struct command_option *option;
+        for (size_t k = 0; (option = command_option_at(&COMMANDS.rows[i], k)) != NULL; k++) {
+            enum setting_key key;
+            if (option->setting == NULL)
+                continue;
+            cr_expect(setting_parse_key(option->setting, &key), "%s", option->setting);
+            cr_expect_str_eq(SETTINGS[key].flag + 2, option->name);
         }
     }
 }
