@@ -16,7 +16,7 @@ struct log_reader {
     struct blob_key key;
     struct blob_handle *log;
     struct blob_handle *index; /* NULL: none so far */
-    char *buffer;              /* of LOG_PIECE_MAX bytes */
+    char *buffer;              /* of LOG_PIECE_MAX bytes and a NUL, which regexec may look for */
 };
 
 enum status log_reader_open(struct blob *blob, const struct blob_key *key,
@@ -28,7 +28,7 @@ enum status log_reader_open(struct blob *blob, const struct blob_key *key,
         return err->code;
     struct log_reader *reader = mem_zalloc(1, sizeof *reader);
     *reader = (struct log_reader){
-        .blob = blob, .key = *key, .log = log, .buffer = mem_alloc(LOG_PIECE_MAX)};
+        .blob = blob, .key = *key, .log = log, .buffer = mem_zalloc(LOG_PIECE_MAX + 1, 1)};
     *out_reader = reader;
     return STATUS_OK;
 }
@@ -211,7 +211,7 @@ enum status log_reader_totals(struct log_reader *reader, struct log_totals *out,
 enum status log_reader_tail(struct log_reader *reader, uint64_t count, log_line_fn fn,
                             void *context, struct err *err)
 {
-    struct log_totals totals;
+    struct log_totals totals = {0};
     if (log_reader_totals(reader, &totals, err) != STATUS_OK)
         return err->code;
     uint64_t first = totals.lines > count ? totals.lines - count + 1 : 1;

@@ -29,17 +29,28 @@ static void remember(struct log_writer *writer, const struct err *err)
 }
 
 /* The index is a convenience: when it cannot be written the log goes on without it. */
-static void index_line(struct log_writer *writer, uint64_t line, uint64_t offset)
+static void store_records(struct log_writer *writer)
 {
     struct err err = {0};
     struct blob_key key = writer->key;
     key.kind = BLOB_LOG_INDEX;
-    writer->indexed =
-        (struct log_index_record){.line = line, .offset = offset, .at_us = clock_wall_us()};
+    size_t length = writer->record_count * sizeof writer->records[0];
+    writer->record_count = 0;
+    if (length == 0)
+        return;
     if (writer->index == NULL &&
         blob_open(writer->blob, &key, BLOB_APPEND, &writer->index, &err) != STATUS_OK)
         return;
-    (void)!blob_append(writer->index, &writer->indexed, sizeof writer->indexed, &err);
+    (void)!blob_append(writer->index, writer->records, length, &err);
+}
+
+static void index_line(struct log_writer *writer, uint64_t line, uint64_t offset)
+{
+    writer->indexed =
+        (struct log_index_record){.line = line, .offset = offset, .at_us = clock_wall_us()};
+    writer->records[writer->record_count++] = writer->indexed;
+    if (writer->record_count == LOG_WRITER_RECORDS)
+        store_records(writer);
 }
 
 /* Count the lines of what was just stored at `offset`, with index records where they are due. */
@@ -59,6 +70,7 @@ static void count_lines(struct log_writer *writer, const char *bytes, size_t len
             next - writer->indexed.offset >= LOG_INDEX_BYTES)
             index_line(writer, writer->newlines, next);
     }
+    store_records(writer);
 }
 
 static bool store(struct log_writer *writer, const char *bytes, size_t length)

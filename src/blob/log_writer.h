@@ -16,7 +16,7 @@
 #include "blob/blob.h"
 #include "blob/log_index.h"
 
-enum { LOG_WRITER_ERROR_MAX = 200 };
+enum { LOG_WRITER_ERROR_MAX = 200, LOG_WRITER_RECORDS = 16 };
 
 struct log_result {
     uint64_t bytes; /* stored, without a marker */
@@ -32,8 +32,10 @@ struct log_writer {
     struct blob_handle *log;
     struct blob_handle *index;
     uint64_t newlines;
-    char last; /* byte stored last */
-    struct log_index_record indexed;
+    char last;                                           /* byte stored last */
+    struct log_index_record indexed;                     /* the last record */
+    struct log_index_record records[LOG_WRITER_RECORDS]; /* not stored yet */
+    size_t record_count;
     bool finished;
     struct log_result result;
 };

@@ -23,6 +23,13 @@ void file_closep(int *fd)
     *fd = -1;
 }
 
+int file_take(int *fd)
+{
+    int taken = *fd;
+    *fd = -1;
+    return taken;
+}
+
 char *file_path_join(const char *dir, const char *name)
 {
     if (name[0] == '/' || dir[0] == '\0')

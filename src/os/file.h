@@ -56,3 +56,5 @@ NODISCARD enum status file_free_bytes(const char *path, uint64_t *out_bytes, str
 
 /* Close if open (>= 0) and leave -1 behind; also for CLEANUP. */
 void file_closep(int *fd);
+/* Hand over what a CLEANUP(file_closep) variable holds: yields it and leaves -1 behind. */
+NODISCARD int file_take(int *fd);

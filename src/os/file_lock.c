@@ -19,8 +19,7 @@ static enum status lock(const char *path, int command, struct file_lock *out_loc
         return err_set(err, STATUS_BUSY, "lock '%s' is held", path);
     if (failure != 0)
         return err_errno(err, failure, "lock '%s'", path);
-    out_lock->fd = fd;
-    fd = -1;
+    out_lock->fd = file_take(&fd);
     return STATUS_OK;
 }
 

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -145,6 +146,16 @@ static void descent_leave(struct descent *descent)
     free(descent->names[descent->depth]);
 }
 
+/* A task may have locked itself out; what is ours can be opened again. */
+static bool unlock(int parent, const char *name)
+{
+    CLEANUP(file_closep)
+    int fd = openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return fd >= 0 && chmod(path, 0700) == 0;
+}
+
 static enum status descent_enter(struct descent *descent, int parent, const char *name,
                                  struct err *err)
 {
@@ -152,12 +163,8 @@ static enum status descent_enter(struct descent *descent, int parent, const char
         return err_set(err, STATUS_LIMIT, "remove '%s': deeper than %d directories", name,
                        REMOVE_DEPTH_MAX);
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0 && errno == EACCES) {
-        /* A task may have locked itself out; what is ours can be opened again. */
-        int ignored = fchmodat(parent, name, 0700, 0);
-        (void)ignored;
+    if (fd < 0 && errno == EACCES && unlock(parent, name))
         fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    }
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     if (dir == NULL) {
         enum status status = err_errno(err, errno, "remove '%s'", name);

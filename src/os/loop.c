@@ -280,14 +280,21 @@ static void free_file(uv_handle_t *handle)
     free(file);
 }
 
-enum status loop_file_new(struct loop *loop, const char *dir, const char *name, loop_fn fn,
-                          void *context, struct loop_file **out_file, struct err *err)
+enum status loop_file_new(struct loop *loop, const char *path, loop_fn fn, void *context,
+                          struct loop_file **out_file, struct err *err)
 {
+    /* The directory is watched, since the file may come, go and be replaced. */
+    const char *slash = strrchr(path, '/');
+    CLEANUP(mem_freep) char *dir = NULL;
+    if (slash == NULL)
+        dir = mem_strdup(".");
+    else
+        dir = mem_strndup(path, slash == path ? 1 : (size_t)(slash - path));
     struct loop_file *file = mem_zalloc(1, sizeof *file);
     CHECK(uv_fs_event_init(&loop->uv, &file->uv) == 0);
     file->fn = fn;
     file->context = context;
-    file->name = mem_strdup(name);
+    file->name = mem_strdup(slash == NULL ? path : slash + 1);
     int failure = uv_fs_event_start(&file->uv, file_fired, dir, 0);
     if (failure != 0) {
         loop_file_free(file);

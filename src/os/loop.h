@@ -64,10 +64,9 @@ NODISCARD enum status loop_signal_new(struct loop *loop, int signo, loop_signal_
 void loop_signal_free(struct loop_signal *signal);
 
 /*
- * Call `fn` when the file `name` in the existing directory `dir` is made, written, touched
- * or replaced. The file need not exist.
+ * Call `fn` when the file `path` is made, written, touched or replaced. It need not exist, but
+ * its directory must.
  */
-NODISCARD enum status loop_file_new(struct loop *loop, const char *dir, const char *name,
-                                    loop_fn fn, void *context, struct loop_file **out_file,
-                                    struct err *err);
+NODISCARD enum status loop_file_new(struct loop *loop, const char *path, loop_fn fn, void *context,
+                                    struct loop_file **out_file, struct err *err);
 void loop_file_free(struct loop_file *file);

@@ -58,8 +58,7 @@ enum status seqpacket_sealed_file(const void *bytes, size_t length, int *out_fd,
         return err->code;
     if (fcntl(fd, F_ADD_SEALS, SEALS) != 0 || lseek(fd, 0, SEEK_SET) != 0)
         return err_errno(err, errno, "seal memory file");
-    *out_fd = fd;
-    fd = -1;
+    *out_fd = file_take(&fd);
     return STATUS_OK;
 }
 

@@ -48,7 +48,8 @@ static void spawn(struct core *core, struct keeper_wire_reader *fields, int64_t 
     struct keeper_run *run = keeper_run_start(&core->room, &task, now_us);
     if (run == NULL)
         return;
-    core->runs = mem_grow(core->runs, &core->run_capacity, core->run_count, sizeof *core->runs);
+    core->runs = mem_grow(core->runs, &core->run_capacity, core->run_count,
+                          sizeof(struct keeper_run *)); /* NOLINT(bugprone-sizeof-expression) */
     core->runs[core->run_count++] = run;
     core->next_tick_us = MIN(core->next_tick_us, run->term_us);
 }
@@ -203,7 +204,8 @@ static void report_ended(struct core *core, int64_t now_us)
 {
     for (size_t i = 0; i < core->run_count;) {
         struct keeper_run *run = core->runs[i];
-        if (!run->ended || (run->orphans > 0 && now_us - run->ended_us < TREE_WAIT_US)) {
+        bool clean = run->orphans == 0 && core->sweep.unowned_count == 0;
+        if (!run->ended || (!clean && now_us - run->ended_us < TREE_WAIT_US)) {
             i++;
             continue;
         }

@@ -144,14 +144,15 @@ static void on_socket(void *context, unsigned events)
     keeper->in_callback = false;
 }
 
-enum status keeper_attach(struct loop *loop, int socket_fd, struct process process, bool foreground,
+enum status keeper_attach(struct loop *loop, const struct keeper_peer *peer,
                           const struct keeper_events *events, struct keeper **out_keeper,
                           struct err *err)
 {
     struct keeper *keeper = mem_zalloc(1, sizeof *keeper);
-    *keeper = (struct keeper){.loop = loop, .process = process, .events = *events};
-    keeper_link_init(&keeper->link, socket_fd);
-    if (loop_watch_new(loop, socket_fd, on_socket, keeper, &keeper->watch, err) != STATUS_OK) {
+    *keeper = (struct keeper){.loop = loop, .process = peer->process, .events = *events};
+    keeper_link_init(&keeper->link, peer->socket_fd);
+    if (loop_watch_new(loop, peer->socket_fd, on_socket, keeper, &keeper->watch, err) !=
+        STATUS_OK) {
         keeper->dead = true;
         keeper_close(keeper);
         return err_wrap(err, "start keeper");
@@ -159,7 +160,7 @@ enum status keeper_attach(struct loop *loop, int socket_fd, struct process proce
     loop_watch_set(keeper->watch, LOOP_READABLE);
     keeper_wire_put(&keeper->link.out,
                     &(struct keeper_frame){.type = KEEPER_FRAME_HELLO,
-                                           .numbers = {KEEPER_WIRE_VERSION, foreground}});
+                                           .numbers = {KEEPER_WIRE_VERSION, peer->foreground}});
     schedule_flush(keeper);
     *out_keeper = keeper;
     return STATUS_OK;
@@ -187,7 +188,8 @@ enum status keeper_start(struct loop *loop, const char *exe, bool foreground,
         file_closep(&fds[0]);
         return err_wrap(err, "start keeper");
     }
-    return keeper_attach(loop, fds[0], process, foreground, events, out_keeper, err);
+    struct keeper_peer peer = {.socket_fd = fds[0], .process = process, .foreground = foreground};
+    return keeper_attach(loop, &peer, events, out_keeper, err);
 }
 
 void keeper_close(struct keeper *keeper)

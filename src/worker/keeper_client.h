@@ -41,10 +41,17 @@ NODISCARD enum status keeper_start(struct loop *loop, const char *exe, bool fore
                                    const struct keeper_events *events, struct keeper **out_keeper,
                                    struct err *err);
 
-/* The same with a keeper that is running already; takes the socket and the process. */
-NODISCARD enum status keeper_attach(struct loop *loop, int socket_fd, struct process process,
-                                    bool foreground, const struct keeper_events *events,
-                                    struct keeper **out_keeper, struct err *err);
+/* A keeper that is running already. */
+struct keeper_peer {
+    int socket_fd;
+    struct process process; /* a child of ours */
+    bool foreground;
+};
+
+/* The same with such a one; socket and process belong to the keeper from here on. */
+NODISCARD enum status keeper_attach(struct loop *loop, const struct keeper_peer *peer,
+                                    const struct keeper_events *events, struct keeper **out_keeper,
+                                    struct err *err);
 
 /*
  * End everything that still runs (TERM, two seconds, KILL) and the keeper with it; waits for

@@ -61,6 +61,8 @@ static void kill_orphan(struct keeper_sweep *sweep, struct keeper_room *room, pi
     sweep->orphan_count++;
     if (run != NULL)
         run->orphans++;
+    else
+        sweep->unowned_count++;
 }
 
 void keeper_sweep_look(struct keeper_sweep *sweep, struct keeper_room *room,
@@ -112,6 +114,8 @@ void keeper_sweep_reap(struct keeper_sweep *sweep, struct keeper_room *room,
     unlink_orphan(sweep, orphan);
     if (orphan->run != NULL)
         orphan->run->orphans--;
+    else
+        sweep->unowned_count--;
     poller_closep(room->poller, &orphan->process.pidfd);
     free(orphan);
 }
@@ -119,8 +123,10 @@ void keeper_sweep_reap(struct keeper_sweep *sweep, struct keeper_room *room,
 void keeper_sweep_forget(struct keeper_sweep *sweep, const struct keeper_run *run)
 {
     for (struct keeper_orphan *orphan = sweep->orphans; orphan != NULL; orphan = orphan->next)
-        if (orphan->run == run)
+        if (orphan->run == run) {
             orphan->run = NULL;
+            sweep->unowned_count++;
+        }
 }
 
 void keeper_sweep_fini(struct keeper_sweep *sweep)

@@ -24,6 +24,7 @@ struct keeper_orphan {
 struct keeper_sweep {
     struct keeper_orphan *orphans; /* killed, not reaped yet */
     size_t orphan_count;
+    size_t unowned_count; /* those of no run that is known; they may be anybody's */
     struct proc_list children;
     size_t left; /* children of any sort when last looked */
 };

@@ -126,8 +126,8 @@ UNUSED static void fixture_open(struct fixture *fixture)
                                    .exited = fixture_exited,
                                    .report = fixture_report,
                                    .died = fixture_died};
-    EXPECT_OK(keeper_attach(fixture->loop, fds[0], process, true, &events, &fixture->keeper, &err),
-              &err);
+    struct keeper_peer peer = {.socket_fd = fds[0], .process = process, .foreground = true};
+    EXPECT_OK(keeper_attach(fixture->loop, &peer, &events, &fixture->keeper, &err), &err);
 }
 
 UNUSED static void fixture_close(struct fixture *fixture)

@@ -73,9 +73,10 @@ Test(keeper_trees, a_daemon_without_the_mark_ends_when_nothing_runs)
 
 Test(keeper_trees, the_daemon_of_a_running_task_is_left_alone)
 {
-    struct keeper_task long_one = SHELL(
-        &fixture, 1,
-        "(setsid sh -c 'sleep 999; :' &); echo '{\"type\":\"defer\"}' >&4; read -r line <\"$0\"");
+    struct keeper_task long_one =
+        SHELL(&fixture, 1,
+              "(setsid sh -c 'sleep 999 & echo \"$1\" >&4; wait' sh '{\"type\":\"defer\"}' &);"
+              "read -r line <\"$0\"");
     char fifo[128];
     (void)snprintf(fifo, sizeof fifo, "%s/fifo", fixture.dir);
     cr_assert_eq(mkfifo(fifo, 0600), 0);
@@ -84,10 +85,10 @@ Test(keeper_trees, the_daemon_of_a_running_task_is_left_alone)
     fixture_spawn(&fixture, &long_one);
     run_until_report();
     struct keeper_task short_one = SHELL(&fixture, 2, "true");
+    fixture_spawn(&fixture, &short_one);
     fixture.wanted = 1;
-    EXPECT_EXIT(KEEPER_EXITED, 0,
-                (fixture_spawn(&fixture, &short_one), fixture.wanted = 1, fixture_wait(&fixture),
-                 &fixture.exits[2]));
+    fixture_wait(&fixture);
+    EXPECT_EXIT(KEEPER_EXITED, 0, &fixture.exits[2]);
 
     cr_assert_geq(fixture_survivors(&fixture, 1), 3);
 

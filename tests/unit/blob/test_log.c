@@ -1,0 +1,267 @@
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "blob/log_reader.h"
+#include "blob/log_writer.h"
+#include "expect.h"
+#include "os/file.h"
+#include "os/file_tree.h"
+
+static char dir[64];
+static struct blob *blob;
+static const struct blob_key KEY = {.kind = BLOB_LOG, .ids = {1}, .id_count = 1};
+
+static void set_up(void)
+{
+    struct err err = {0};
+    (void)snprintf(dir, sizeof dir, "/tmp/eider-log-XXXXXX");
+    cr_assert_not_null(mkdtemp(dir));
+    EXPECT_OK(blob_open_directory(dir, &blob, &err), &err);
+}
+
+static void tear_down(void)
+{
+    struct err err = {0};
+    blob_close(blob);
+    int tmp = -1;
+    EXPECT_OK(file_open_directory("/tmp", &tmp, &err), &err);
+    EXPECT_OK(file_tree_remove(tmp, dir + 5, &err), &err);
+    file_closep(&tmp);
+}
+
+TestSuite(log, .init = set_up, .fini = tear_down);
+
+static void write_text(const char *text)
+{
+    struct log_writer writer;
+    log_writer_init(&writer, blob, &KEY, 1 << 30, NULL);
+    log_writer_write(&writer, text, strlen(text));
+    log_writer_finish(&writer);
+    cr_assert_str_empty(writer.result.error);
+}
+
+/* "number:text" of each piece, up to `most`. */
+struct collected {
+    struct strbuf text;
+    int count;
+    int most;
+};
+
+static bool collect(void *context, const struct log_line *line)
+{
+    struct collected *collected = context;
+    strbuf_addf(&collected->text, "%s%d:%.*s%s\n", line->continues ? "+" : "", (int)line->number,
+                (int)MIN(line->length, (size_t)20), line->bytes, line->ends ? "" : "~");
+    return ++collected->count != collected->most;
+}
+
+#define EXPECT_LINES(wanted, call_with)                                                            \
+    do {                                                                                           \
+        struct err err_ = {0};                                                                     \
+        struct collected seen = {.most = 100};                                                     \
+        strbuf_init(&seen.text, 1 << 20);                                                          \
+        struct log_reader *reader = NULL;                                                          \
+        EXPECT_OK(log_reader_open(blob, &KEY, &reader, &err_), &err_);                             \
+        EXPECT_OK(call_with, &err_);                                                               \
+        EXPECT_STR(wanted, seen.text.text);                                                        \
+        strbuf_fini(&seen.text);                                                                   \
+        log_reader_close(reader);                                                                  \
+    } while (0)
+
+Test(log, nothing_exists_before_the_first_byte)
+{
+    struct log_writer writer;
+    log_writer_init(&writer, blob, &KEY, 100, NULL);
+    log_writer_write(&writer, "", 0);
+    log_writer_finish(&writer);
+    struct log_reader *reader = NULL;
+    struct err err = {0};
+    EXPECT_STATUS(STATUS_NOT_FOUND, log_reader_open(blob, &KEY, &reader, &err), &err);
+    cr_assert_eq(writer.result.lines, 0);
+}
+
+Test(log, lines_are_found_by_number_from_the_end_and_by_pattern)
+{
+    write_text("one\ntwo\n\nfour\nfive");
+
+    EXPECT_LINES("2:two\n3:\n", log_reader_lines(reader, 2, 2, collect, &seen, &err_));
+    EXPECT_LINES("4:four\n5:five~\n", log_reader_lines(reader, 4, 99, collect, &seen, &err_));
+    EXPECT_LINES("", log_reader_lines(reader, 6, 99, collect, &seen, &err_));
+    EXPECT_LINES("", log_reader_lines(reader, 1, 0, collect, &seen, &err_));
+    EXPECT_LINES("4:four\n5:five~\n", log_reader_tail(reader, 2, collect, &seen, &err_));
+    EXPECT_LINES("1:one\n2:two\n3:\n4:four\n5:five~\n",
+                 log_reader_tail(reader, 50, collect, &seen, &err_));
+    EXPECT_LINES("1:one\n2:two\n4:four\n",
+                 log_reader_grep(reader, "^[a-z]*o", false, collect, &seen, &err_));
+    EXPECT_LINES("4:four\n5:five~\n", log_reader_grep(reader, "F.*", true, collect, &seen, &err_));
+    EXPECT_LINES("3:\n", log_reader_grep(reader, "^$", false, collect, &seen, &err_));
+}
+
+Test(log, patterns_that_are_wrong_or_too_costly_are_refused)
+{
+    write_text("x\n");
+    struct err err = {0};
+    struct log_reader *reader = NULL;
+    EXPECT_OK(log_reader_open(blob, &KEY, &reader, &err), &err);
+    struct collected seen = {0};
+    char *longest = mem_zalloc(LOG_PATTERN_MAX + 2, 1);
+    memset(longest, 'a', LOG_PATTERN_MAX + 1);
+    static const struct {
+        const char *pattern;
+        enum status status;
+    } CASES[] = {{"(", STATUS_INVALID},
+                 {"[", STATUS_INVALID},
+                 {"a{256}", STATUS_LIMIT},
+                 {"a{255}", STATUS_OK},
+                 {"a{1,999999999999}", STATUS_LIMIT},
+                 {"((a{9}){9}){9}", STATUS_LIMIT},
+                 {"(a{9}){9}", STATUS_OK}};
+    for (size_t i = 0; i < ARRAY_LEN(CASES); i++)
+        EXPECT_STATUS(CASES[i].status,
+                      log_reader_grep(reader, CASES[i].pattern, false, collect, &seen, &err), &err);
+    EXPECT_STATUS(STATUS_LIMIT, log_reader_grep(reader, longest, false, collect, &seen, &err),
+                  &err);
+    longest[LOG_PATTERN_MAX] = '\0';
+    EXPECT_OK(log_reader_grep(reader, longest, false, collect, &seen, &err), &err);
+    free(longest);
+    log_reader_close(reader);
+}
+
+/* 5,000 numbered lines in writes of odd sizes. */
+static void write_numbered(void)
+{
+    struct log_writer writer;
+    log_writer_init(&writer, blob, &KEY, 1 << 30, NULL);
+    struct strbuf text;
+    strbuf_init(&text, 1 << 20);
+    for (int i = 1; i <= 5000; i++)
+        strbuf_addf(&text, "line %d\n", i);
+    for (size_t at = 0; at < text.length; at += 777)
+        log_writer_write(&writer, text.text + at, MIN(text.length - at, (size_t)777));
+    strbuf_fini(&text);
+    log_writer_finish(&writer);
+    cr_assert_eq(writer.result.lines, 5000);
+}
+
+Test(log, the_index_helps_and_its_loss_or_damage_does_not_hurt)
+{
+    write_numbered();
+    char path[128];
+    (void)snprintf(path, sizeof path, "%s/1.idx", dir);
+    struct stat info;
+    cr_assert_eq(stat(path, &info), 0);
+    cr_assert_eq(info.st_size, 4 * (off_t)sizeof(struct log_index_record));
+
+    for (int round = 0; round < 4; round++) {
+        EXPECT_LINES("1024:line 1024\n1025:line 1025\n1026:line 1026\n",
+                     log_reader_lines(reader, 1024, 3, collect, &seen, &err_));
+        EXPECT_LINES("4999:line 4999\n5000:line 5000\n",
+                     log_reader_tail(reader, 2, collect, &seen, &err_));
+        struct log_index_record wrong = {.line = 4000, .offset = 20};
+        struct err err = {0};
+        if (round == 0) /* a record that does not fit the log */
+            EXPECT_OK(file_write_atomic(path, &wrong, sizeof wrong, 0600, &err), &err);
+        if (round == 1) /* cut in the middle of a record */
+            cr_assert_eq(truncate(path, 10), 0);
+        if (round == 2)
+            cr_assert_eq(unlink(path), 0);
+    }
+}
+
+Test(log, a_log_is_followed_while_it_grows)
+{
+    struct err err = {0};
+    struct log_writer writer;
+    log_writer_init(&writer, blob, &KEY, 1 << 30, NULL);
+    log_writer_write(&writer, "a\nb", 3);
+    struct log_reader *reader = NULL;
+    EXPECT_OK(log_reader_open(blob, &KEY, &reader, &err), &err);
+    char text[16];
+    size_t got = 0;
+    struct log_totals totals = {0};
+
+    EXPECT_OK(log_reader_totals(reader, &totals, &err), &err);
+    cr_assert_eq(totals.bytes, 3);
+    cr_assert_eq(totals.lines, 2);
+    EXPECT_OK(log_reader_bytes(reader, 3, text, sizeof text, &got, &err), &err);
+    cr_assert_eq(got, 0);
+    log_writer_write(&writer, "c\n", 2);
+    EXPECT_OK(log_reader_bytes(reader, 3, text, sizeof text, &got, &err), &err);
+    cr_assert_eq(got, 2);
+    EXPECT_OK(log_reader_totals(reader, &totals, &err), &err);
+    cr_assert_eq(totals.lines, 2);
+    log_reader_close(reader);
+    log_writer_finish(&writer);
+}
+
+Test(log, long_lines_come_in_pieces_and_bytes_stay_bytes)
+{
+    struct log_writer writer;
+    log_writer_init(&writer, blob, &KEY, 1 << 30, NULL);
+    char *line = mem_alloc(LOG_PIECE_MAX + 2);
+    memset(line, 'w', LOG_PIECE_MAX);
+    memcpy(line + LOG_PIECE_MAX, "x\n", 2);
+    log_writer_write(&writer, line, LOG_PIECE_MAX + 2);
+    log_writer_write(&writer, "a\0needle\n", 9);
+    log_writer_finish(&writer);
+    free(line);
+
+    EXPECT_LINES("1:wwwwwwwwwwwwwwwwwwww~\n+1:x\n2:a\n",
+                 log_reader_lines(reader, 1, 9, collect, &seen, &err_));
+    EXPECT_LINES("2:a\n", log_reader_grep(reader, "needle$", false, collect, &seen, &err_));
+}
+
+Test(log, the_cap_is_exact_and_the_marker_tells_how_much_is_missing)
+{
+    static const struct {
+        uint64_t cap;
+        const char *log;
+    } CASES[] = {
+        {8, "abc\ndef\n"},
+        {7, "abc\ndef\n[eider: output cut here: 1 bytes dropped]\n"},
+        {4, "abc\n[eider: output cut here: 4 bytes dropped]\n"},
+        {0, "[eider: output cut here: 8 bytes dropped]\n"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
+        struct err err = {0};
+        struct blob_key key = KEY;
+        key.ids[0] = (int64_t)i;
+        struct log_writer writer;
+        log_writer_init(&writer, blob, &key, CASES[i].cap, NULL);
+        log_writer_write(&writer, "abc\nd", 5);
+        log_writer_write(&writer, "ef\n", 3);
+        log_writer_finish(&writer);
+        log_writer_finish(&writer);
+        cr_assert_eq(writer.result.bytes + writer.result.dropped_bytes, 8);
+        char path[128];
+        (void)snprintf(path, sizeof path, "%s/%d.log", dir, (int)i);
+        char *text = NULL;
+        size_t length = 0;
+        EXPECT_OK(file_read(path, 1000, &text, &length, &err), &err);
+        EXPECT_STR(CASES[i].log, text);
+        free(text);
+    }
+}
+
+Test(log, a_full_disk_is_remembered_and_what_is_missing_is_counted)
+{
+    (void)signal(SIGXFSZ, SIG_IGN);
+    struct rlimit small = {1000, 1000};
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+    struct log_writer writer;
+    log_writer_init(&writer, blob, &KEY, 1 << 30, NULL);
+    char chunk[600] = {0};
+    for (int i = 0; i < 3; i++)
+        log_writer_write(&writer, chunk, sizeof chunk);
+    log_writer_finish(&writer);
+    EXPECT_CONTAINS(writer.result.error, "File too large");
+    cr_assert_eq(writer.result.bytes, 600);
+    cr_assert_eq(writer.result.dropped_bytes, 1200);
+}
