@@ -146,7 +146,7 @@ static enum status watch_outside(struct drive *drive, struct err *err)
         if (loop_signal_new(loop, SIGNALS[i], on_signal, drive, &drive->signals[i], err) !=
             STATUS_OK)
             return err->code;
-    if (loop_file_new(loop, drive->session.home->path, "wake", on_wake, drive, &drive->wake, err) !=
+    if (loop_file_new(loop, drive->session.home->wake_file, on_wake, drive, &drive->wake, err) !=
         STATUS_OK)
         return err->code;
     int64_t tick_ms = drive->observer->tick_ms;

@@ -1,0 +1,291 @@
+/*
+ * What people and recovery may do to runs.
+ */
+#include "store/control.h"
+#include "store_bench.h"
+
+static struct bench_store bench;
+
+static void setup(void)
+{
+    bench = (struct bench_store){0};
+    bench_open(&bench);
+}
+
+static void teardown(void)
+{
+    bench_check(&bench);
+    bench_close(&bench);
+}
+
+TestSuite(control, .init = setup, .fini = teardown);
+
+static const char CHAIN[] = "{\"tasks\": {\"a\": {\"run\": \"x\"}, \"b\": {\"run\": \"x\", "
+                            "\"needs\": [\"a\"]}, \"c\": {\"run\": \"x\", \"needs\": [\"b\"]}}}";
+
+static int64_t clear(const bool *nodes, int64_t map_index)
+{
+    struct err err = {0};
+    struct clear_result result;
+    struct clear_request request = {
+        .run = bench.run.id, .nodes = nodes, .map_index = map_index, .actor = "test"};
+    EXPECT_OK(store_clear(bench.store, &request, bench.arena, &result, &err), &err);
+    return result.count;
+}
+
+static void cancel(bool finally_too)
+{
+    struct err err = {0};
+    struct cancel_request request = {
+        .run = bench.run.id, .cause = CANCEL_ASKED, .finally_too = finally_too, .actor = "test"};
+    EXPECT_OK(store_run_cancel(bench.store, &request, &err), &err);
+}
+
+static bool nobody_lives(void *context, int64_t host)
+{
+    (void)context;
+    (void)host;
+    return false;
+}
+
+static bool everybody_lives(void *context, int64_t host)
+{
+    (void)context;
+    (void)host;
+    return true;
+}
+
+static int64_t recover(bool (*is_alive)(void *, int64_t))
+{
+    struct err err = {0};
+    int64_t lost = -1;
+    EXPECT_OK(store_recover(bench.store, bench.run.id, is_alive, NULL, &lost, &err), &err);
+    return lost;
+}
+
+Test(control, a_cancel_spares_what_runs_and_ends_the_rest)
+{
+    bench_start(&bench, CHAIN);
+    struct advance_result result = bench_advance(&bench, NULL, 0, 1);
+
+    cancel(false);
+    EXPECT_STATE(&bench, "a", "running");
+    EXPECT_STATE(&bench, "b", "cancelled");
+    EXPECT_STATE(&bench, "c", "cancelled");
+    struct outcome ended = bench_outcome(&result.claims[0], 0);
+    ended.end.reason = REASON_CANCELLED;
+    result = bench_advance(&bench, &ended, 1, 1);
+    cr_assert_eq(result.runs[0].state, RUN_CANCELLED);
+}
+
+Test(control, finally_tasks_run_after_a_cancel_unless_nobody_is_left)
+{
+    static const char DAG[] = "{\"tasks\": {\"a\": {\"run\": \"x\"}}, \"finally\": {\"z\": "
+                              "{\"run\": \"x\"}}}";
+    bench_start(&bench, DAG);
+    cancel(false);
+    cr_assert_eq(bench_drain(&bench, NULL, 1), RUN_CANCELLED);
+    EXPECT_STATE(&bench, "z", "success");
+
+    bench_start(&bench, DAG);
+    cancel(true);
+    EXPECT_STATE(&bench, "z", "cancelled");
+}
+
+Test(control, a_cancel_of_a_mapped_task_drops_instances_without_rows)
+{
+    bench_start(&bench, "{\"tasks\": {\"m\": {\"run\": \"x\", \"foreach\": [1]}, \"r\": {\"run\": "
+                        "\"x\", \"needs\": [\"m\"]}}}");
+    struct advance_result result = bench_advance(&bench, NULL, 0, 2);
+    struct outcome expand = bench_outcome(&result.claims[0], 0);
+    expand.kind = OUTCOME_EXPAND;
+    expand.instances = 1000;
+    result = bench_advance(&bench, &expand, 1, 2);
+    cr_assert_eq(result.claims_count, 2);
+
+    cancel(false);
+    struct outcome ended[2] = {bench_outcome(&result.claims[0], 0),
+                               bench_outcome(&result.claims[1], 0)};
+    result = bench_advance(&bench, ended, 2, 2);
+    cr_assert_eq(result.runs_count, 1);
+    cr_assert_eq(result.runs[0].state, RUN_CANCELLED);
+    EXPECT_STATE(&bench, "m", "cancelled");
+    EXPECT_STATE(&bench, "r", "cancelled");
+}
+
+Test(control, a_finished_run_cannot_be_cancelled)
+{
+    bench_start(&bench, CHAIN);
+    (void)bench_drain(&bench, NULL, 1);
+    struct err err = {0};
+    struct cancel_request request = {.run = bench.run.id, .cause = CANCEL_ASKED, .actor = "test"};
+
+    EXPECT_STATUS(STATUS_CONFLICT, store_run_cancel(bench.store, &request, &err), &err);
+}
+
+Test(control, clear_lets_what_failed_and_everything_after_it_run_again)
+{
+    bench_start(&bench, CHAIN);
+    struct bench_script fails[] = {{.task = "b", .exit_code = 1}, {0}};
+    cr_assert_eq(bench_drain(&bench, fails, 1), RUN_FAILED);
+
+    cr_assert_eq(clear(NULL, -1), 2);
+    EXPECT_STATE(&bench, "a", "success");
+    EXPECT_STATE(&bench, "b", "queued");
+    EXPECT_STATE(&bench, "c", "none");
+    cr_assert_eq(bench_drain(&bench, NULL, 1), RUN_SUCCESS);
+    struct task_row b = bench_row(&bench, "b", -1);
+    cr_assert_eq(b.attempt, 2, "attempts keep counting");
+    cr_assert_eq(b.generation, 1);
+    cr_assert_eq(bench_row(&bench, "a", -1).attempt, 1, "a was not run again");
+}
+
+Test(control, clear_restarts_the_retry_budget)
+{
+    bench_start(&bench,
+                "{\"tasks\": {\"a\": {\"run\": \"x\", \"retries\": 1, \"retry_delay\": 1}}}");
+    struct bench_script fails[] = {{.task = "a", .exit_code = 1}, {0}};
+    cr_assert_eq(bench_drain(&bench, fails, 1), RUN_FAILED);
+    cr_assert_eq(clear(NULL, -1), 1);
+
+    cr_assert_eq(bench_drain(&bench, fails, 1), RUN_FAILED);
+    cr_assert_eq(bench_row(&bench, "a", -1).attempt, 4);
+}
+
+Test(control, clear_of_failed_instances_keeps_the_others)
+{
+    bench_start(&bench, "{\"tasks\": {\"m\": {\"run\": \"x\", \"foreach\": [1]}, \"r\": {\"run\": "
+                        "\"x\", \"needs\": [\"m\"]}}}");
+    struct bench_script fails[] = {{.task = "m", .expand = 4, .failing_index = 3}, {0}};
+    cr_assert_eq(bench_drain(&bench, fails, 2), RUN_FAILED);
+    EXPECT_STATE(&bench, "r", "upstream_failed");
+
+    (void)clear(NULL, -1);
+    cr_assert_eq(bench_drain(&bench, NULL, 2), RUN_SUCCESS);
+    cr_assert_eq(bench_row(&bench, "m", 2).attempt, 2);
+    cr_assert_eq(bench_row(&bench, "m", 1).attempt, 1);
+    EXPECT_STATE(&bench, "m", "success");
+    EXPECT_STATE(&bench, "r", "success");
+}
+
+Test(control, clear_of_an_upstream_task_expands_again)
+{
+    bench_start(&bench, "{\"tasks\": {\"l\": {\"run\": \"x\"}, \"m\": {\"run\": \"x\", \"needs\": "
+                        "[\"l\"], \"foreach\": [1]}}}");
+    struct bench_script first[] = {{.task = "m", .expand = 4}, {0}};
+    cr_assert_eq(bench_drain(&bench, first, 2), RUN_SUCCESS);
+    bool nodes[2] = {true, false};
+    (void)clear(nodes, -1);
+
+    struct bench_script second[] = {{.task = "m", .expand = 2}, {0}};
+    cr_assert_eq(bench_drain(&bench, second, 2), RUN_SUCCESS);
+    cr_assert_eq(bench_row(&bench, "m", -1).counts.total, 2);
+}
+
+Test(control, clear_keeps_the_choice_of_a_branch_that_stands)
+{
+    bench_start(&bench,
+                "{\"tasks\": {\"pick\": {\"branch\": [{\"if\": \"{{ true }}\", \"then\": [\"x\"]},"
+                " {\"else\": [\"y\"]}]}, \"x\": {\"run\": \"x\", \"needs\": [\"pick\"]}, \"other\":"
+                " {\"run\": \"x\"}, \"y\": {\"run\": \"x\", \"needs\": [\"pick\", \"other\"], "
+                "\"trigger_rule\": \"all_done\"}}}");
+    struct advance_result result = bench_advance(&bench, NULL, 0, 2);
+    struct bench_script script[] = {
+        {.task = "pick", .chosen = "x"}, {.task = "other", .exit_code = 1}, {0}};
+    struct outcome outcomes[2];
+    struct outcome_value chosen = {.key = "chosen", .json = "[\"x\"]", .bytes = 5};
+    for (size_t i = 0; i < 2; i++) {
+        outcomes[i] = bench_play(&bench, script, &result.claims[i]);
+        if (outcomes[i].is_choice) {
+            outcomes[i].values = &chosen;
+            outcomes[i].values_count = 1;
+        }
+    }
+    result = bench_advance(&bench, outcomes, 2, 2);
+    struct outcome x = bench_outcome(&result.claims[0], 0);
+    result = bench_advance(&bench, &x, 1, 2);
+    cr_assert_eq(result.runs[0].state, RUN_FAILED);
+
+    (void)clear(NULL, -1);
+    cr_assert_eq(bench_drain(&bench, NULL, 2), RUN_SUCCESS);
+    EXPECT_STATE(&bench, "y", "skipped");
+}
+
+Test(control, clear_runs_setups_and_finally_tasks_again)
+{
+    bench_start(&bench,
+                "{\"tasks\": {\"up\": {\"run\": \"x\", \"setup\": true}, \"work\": {\"run\":"
+                " \"x\", \"needs\": [\"up\"]}, \"down\": {\"run\": \"x\", \"needs\": "
+                "[\"work\"], \"teardown\": [\"up\"]}}, \"finally\": {\"z\": {\"run\": "
+                "\"x\"}}}");
+    struct bench_script fails[] = {{.task = "work", .exit_code = 1}, {0}};
+    cr_assert_eq(bench_drain(&bench, fails, 1), RUN_FAILED);
+    (void)clear(NULL, -1);
+
+    cr_assert_eq(bench_drain(&bench, NULL, 1), RUN_SUCCESS);
+    cr_assert_eq(bench_row(&bench, "up", -1).attempt, 2);
+    cr_assert_eq(bench_row(&bench, "down", -1).attempt, 2);
+    cr_assert_eq(bench_row(&bench, "z", -1).attempt, 2);
+}
+
+Test(control, a_running_task_is_not_cleared)
+{
+    bench_start(&bench, CHAIN);
+    (void)bench_advance(&bench, NULL, 0, 1);
+    struct err err = {0};
+    bool nodes[3] = {true, false, false};
+    struct clear_result result;
+    struct clear_request request = {
+        .run = bench.run.id, .nodes = nodes, .map_index = -1, .actor = "test"};
+
+    EXPECT_STATUS(STATUS_CONFLICT, store_clear(bench.store, &request, bench.arena, &result, &err),
+                  &err);
+    EXPECT_CONTAINS(err.text, "'a' is running");
+}
+
+Test(control, a_task_marked_by_hand_lets_the_rest_go_on)
+{
+    bench_start(&bench, CHAIN);
+    struct bench_script fails[] = {{.task = "a", .exit_code = 1}, {0}};
+    cr_assert_eq(bench_drain(&bench, fails, 1), RUN_FAILED);
+    struct err err = {0};
+    struct mark_request mark = {
+        .run = bench.run.id, .node = 0, .map_index = -1, .state = TASK_SUCCESS, .actor = "test"};
+
+    EXPECT_OK(store_mark(bench.store, &mark, &err), &err);
+    EXPECT_STATE(&bench, "a", "success");
+    EXPECT_STATE(&bench, "b", "queued");
+    cr_assert_eq(bench_drain(&bench, NULL, 1), RUN_SUCCESS);
+}
+
+Test(control, a_dead_owner_is_recorded_and_its_task_is_claimable_again)
+{
+    bench_start(&bench, CHAIN);
+    struct advance_result result = bench_advance(&bench, NULL, 0, 1);
+    struct outcome late = bench_outcome(&result.claims[0], 0);
+
+    cr_assert_eq(recover(everybody_lives), 0);
+    cr_assert_eq(recover(nobody_lives), 1);
+    cr_assert_eq(recover(nobody_lives), 0, "a second sweep finds nothing");
+    EXPECT_STATE(&bench, "a", "queued");
+    result = bench_advance(&bench, &late, 1, 0);
+    cr_assert(!result.accepted[0], "the old owner cannot write any more");
+    cr_assert_eq(bench_drain(&bench, NULL, 1), RUN_SUCCESS);
+    struct task_row a = bench_row(&bench, "a", -1);
+    cr_assert_eq(a.losses, 1);
+    cr_assert_eq(a.failures, 0);
+    cr_assert_eq(a.attempt, 2);
+}
+
+Test(control, a_task_that_keeps_losing_its_owner_is_put_aside)
+{
+    bench_start(&bench, CHAIN);
+    for (int i = 0; i < 3; i++) {
+        cr_assert_eq(bench_advance(&bench, NULL, 0, 1).claims_count, 1);
+        cr_assert_eq(recover(nobody_lives), 1);
+    }
+
+    EXPECT_STATE(&bench, "a", "failed");
+    cr_assert_eq(bench_row(&bench, "a", -1).reason, REASON_LOST_OWNER);
+    EXPECT_STATE(&bench, "b", "upstream_failed");
+}
