@@ -38,7 +38,8 @@ void proc_tree_children(struct proc_list *list);
 
 /*
  * The value of a variable in the environment the process was started with, cut to `size` - 1
- * bytes. False without one, or if we may not look.
+ * bytes. False without one, if we may not look, and for a moment while the process takes up its
+ * program.
  */
 NODISCARD bool proc_tree_env(pid_t pid, const char *name, char *out, size_t size);
 /* Every process started with that variable and value, as far as we may look. Emptied first. */

@@ -1,8 +1,7 @@
 #include "worker/keeper_client.h"
 
-#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -176,10 +175,11 @@ enum status keeper_start(struct loop *loop, const char *exe, bool foreground,
     const char *argv[] = {exe, "__keeper", NULL};
     const char **env = NULL;
     memcpy(&env, &environ, sizeof env); /* lent as it is, not changed */
+    int log_fd = fcntl(STDERR_FILENO, F_GETFD) >= 0 ? STDERR_FILENO : 0; /* 0: nowhere */
     struct process_request request = {
         .argv = argv,
         .env = env,
-        .fds = {0, STDERR_FILENO, STDERR_FILENO, fds[1], 0},
+        .fds = {0, log_fd, log_fd, fds[1], 0},
     };
     struct process process = {0};
     enum status status = process_spawn(&request, &process, err);

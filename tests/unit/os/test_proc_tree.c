@@ -23,6 +23,10 @@ Test(proc_tree, a_child_is_read_listed_found_and_signalled_only_as_itself)
     (void)snprintf(mark, sizeof mark, "MARK=%d", (int)getpid());
     struct process process = start((const char *const[]){"MARKED=x", "MAR=1", mark, "Z=2", NULL});
     struct proc_info info;
+    char value[8];
+    while (!proc_tree_env(process.pid, "Z", value, sizeof value))
+        ; /* about to run its program */
+    EXPECT_STR("2", value);
 
     cr_assert(proc_tree_read(process.pid, &info));
     cr_assert_eq(info.ppid, getpid());
@@ -40,9 +44,6 @@ Test(proc_tree, a_child_is_read_listed_found_and_signalled_only_as_itself)
     cr_assert_eq(list.count, 0);
     proc_list_fini(&list);
 
-    char value[8];
-    cr_assert(proc_tree_env(process.pid, "Z", value, sizeof value));
-    EXPECT_STR("2", value);
     cr_assert(proc_tree_env(process.pid, "MARKED", value, sizeof value));
     EXPECT_STR("x", value);
     cr_assert_not(proc_tree_env(process.pid, "M", value, sizeof value));
