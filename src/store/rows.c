@@ -155,6 +155,7 @@ static void read_task(struct db_stmt *stmt, struct arena *arena, struct task_row
         out->has_nonce = true;
     }
     out->read_state = out->state;
+    out->read_generation = out->generation;
     out->read_attempt = out->attempt;
     out->read_host = out->host;
     out->read_due_at_us = out->due_at_us;
@@ -308,6 +309,7 @@ enum status task_row_save(struct db *db, const struct run_row *run, struct task_
     task->fresh = false;
     task->dirty = false;
     task->read_state = task->state;
+    task->read_generation = task->generation;
     task->read_attempt = task->attempt;
     task->read_host = task->host;
     task->read_due_at_us = task->due_at_us;

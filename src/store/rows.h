@@ -77,6 +77,7 @@ struct task_row {
 
     /* As it was read; a row made in this transaction is `fresh`. */
     enum task_state read_state;
+    int64_t read_generation;
     int64_t read_attempt;
     int64_t read_host;
     int64_t read_due_at_us;

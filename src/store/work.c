@@ -126,7 +126,8 @@ static enum status save_task(struct work *work, struct task_row *task, struct er
     struct run_row *run = NULL;
     if (work_run(work, task->run, &run, err) != STATUS_OK)
         return err->code;
-    bool ended = task->state != task->read_state && task_state_is_final(task->state);
+    bool is_new = task->state != task->read_state || task->generation != task->read_generation;
+    bool ended = is_new && task_state_is_final(task->state);
     if (ended && work_event(work, EVENT_TASK_ENDED, run, task, NULL, err) != STATUS_OK)
         return err->code;
     return task_row_save(work->db, run, task, err);

@@ -54,7 +54,7 @@ static struct attempt_end end_of(const struct keeper_exit *exit,
         [KEEPER_TIMEOUT] = REASON_TIMEOUT,       [KEEPER_STOPPED] = REASON_CANCELLED,
         [KEEPER_LOST] = REASON_LOST_OWNER,
     };
-    if (exit->kind == KEEPER_EXITED && exit->code == 0 && reports->has_result)
+    if (exit->kind == KEEPER_EXITED && reports->has_result)
         return (struct attempt_end){.reason = REASON_RESULT,
                                     .result = STATE_OF_RESULT[reports->result]};
     return (struct attempt_end){

@@ -226,3 +226,13 @@ static inline void bench_check(struct bench_store *bench)
     cr_assert_eq(report.count, 0, "%s: %lld", report.count > 0 ? report.findings[0].rule : "",
                  report.count > 0 ? (long long)report.findings[0].count : 0);
 }
+
+/* A test after which every rule between the tables must hold; the program has a global `bench`. */
+#define STORE_TEST(suite, name)                                                                    \
+    static void name(void);                                                                        \
+    Test(suite, name)                                                                              \
+    {                                                                                              \
+        name();                                                                                    \
+        bench_check(&bench);                                                                       \
+    }                                                                                              \
+    static void name(void)

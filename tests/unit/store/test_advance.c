@@ -1,6 +1,7 @@
 /*
  * What the finish-and-claim transaction promises.
  */
+#include "base/strbuf.h"
 #include "store/advance.h"
 #include "store_bench.h"
 
@@ -14,13 +15,12 @@ static void setup(void)
 
 static void teardown(void)
 {
-    bench_check(&bench);
     bench_close(&bench);
 }
 
 TestSuite(advance, .init = setup, .fini = teardown);
 
-Test(advance, a_chain_runs_in_order_one_commit_per_hop)
+STORE_TEST(advance, a_chain_runs_in_order_one_commit_per_hop)
 {
     bench_start(&bench, "{\"tasks\": {\"a\": {\"run\": \"x\"}, \"b\": {\"run\": \"x\", \"needs\": "
                         "[\"a\"]}, \"c\": {\"run\": \"x\", \"needs\": [\"b\"]}}}");
@@ -37,7 +37,7 @@ Test(advance, a_chain_runs_in_order_one_commit_per_hop)
     cr_assert_eq(result.runs[0].state, RUN_SUCCESS);
 }
 
-Test(advance, a_late_or_repeated_or_forged_outcome_changes_nothing)
+STORE_TEST(advance, a_late_or_repeated_or_forged_outcome_changes_nothing)
 {
     bench_start(&bench, "{\"tasks\": {\"a\": {\"run\": \"x\"}}}");
     struct advance_result first = bench_advance(&bench, NULL, 0, 1);
@@ -61,7 +61,7 @@ Test(advance, a_late_or_repeated_or_forged_outcome_changes_nothing)
     EXPECT_STATE(&bench, "a", "success");
 }
 
-Test(advance, a_claimed_task_is_not_claimed_again)
+STORE_TEST(advance, a_claimed_task_is_not_claimed_again)
 {
     bench_start(&bench, "{\"tasks\": {\"a\": {\"run\": \"x\"}, \"b\": {\"run\": \"x\"}}}");
 
@@ -70,7 +70,7 @@ Test(advance, a_claimed_task_is_not_claimed_again)
     cr_assert_eq(bench_advance(&bench, NULL, 0, 5).claims_count, 0);
 }
 
-Test(advance, urgent_work_is_claimed_first)
+STORE_TEST(advance, urgent_work_is_claimed_first)
 {
     bench_start(&bench, "{\"tasks\": {\"a\": {\"run\": \"x\"}, \"b\": {\"run\": \"x\", "
                         "\"priority\": 9}, \"c\": {\"run\": \"x\", \"priority\": 5}}}");
@@ -82,7 +82,7 @@ Test(advance, urgent_work_is_claimed_first)
     EXPECT_STR("c", bench.dag->tasks[result.claims[1].node].id);
 }
 
-Test(advance, a_failure_cascades_and_says_why)
+STORE_TEST(advance, a_failure_cascades_and_says_why)
 {
     bench_start(&bench,
                 "{\"tasks\": {\"a\": {\"run\": \"x\"}, \"b\": {\"run\": \"x\", \"needs\": [\"a\"]},"
@@ -99,7 +99,7 @@ Test(advance, a_failure_cascades_and_says_why)
     cr_assert_eq(bench_row(&bench, "b", -1).reason, REASON_UPSTREAM);
 }
 
-Test(advance, retries_wait_for_their_time_and_keep_old_attempts)
+STORE_TEST(advance, retries_wait_for_their_time_and_keep_old_attempts)
 {
     bench_start(&bench,
                 "{\"tasks\": {\"a\": {\"run\": \"x\", \"retries\": 2, \"retry_delay\": 10}}}");
@@ -122,7 +122,7 @@ Test(advance, retries_wait_for_their_time_and_keep_old_attempts)
     cr_assert_eq(bench_row(&bench, "a", -1).failures, 1);
 }
 
-Test(advance, a_spent_budget_fails)
+STORE_TEST(advance, a_spent_budget_fails)
 {
     bench_start(&bench,
                 "{\"tasks\": {\"a\": {\"run\": \"x\", \"retries\": 2, \"retry_delay\": 1}}}");
@@ -132,7 +132,7 @@ Test(advance, a_spent_budget_fails)
     cr_assert_eq(bench_row(&bench, "a", -1).attempt, 3);
 }
 
-Test(advance, exit_codes_mean_what_the_task_says)
+STORE_TEST(advance, exit_codes_mean_what_the_task_says)
 {
     bench_start(&bench,
                 "{\"tasks\": {\"skips\": {\"run\": \"x\"}, \"after\": {\"run\": \"x\", \"needs\": "
@@ -146,7 +146,7 @@ Test(advance, exit_codes_mean_what_the_task_says)
     EXPECT_STATE(&bench, "own", "skipped");
 }
 
-Test(advance, a_choice_skips_what_it_did_not_choose_but_not_what_follows_the_chosen)
+STORE_TEST(advance, a_choice_skips_what_it_did_not_choose_but_not_what_follows_the_chosen)
 {
     bench_start(&bench,
                 "{\"tasks\": {\"pick\": {\"branch\": [{\"if\": \"{{ true }}\", \"then\": [\"x\"]},"
@@ -163,7 +163,7 @@ Test(advance, a_choice_skips_what_it_did_not_choose_but_not_what_follows_the_cho
     cr_assert_eq(bench_row(&bench, "y", -1).reason, REASON_NOT_CHOSEN);
 }
 
-Test(advance, a_mapped_task_fans_out_bounded_and_its_instances_are_parents_one_by_one)
+STORE_TEST(advance, a_mapped_task_fans_out_bounded_and_its_instances_are_parents_one_by_one)
 {
     bench_start(&bench,
                 "{\"tasks\": {\"m\": {\"run\": \"x\", \"foreach\": [1], \"max_parallel\": 3},"
@@ -195,7 +195,7 @@ Test(advance, a_mapped_task_fans_out_bounded_and_its_instances_are_parents_one_b
     EXPECT_STATE(&bench, "r", "running");
 }
 
-Test(advance, a_mapped_task_over_nothing_is_skipped)
+STORE_TEST(advance, a_mapped_task_over_nothing_is_skipped)
 {
     bench_start(&bench, "{\"tasks\": {\"m\": {\"run\": \"x\", \"foreach\": [1]},"
                         " \"r\": {\"run\": \"x\", \"needs\": [\"m\"], \"trigger_rule\": "
@@ -207,7 +207,7 @@ Test(advance, a_mapped_task_over_nothing_is_skipped)
     EXPECT_STATE(&bench, "r", "success");
 }
 
-Test(advance, a_failed_instance_fails_its_task_and_fail_fast_drops_the_rest)
+STORE_TEST(advance, a_failed_instance_fails_its_task_and_fail_fast_drops_the_rest)
 {
     bench_start(&bench,
                 "{\"tasks\": {\"m\": {\"run\": \"x\", \"foreach\": [1], \"max_parallel\": 1,"
@@ -224,7 +224,7 @@ Test(advance, a_failed_instance_fails_its_task_and_fail_fast_drops_the_rest)
     cr_assert_eq(bench_row(&bench, "n", -1).counts.success, 3);
 }
 
-Test(advance, finally_tasks_run_last_whatever_happened_and_can_fail_the_run)
+STORE_TEST(advance, finally_tasks_run_last_whatever_happened_and_can_fail_the_run)
 {
     bench_start(&bench, "{\"tasks\": {\"a\": {\"run\": \"x\"}, \"b\": {\"run\": \"x\", \"needs\": "
                         "[\"a\"]}}, \"finally\": {\"clean\": {\"run\": \"x\"}, \"tell\": {\"run\": "
@@ -244,7 +244,7 @@ Test(advance, finally_tasks_run_last_whatever_happened_and_can_fail_the_run)
     cr_assert_eq(result.runs[0].state, RUN_FAILED);
 }
 
-Test(advance, allow_failure_keeps_the_run_green_and_leaves_decide_when_asked)
+STORE_TEST(advance, allow_failure_keeps_the_run_green_and_leaves_decide_when_asked)
 {
     bench_start(&bench, "{\"tasks\": {\"a\": {\"run\": \"x\", \"allow_failure\": true}}}");
     struct bench_script script[] = {{.task = "a", .exit_code = 1}, {0}};
@@ -257,7 +257,7 @@ Test(advance, allow_failure_keeps_the_run_green_and_leaves_decide_when_asked)
     cr_assert_eq(bench_drain(&bench, script, 1), RUN_SUCCESS);
 }
 
-Test(advance, a_teardown_runs_when_its_setup_did_even_if_the_work_failed)
+STORE_TEST(advance, a_teardown_runs_when_its_setup_did_even_if_the_work_failed)
 {
     static const char DAG[] =
         "{\"tasks\": {\"up\": {\"run\": \"x\", \"setup\": true}, \"work\": {\"run\": \"x\", "
@@ -274,7 +274,7 @@ Test(advance, a_teardown_runs_when_its_setup_did_even_if_the_work_failed)
     EXPECT_STATE(&bench, "down", "upstream_failed");
 }
 
-Test(advance, a_returned_task_is_claimable_at_once_and_uses_no_retry)
+STORE_TEST(advance, a_returned_task_is_claimable_at_once_and_uses_no_retry)
 {
     bench_start(&bench, "{\"tasks\": {\"a\": {\"run\": \"x\"}}}");
     struct advance_result result = bench_advance(&bench, NULL, 0, 1);
@@ -290,7 +290,7 @@ Test(advance, a_returned_task_is_claimable_at_once_and_uses_no_retry)
     (void)bench_advance(&bench, &done, 1, 1);
 }
 
-Test(advance, a_wide_fan_in_counts_every_parent_once)
+STORE_TEST(advance, a_wide_fan_in_counts_every_parent_once)
 {
     struct strbuf json;
     strbuf_init(&json, 1 << 20);
@@ -308,7 +308,7 @@ Test(advance, a_wide_fan_in_counts_every_parent_once)
     cr_assert_eq(bench_row(&bench, "z", -1).counts.success, 500);
 }
 
-Test(advance, values_appear_with_success_only)
+STORE_TEST(advance, values_appear_with_success_only)
 {
     bench_start(&bench,
                 "{\"tasks\": {\"a\": {\"run\": \"x\", \"retries\": 1, \"retry_delay\": 1}}}");

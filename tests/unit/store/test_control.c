@@ -14,7 +14,6 @@ static void setup(void)
 
 static void teardown(void)
 {
-    bench_check(&bench);
     bench_close(&bench);
 }
 
@@ -63,7 +62,7 @@ static int64_t recover(bool (*is_alive)(void *, int64_t))
     return lost;
 }
 
-Test(control, a_cancel_spares_what_runs_and_ends_the_rest)
+STORE_TEST(control, a_cancel_spares_what_runs_and_ends_the_rest)
 {
     bench_start(&bench, CHAIN);
     struct advance_result result = bench_advance(&bench, NULL, 0, 1);
@@ -78,7 +77,7 @@ Test(control, a_cancel_spares_what_runs_and_ends_the_rest)
     cr_assert_eq(result.runs[0].state, RUN_CANCELLED);
 }
 
-Test(control, finally_tasks_run_after_a_cancel_unless_nobody_is_left)
+STORE_TEST(control, finally_tasks_run_after_a_cancel_unless_nobody_is_left)
 {
     static const char DAG[] = "{\"tasks\": {\"a\": {\"run\": \"x\"}}, \"finally\": {\"z\": "
                               "{\"run\": \"x\"}}}";
@@ -92,7 +91,7 @@ Test(control, finally_tasks_run_after_a_cancel_unless_nobody_is_left)
     EXPECT_STATE(&bench, "z", "cancelled");
 }
 
-Test(control, a_cancel_of_a_mapped_task_drops_instances_without_rows)
+STORE_TEST(control, a_cancel_of_a_mapped_task_drops_instances_without_rows)
 {
     bench_start(&bench, "{\"tasks\": {\"m\": {\"run\": \"x\", \"foreach\": [1]}, \"r\": {\"run\": "
                         "\"x\", \"needs\": [\"m\"]}}}");
@@ -113,7 +112,7 @@ Test(control, a_cancel_of_a_mapped_task_drops_instances_without_rows)
     EXPECT_STATE(&bench, "r", "cancelled");
 }
 
-Test(control, a_finished_run_cannot_be_cancelled)
+STORE_TEST(control, a_finished_run_cannot_be_cancelled)
 {
     bench_start(&bench, CHAIN);
     (void)bench_drain(&bench, NULL, 1);
@@ -123,7 +122,7 @@ Test(control, a_finished_run_cannot_be_cancelled)
     EXPECT_STATUS(STATUS_CONFLICT, store_run_cancel(bench.store, &request, &err), &err);
 }
 
-Test(control, clear_lets_what_failed_and_everything_after_it_run_again)
+STORE_TEST(control, clear_lets_what_failed_and_everything_after_it_run_again)
 {
     bench_start(&bench, CHAIN);
     struct bench_script fails[] = {{.task = "b", .exit_code = 1}, {0}};
@@ -140,7 +139,7 @@ Test(control, clear_lets_what_failed_and_everything_after_it_run_again)
     cr_assert_eq(bench_row(&bench, "a", -1).attempt, 1, "a was not run again");
 }
 
-Test(control, clear_restarts_the_retry_budget)
+STORE_TEST(control, clear_restarts_the_retry_budget)
 {
     bench_start(&bench,
                 "{\"tasks\": {\"a\": {\"run\": \"x\", \"retries\": 1, \"retry_delay\": 1}}}");
@@ -152,7 +151,7 @@ Test(control, clear_restarts_the_retry_budget)
     cr_assert_eq(bench_row(&bench, "a", -1).attempt, 4);
 }
 
-Test(control, clear_of_failed_instances_keeps_the_others)
+STORE_TEST(control, clear_of_failed_instances_keeps_the_others)
 {
     bench_start(&bench, "{\"tasks\": {\"m\": {\"run\": \"x\", \"foreach\": [1]}, \"r\": {\"run\": "
                         "\"x\", \"needs\": [\"m\"]}}}");
@@ -168,7 +167,7 @@ Test(control, clear_of_failed_instances_keeps_the_others)
     EXPECT_STATE(&bench, "r", "success");
 }
 
-Test(control, clear_of_an_upstream_task_expands_again)
+STORE_TEST(control, clear_of_an_upstream_task_expands_again)
 {
     bench_start(&bench, "{\"tasks\": {\"l\": {\"run\": \"x\"}, \"m\": {\"run\": \"x\", \"needs\": "
                         "[\"l\"], \"foreach\": [1]}}}");
@@ -182,7 +181,7 @@ Test(control, clear_of_an_upstream_task_expands_again)
     cr_assert_eq(bench_row(&bench, "m", -1).counts.total, 2);
 }
 
-Test(control, clear_keeps_the_choice_of_a_branch_that_stands)
+STORE_TEST(control, clear_keeps_the_choice_of_a_branch_that_stands)
 {
     bench_start(&bench,
                 "{\"tasks\": {\"pick\": {\"branch\": [{\"if\": \"{{ true }}\", \"then\": [\"x\"]},"
@@ -211,7 +210,7 @@ Test(control, clear_keeps_the_choice_of_a_branch_that_stands)
     EXPECT_STATE(&bench, "y", "skipped");
 }
 
-Test(control, clear_runs_setups_and_finally_tasks_again)
+STORE_TEST(control, clear_runs_setups_and_finally_tasks_again)
 {
     bench_start(&bench,
                 "{\"tasks\": {\"up\": {\"run\": \"x\", \"setup\": true}, \"work\": {\"run\":"
@@ -228,7 +227,7 @@ Test(control, clear_runs_setups_and_finally_tasks_again)
     cr_assert_eq(bench_row(&bench, "z", -1).attempt, 2);
 }
 
-Test(control, a_running_task_is_not_cleared)
+STORE_TEST(control, a_running_task_is_not_cleared)
 {
     bench_start(&bench, CHAIN);
     (void)bench_advance(&bench, NULL, 0, 1);
@@ -243,7 +242,7 @@ Test(control, a_running_task_is_not_cleared)
     EXPECT_CONTAINS(err.text, "'a' is running");
 }
 
-Test(control, a_task_marked_by_hand_lets_the_rest_go_on)
+STORE_TEST(control, a_task_marked_by_hand_lets_the_rest_go_on)
 {
     bench_start(&bench, CHAIN);
     struct bench_script fails[] = {{.task = "a", .exit_code = 1}, {0}};
@@ -258,7 +257,7 @@ Test(control, a_task_marked_by_hand_lets_the_rest_go_on)
     cr_assert_eq(bench_drain(&bench, NULL, 1), RUN_SUCCESS);
 }
 
-Test(control, a_dead_owner_is_recorded_and_its_task_is_claimable_again)
+STORE_TEST(control, a_dead_owner_is_recorded_and_its_task_is_claimable_again)
 {
     bench_start(&bench, CHAIN);
     struct advance_result result = bench_advance(&bench, NULL, 0, 1);
@@ -277,7 +276,7 @@ Test(control, a_dead_owner_is_recorded_and_its_task_is_claimable_again)
     cr_assert_eq(a.attempt, 2);
 }
 
-Test(control, a_task_that_keeps_losing_its_owner_is_put_aside)
+STORE_TEST(control, a_task_that_keeps_losing_its_owner_is_put_aside)
 {
     bench_start(&bench, CHAIN);
     for (int i = 0; i < 3; i++) {
