@@ -68,6 +68,7 @@ CREATE TABLE run (
     cancel_asked  INTEGER NOT NULL DEFAULT 0,
     open_main     INTEGER NOT NULL, -- tasks not final
     open_finally  INTEGER NOT NULL,
+    active        INTEGER NOT NULL DEFAULT 0, -- tasks running now
     failures      INTEGER NOT NULL DEFAULT 0, -- task verdicts that make the run fail
     created_at_us INTEGER NOT NULL,
     started_at_us INTEGER,
@@ -143,6 +144,14 @@ CREATE TABLE ready (
     task  INTEGER NOT NULL,
     queue TEXT    NOT NULL,
     PRIMARY KEY (scope, class, rank, run, task)
+) WITHOUT ROWID;
+
+-- Tasks that wait because their run is at its limit of active tasks (state scheduled).
+CREATE TABLE gate (
+    run  INTEGER NOT NULL,
+    rank INTEGER NOT NULL,
+    task INTEGER NOT NULL,
+    PRIMARY KEY (run, rank, task)
 ) WITHOUT ROWID;
 
 -- Tasks that become claimable at an instant.

@@ -11,6 +11,8 @@ static const char READY_TOP[] = "SELECT task FROM ready WHERE scope = $1 AND cla
                                 " ORDER BY scope, class, rank, run, task LIMIT $3";
 static const char TIMER_DUE[] = "SELECT task FROM timer WHERE scope = $1 AND due_at_us <= $2"
                                 " ORDER BY scope, due_at_us, task LIMIT $3";
+static const char GATE_TOP[] =
+    "SELECT task FROM gate WHERE run = $1 ORDER BY run, rank, task LIMIT $2";
 static const char EXPANSIONS[] = "SELECT task FROM expansion WHERE scope = $1 ORDER BY scope, task";
 
 struct id_list {
@@ -53,10 +55,11 @@ static void take(struct work *work, const struct advance_request *request, struc
     task->detail = NULL;
     task->log_bytes = task->cpu_ms = task->rss_kb = 0;
     task->dirty = true;
+    run->active++;
+    run->dirty = true;
     if (run->state == RUN_QUEUED) {
         run->state = RUN_RUNNING;
         run->started_at_us = work->now_us;
-        run->dirty = true;
     }
     claims->items = mem_grow(claims->items, &claims->capacity, claims->count, sizeof(struct claim));
     claims->items[claims->count++] = (struct claim){
@@ -86,6 +89,26 @@ static enum status wake_due(struct work *work, const struct advance_request *req
         if (work_task(work, due.items[i], &task, err) != STATUS_OK)
             return err->code;
         if (task->state == TASK_UP_FOR_RETRY && task->due_at_us <= work->now_us)
+            work_queue(work, task);
+    }
+    return STATUS_OK;
+}
+
+/* Tasks held by their run's limit come back when there is room. */
+static enum status open_gate(struct work *work, const struct run_row *run, struct err *err)
+{
+    CLEANUP(id_list_fini) struct id_list held = {0};
+    struct db_stmt *stmt = NULL;
+    if (run->dag->max_active_tasks == 0 || work_run_room(run) == 0)
+        return STATUS_OK;
+    if (db_query(work->db, &stmt, err, GATE_TOP, "ii", run->id, work_run_room(run)) != STATUS_OK ||
+        collect_ids(stmt, &held, err) != STATUS_OK)
+        return err_wrap(err, "find held tasks");
+    for (size_t i = 0; i < held.count; i++) {
+        struct task_row *task = NULL;
+        if (work_task(work, held.items[i], &task, err) != STATUS_OK)
+            return err->code;
+        if (task->state == TASK_SCHEDULED)
             work_queue(work, task);
     }
     return STATUS_OK;
@@ -190,6 +213,11 @@ static enum status claim_class_of_work(struct work *work, const struct advance_r
             return err->code;
         if (dropped)
             continue;
+        if (work_run_room(list.items[i].run) == 0) {
+            list.items[i].task->state = TASK_SCHEDULED;
+            list.items[i].task->dirty = true;
+            continue;
+        }
         take(work, request, list.items[i].run, list.items[i].task, claims);
         (*slots)--;
     }
@@ -225,6 +253,7 @@ static enum status claim_instances(struct work *work, const struct advance_reque
     const struct task_def *def = task_row_def(run, expander);
     int64_t *left = &slots[task_kind_is_inline(def->kind) ? CLASS_INLINE : CLASS_PROCESS];
     int64_t room = room_for_instances(def, expander, *left);
+    room = MIN(room, work_run_room(run));
     for (int64_t i = 0; i < room; i++) {
         struct task_row *task =
             work_add(work, &(struct task_row){
@@ -282,6 +311,9 @@ enum status claim_work(struct work *work, const struct advance_request *request,
     };
     if (wake_due(work, request, err) != STATUS_OK)
         return err->code;
+    for (size_t i = 0; i < work->run_rows.count; i++)
+        if (open_gate(work, work->run_rows.items[i], err) != STATUS_OK)
+            return err->code;
     for (enum claim_class class = 0; class < CLASS_COUNT; class ++)
         if (claim_class_of_work(work, request, class, &slots[class], claims, err) != STATUS_OK)
             return err->code;

@@ -151,6 +151,7 @@ enum status outcome_apply(struct work *work, const struct outcome *outcome, bool
     if (work_run(work, task->run, &run, err) != STATUS_OK)
         return err->code;
     *out_accepted = true;
+    work_leave_slot(run);
     switch (outcome->kind) {
     case OUTCOME_END:
         return end_attempt(work, run, task, outcome, err);

@@ -57,6 +57,7 @@ static enum status take_back(struct work *work, int64_t host, int64_t id, struct
         return err->code;
     if (task->state != TASK_RUNNING || task->host != host)
         return STATUS_OK;
+    work_leave_slot(run);
     task->losses++;
     task->reason = REASON_LOST_OWNER;
     task->detail = "the process that ran it is gone";

@@ -34,7 +34,7 @@ struct ready_key ready_key_of(const struct run_row *run, const struct task_row *
 
 static const char RUN_LOAD[] =
     "SELECT id, dag, version, scope, state, first_task, cancel_asked, open_main, open_finally,"
-    " failures, started_at_us, ended_at_us, row_version FROM run WHERE id = $1";
+    " failures, started_at_us, ended_at_us, row_version, active FROM run WHERE id = $1";
 
 enum status run_row_load(struct db *db, int64_t id, struct run_row *out, struct err *err)
 {
@@ -59,6 +59,7 @@ enum status run_row_load(struct db *db, int64_t id, struct run_row *out, struct 
         .started_at_us = db_int(stmt, 10),
         .ended_at_us = db_int(stmt, 11),
         .row_version = db_int(stmt, 12),
+        .active = db_int(stmt, 13),
     };
     out->read_state = out->state;
     out->finally_released = out->open_main == 0;
@@ -68,14 +69,16 @@ enum status run_row_load(struct db *db, int64_t id, struct run_row *out, struct 
 
 static const char RUN_SAVE[] =
     "UPDATE run SET scope = $4, state = $5, cancel_asked = $6, open_main = $7, open_finally = $8,"
-    " failures = $9, started_at_us = $10, ended_at_us = $11, row_version = row_version + 1"
+    " failures = $9, started_at_us = $10, ended_at_us = $11, active = $12,"
+    " row_version = row_version + 1"
     " WHERE id = $1 AND state = $2 AND row_version = $3";
 
 enum status run_row_save(struct db *db, struct run_row *run, struct err *err)
 {
-    if (db_do(db, err, RUN_SAVE, "iiiiiiiiizz", run->id, (int64_t)run->read_state, run->row_version,
-              run->scope, (int64_t)run->state, run->cancel_asked, run->open_main, run->open_finally,
-              run->failures, run->started_at_us, run->ended_at_us) != STATUS_OK)
+    if (db_do(db, err, RUN_SAVE, "iiiiiiiiizzi", run->id, (int64_t)run->read_state,
+              run->row_version, run->scope, (int64_t)run->state, run->cancel_asked, run->open_main,
+              run->open_finally, run->failures, run->started_at_us, run->ended_at_us,
+              run->active) != STATUS_OK)
         return err_wrap(err, "save run %lld", (long long)run->id);
     if (db_changes(db) != 1)
         return err_set(err, STATUS_CONFLICT, "run %lld was changed meanwhile", (long long)run->id);
@@ -206,6 +209,8 @@ static const char READY_ADD[] = "INSERT INTO ready (scope, class, rank, run, tas
                                 " VALUES ($1, $2, $3, $4, $5, $6)";
 static const char READY_REMOVE[] = "DELETE FROM ready WHERE scope = $1 AND class = $2"
                                    " AND rank = $3 AND run = $4 AND task = $5";
+static const char GATE_ADD[] = "INSERT INTO gate (run, rank, task) VALUES ($1, $2, $3)";
+static const char GATE_REMOVE[] = "DELETE FROM gate WHERE run = $1 AND rank = $2 AND task = $3";
 static const char TIMER_ADD[] = "INSERT INTO timer (scope, due_at_us, task) VALUES ($1, $2, $3)";
 static const char TIMER_REMOVE[] =
     "DELETE FROM timer WHERE scope = $1 AND due_at_us = $2 AND task = $3";
@@ -221,6 +226,8 @@ static enum status leave_indexes(struct db *db, const struct run_row *run,
     if (task->read_state == TASK_QUEUED)
         return db_do(db, err, READY_REMOVE, "iiiii", key.scope, (int64_t)key.class, key.rank,
                      key.run, key.task);
+    if (task->read_state == TASK_SCHEDULED)
+        return db_do(db, err, GATE_REMOVE, "iii", key.run, key.rank, key.task);
     if (task->read_state == TASK_UP_FOR_RETRY)
         return db_do(db, err, TIMER_REMOVE, "iii", run->scope, task->read_due_at_us, task->id);
     if (task->read_state == TASK_RUNNING)
@@ -237,6 +244,8 @@ static enum status enter_indexes(struct db *db, const struct run_row *run,
     if (task->state == TASK_QUEUED)
         return db_do(db, err, READY_ADD, "iiiiit", key.scope, (int64_t)key.class, key.rank, key.run,
                      key.task, task_row_def(run, task)->queue);
+    if (task->state == TASK_SCHEDULED)
+        return db_do(db, err, GATE_ADD, "iii", key.run, key.rank, key.task);
     if (task->state == TASK_UP_FOR_RETRY)
         return db_do(db, err, TIMER_ADD, "iii", run->scope, task->due_at_us, task->id);
     if (task->state == TASK_RUNNING)

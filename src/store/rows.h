@@ -4,7 +4,7 @@
  *
  * A row remembers the state, attempt and version it was read with; saving it is
  * guarded by them. The narrow tables that index rows by state (ready, timer,
- * running, expansion) follow the state and are written only here, so a row is in
+ * gate, running, expansion) follow the state and are written only here, so a row is in
  * `ready` exactly when it is queued, and so on: `store check` relies on it.
  *
  * Private to the store layer, except that lists hand rows out read-only.
@@ -33,6 +33,7 @@ struct run_row {
     int64_t cancel_asked; /* enum cancel_cause */
     int64_t open_main;
     int64_t open_finally;
+    int64_t active; /* tasks running now */
     int64_t failures;
     int64_t started_at_us;
     int64_t ended_at_us;

@@ -67,6 +67,7 @@ static void recount_node(struct run_tasks *tasks, size_t node)
     const struct task_def *def = &run->dag->tasks[node];
     int64_t *open = def->is_finally ? &run->open_finally : &run->open_main;
     *open += !task_state_is_final(task->state);
+    run->active += task->state == TASK_RUNNING;
     run->failures += work_counts_as_failure(run, task);
     if (task->instance_base != 0) {
         struct parent_counts counts = {0};
@@ -76,6 +77,7 @@ static void recount_node(struct run_tasks *tasks, size_t node)
         const struct instances *list = &tasks->instances[node];
         for (size_t i = 0; i < list->count; i++) {
             *open += !task_state_is_final(list->items[i]->state);
+            run->active += list->items[i]->state == TASK_RUNNING;
             run->failures += work_counts_as_failure(run, list->items[i]);
         }
         if (task->state == TASK_DEFERRED)
@@ -92,7 +94,7 @@ static void recount_node(struct run_tasks *tasks, size_t node)
 void run_tasks_recount(struct run_tasks *tasks)
 {
     struct run_row *run = tasks->run;
-    run->open_main = run->open_finally = run->failures = 0;
+    run->open_main = run->open_finally = run->failures = run->active = 0;
     run->dirty = true;
     for (size_t node = 0; node < run->dag->tasks_count; node++)
         recount_node(tasks, node);
@@ -103,6 +105,8 @@ void run_tasks_touch(struct work *work, struct run_tasks *tasks)
 {
     const struct dag *dag = tasks->run->dag;
     for (size_t node = 0; node < dag->tasks_count; node++) {
+        if (tasks->nodes[node]->state == TASK_SCHEDULED)
+            work_queue(work, tasks->nodes[node]);
         bool may_start = !dag->tasks[node].is_finally || tasks->run->open_main == 0;
         bool waits =
             tasks->nodes[node]->state == TASK_NONE || tasks->nodes[node]->state == TASK_DEFERRED;

@@ -37,6 +37,14 @@ static const struct {
      " (SELECT 1 FROM timer r WHERE r.task = t.id AND r.due_at_us = t.due_at_us))"
      " + (SELECT count(*) FROM timer r LEFT JOIN task t ON t.id = r.task"
      " WHERE t.id IS NULL OR t.state <> 8)"},
+    {"every task held by its run's limit is at the gate, and nothing else is",
+     "SELECT (SELECT count(*) FROM task t WHERE t.state = 1 AND NOT EXISTS"
+     " (SELECT 1 FROM gate g WHERE g.run = t.run AND g.task = t.id))"
+     " + (SELECT count(*) FROM gate g LEFT JOIN task t ON t.id = g.task"
+     " WHERE t.id IS NULL OR t.state <> 1)"},
+    {"a run counts its running tasks",
+     "SELECT count(*) FROM run r WHERE r.active <>"
+     " (SELECT count(*) FROM running h JOIN task t ON t.id = h.task WHERE t.run = r.id)"},
     {"a running task has a nonce, an attempt and a host",
      "SELECT count(*) FROM task WHERE state = 3"
      " AND (nonce IS NULL OR attempt < 1 OR host IS NULL)"},

@@ -99,6 +99,19 @@ void work_queue(struct work *work, struct task_row *task)
     push(&work->ready, task);
 }
 
+void work_leave_slot(struct run_row *run)
+{
+    CHECK(run->active > 0);
+    run->active--;
+    run->dirty = true;
+}
+
+int64_t work_run_room(const struct run_row *run)
+{
+    int64_t most = run->dag->max_active_tasks;
+    return most > 0 ? MAX(most - run->active, (int64_t)0) : INT64_MAX;
+}
+
 static const char EVENT_INSERT[] =
     "INSERT INTO event (at_us, kind, run, task, row_version, old_state, new_state, generation,"
     " attempt, nonce, actor, reason, data)"

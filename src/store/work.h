@@ -54,6 +54,11 @@ NODISCARD enum status work_node(struct work *work, const struct run_row *run, in
 /* Take a row made by the caller into the set. */
 struct task_row *work_add(struct work *work, const struct task_row *row);
 
+/* The task does not run any more: its run has one active task less. */
+void work_leave_slot(struct run_row *run);
+/* How many more tasks of the run may run now. */
+int64_t work_run_room(const struct run_row *run);
+
 /* Ask for the row's trigger rule, or its instances, to be looked at. */
 void work_touch(struct work *work, struct task_row *task);
 /* Make it claimable. */

@@ -329,3 +329,28 @@ STORE_TEST(advance, values_appear_with_success_only)
     (void)bench_advance(&bench, &success, 1, 1);
     bench_check(&bench);
 }
+
+STORE_TEST(advance, a_run_never_has_more_active_tasks_than_it_allows)
+{
+    bench_start(&bench, "{\"max_active_tasks\": 2, \"tasks\": {\"a\": {\"run\": \"x\"}, \"b\": "
+                        "{\"run\": \"x\"}, \"c\": {\"run\": \"x\"}, \"m\": {\"run\": \"x\", "
+                        "\"foreach\": [1]}}}");
+    struct bench_script script[] = {{.task = "m", .expand = 5}, {0}};
+    struct advance_result result = bench_advance(&bench, NULL, 0, 10);
+    cr_assert_eq(result.claims_count, 2);
+    EXPECT_STATE(&bench, "c", "scheduled");
+    struct outcome outcomes[2] = {bench_play(&bench, script, &result.claims[0]),
+                                  bench_play(&bench, script, &result.claims[1])};
+
+    result = bench_advance(&bench, outcomes, 2, 10);
+    cr_assert_eq(result.claims_count, 2);
+    for (int round = 0; result.runs_count == 0; round++) {
+        cr_assert_leq(result.claims_count, 2);
+        cr_assert_lt(round, 20);
+        struct outcome next[2];
+        for (size_t i = 0; i < result.claims_count; i++)
+            next[i] = bench_play(&bench, script, &result.claims[i]);
+        result = bench_advance(&bench, next, result.claims_count, 10);
+    }
+    cr_assert_eq(result.runs[0].state, RUN_SUCCESS);
+}
