@@ -13,8 +13,6 @@
 #include "os/file.h"
 #include "spec/yaml_tree.h"
 
-extern char **environ;
-
 /* --- files ----------------------------------------------------------------------------------- */
 
 /* A YAML file that holds one map; a missing file gives NULL. */
@@ -85,6 +83,15 @@ static enum status load_settings(const json_t *flags, struct settings *out, stru
 
 /* --- variables and connections --------------------------------------------------------------- */
 
+/* "API_URL" as "api_url". */
+static char *lower_name(const char *from, size_t length)
+{
+    char *name = mem_strndup(from, length);
+    for (char *c = name; *c != '\0'; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return name;
+}
+
 /* EIDER_VAR_API_URL=x sets "api_url". */
 static void add_from_environment(json_t *into, const char *prefix,
                                  json_t *(*convert)(const char *text))
@@ -95,9 +102,7 @@ static void add_from_environment(json_t *into, const char *prefix,
         if (!str_starts_with(*entry, prefix) || equals == NULL || equals == *entry + skip)
             continue;
         CLEANUP(mem_freep)
-        char *name = mem_strndup(*entry + skip, (size_t)(equals - *entry) - skip);
-        for (char *c = name; *c != '\0'; c++)
-            *c = (char)tolower((unsigned char)*c);
+        char *name = lower_name(*entry + skip, (size_t)(equals - *entry) - skip);
         json_put(into, name, convert(equals + 1));
     }
 }

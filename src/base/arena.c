@@ -99,6 +99,19 @@ char *arena_format(struct arena *arena, const char *fmt, ...)
     return text;
 }
 
+void arena_take(struct arena *arena, struct arena *taken)
+{
+    struct block **end = &taken->blocks;
+    while (*end != NULL)
+        end = &(*end)->next;
+    /* Behind the newest block, which goes on being filled. */
+    struct block **after = arena->blocks != NULL ? &arena->blocks->next : &arena->blocks;
+    *end = *after;
+    *after = taken->blocks;
+    arena->used += taken->used;
+    free(taken);
+}
+
 size_t arena_used(const struct arena *arena)
 {
     return arena->used;

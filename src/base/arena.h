@@ -21,6 +21,9 @@ NODISCARD char *arena_strdup(struct arena *arena, const char *text);
 NODISCARD char *arena_strndup(struct arena *arena, const char *text, size_t length);
 NODISCARD char *arena_format(struct arena *arena, const char *fmt, ...) PRINTF(2, 3);
 
+/* What `taken` holds belongs to `arena` from now on; `taken` itself is gone. */
+void arena_take(struct arena *arena, struct arena *taken);
+
 /* Bytes handed out so far. */
 size_t arena_used(const struct arena *arena);
 

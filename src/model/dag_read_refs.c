@@ -76,6 +76,7 @@ static bool target_is_in(const struct reader *r, int64_t group, int64_t target)
 static void check_target(struct reader *r, struct ref *ref, int64_t draft)
 {
     const char *what = ref->kind == REF_NEEDS ? "needs" : "teardown";
+    CHECK(r->drafts != NULL);
     const struct draft *owner = draft >= 0 ? &r->drafts[draft] : NULL;
     bool is_problem = true;
     if (owner != NULL && ref->target == draft) {

@@ -263,6 +263,8 @@ static struct expr *parse_primary(struct parser *parser)
 static struct expr *attach(struct parser *parser, struct expr *base, struct expr *key,
                            struct expr ***tail)
 {
+    if (key == NULL)
+        return NULL;
     if (base->kind == EXPR_CHAIN) {
         if (base->count == LIMIT_TEMPLATE_DEPTH - 1) {
             (void)parser_fail(parser, STATUS_LIMIT, "more than %d attributes in a row",

@@ -188,8 +188,10 @@ static enum status drop_if_too_old(struct work *work, const struct candidate *ca
     *out_dropped = bound_ms > 0 && waited_us > bound_ms * 1000;
     if (!*out_dropped)
         return STATUS_OK;
-    return work_end_task(work, candidate->run, candidate->task, TASK_FAILED, REASON_QUEUE_TIMEOUT,
-                         "waited longer than queue_timeout allows", err);
+    return work_end_task(work, candidate->run, candidate->task,
+                         (struct ending){TASK_FAILED, REASON_QUEUE_TIMEOUT,
+                                         "waited longer than queue_timeout allows"},
+                         err);
 }
 
 static enum status claim_class_of_work(struct work *work, const struct advance_request *request,

@@ -43,8 +43,8 @@ static enum status cancel_row(struct change *change, struct task_row *task, stru
         return STATUS_OK;
     if (task->state == TASK_DEFERRED && task->instance_base != 0)
         return work_drop_uninserted(&change->work, change->tasks.run, task, err);
-    return work_end_task(&change->work, change->tasks.run, task, TASK_CANCELLED, REASON_CANCELLED,
-                         NULL, err);
+    return work_end_task(&change->work, change->tasks.run, task,
+                         (struct ending){TASK_CANCELLED, REASON_CANCELLED, NULL}, err);
 }
 
 static enum status cancel_rows(struct change *change, bool finally_too, struct err *err)
@@ -340,6 +340,7 @@ static enum status apply_mark(struct change *change, const struct mark_request *
     struct run_row *run = change->tasks.run;
     if (find_marked(change, request, &task, err) != STATUS_OK)
         return err->code;
+    CHECK(task != NULL);
     if (task->state == TASK_RUNNING || (task->state == TASK_DEFERRED && task->instance_base != 0))
         return err_set(err, STATUS_CONFLICT, "task '%s' is running; stop the run first",
                        task_row_def(run, task)->id);

@@ -6,13 +6,14 @@ static const char EVENT_LIST[] =
     "SELECT id, at_us, kind, run, task, row_version, old_state, new_state, generation, attempt,"
     " actor, reason, data FROM event WHERE ($1 = 0 OR run = $1) AND id > $2 ORDER BY id LIMIT $3";
 
-enum status store_event_each(struct store *store, int64_t run, int64_t after, int64_t limit,
+enum status store_event_each(struct store *store, const struct event_range *range,
                              enum status (*each)(void *context, const struct event_info *event,
                                                  struct err *err),
                              void *context, struct err *err)
 {
     struct db_stmt *stmt = NULL;
-    enum status status = db_query(store->db, &stmt, err, EVENT_LIST, "iii", run, after, limit);
+    enum status status =
+        db_query(store->db, &stmt, err, EVENT_LIST, "iii", range->run, range->after, range->limit);
     while (status == STATUS_OK) {
         bool row = false;
         status = db_step(stmt, &row, err);

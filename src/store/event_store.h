@@ -23,8 +23,15 @@ struct event_info {
     const char *data;
 };
 
-/* Events of a run (0: of all) after `after`, oldest first, at most `limit`. */
-NODISCARD enum status store_event_each(
-    struct store *store, int64_t run, int64_t after, int64_t limit,
-    enum status (*each)(void *context, const struct event_info *event, struct err *err),
-    void *context, struct err *err);
+struct event_range {
+    int64_t run;   /* 0: of all runs */
+    int64_t after; /* only later ids */
+    int64_t limit;
+};
+
+/* Oldest first. */
+NODISCARD enum status store_event_each(struct store *store, const struct event_range *range,
+                                       enum status (*each)(void *context,
+                                                           const struct event_info *event,
+                                                           struct err *err),
+                                       void *context, struct err *err);

@@ -88,7 +88,8 @@ static enum status end_attempt(struct work *work, struct run_row *run, struct ta
         work_skip_unchosen(work, run, task, outcome->chosen, outcome->chosen_count, err) !=
             STATUS_OK)
         return err->code;
-    return work_end_task(work, run, task, verdict.state, outcome->end.reason, task->detail, err);
+    return work_end_task(work, run, task,
+                         (struct ending){verdict.state, outcome->end.reason, task->detail}, err);
 }
 
 /* The mapped task leaves its slot and waits for its instances, which replace it as parents. */
@@ -130,7 +131,8 @@ static enum status hand_back(struct work *work, struct run_row *run, struct task
     task->host = 0;
     task->dirty = true;
     if (run->cancel_asked != CANCEL_NONE && !task_row_def(run, task)->is_finally)
-        return work_end_task(work, run, task, TASK_CANCELLED, REASON_CANCELLED, NULL, err);
+        return work_end_task(work, run, task,
+                             (struct ending){TASK_CANCELLED, REASON_CANCELLED, NULL}, err);
     if (work_event(work, EVENT_TASK_RETURNED, run, task, NULL, err) != STATUS_OK ||
         task_row_keep_attempt(work->db, task, TASK_NONE, err) != STATUS_OK)
         return err->code;

@@ -64,10 +64,13 @@ static enum status take_back(struct work *work, int64_t host, int64_t id, struct
     task->ended_at_us = work->now_us;
     task->dirty = true;
     if (run->cancel_asked != CANCEL_NONE && !task_row_def(run, task)->is_finally)
-        return work_end_task(work, run, task, TASK_CANCELLED, REASON_CANCELLED, NULL, err);
+        return work_end_task(work, run, task,
+                             (struct ending){TASK_CANCELLED, REASON_CANCELLED, NULL}, err);
     if (task->losses >= LIMIT_OWNER_LOSSES)
-        return work_end_task(work, run, task, TASK_FAILED, REASON_LOST_OWNER,
-                             "lost its owner too often; put aside", err);
+        return work_end_task(
+            work, run, task,
+            (struct ending){TASK_FAILED, REASON_LOST_OWNER, "lost its owner too often; put aside"},
+            err);
     if (work_event(work, EVENT_TASK_LOST, run, task, NULL, err) != STATUS_OK ||
         task_row_keep_attempt(work->db, task, TASK_FAILED, err) != STATUS_OK)
         return err->code;

@@ -22,12 +22,6 @@ static const char FIND_LATEST[] = "SELECT r.id FROM run r JOIN dag d ON d.id = r
 static const char FIND_ANYWHERE[] =
     "SELECT r.id, d.dag_id FROM run r JOIN dag d ON d.id = r.dag WHERE r.run_id = $1 LIMIT 5";
 
-static enum status find_one(struct store *store, const char *sql, const char *format,
-                            const char *first, const char *second, int64_t *out_id, struct err *err)
-{
-    return db_get_int(store->db, 0, out_id, err, sql, format, first, second);
-}
-
 /* A bare run id, as long as only one DAG has such a run. */
 static enum status find_anywhere(struct store *store, const char *text, int64_t *out_id,
                                  struct err *err)
@@ -56,7 +50,7 @@ static enum status find_anywhere(struct store *store, const char *text, int64_t 
 static enum status find_by_dag(struct store *store, const char *text, int64_t *out_id,
                                struct err *err)
 {
-    if (find_one(store, FIND_LATEST, "t", text, NULL, out_id, err) != STATUS_OK || *out_id != 0)
+    if (db_get_int(store->db, 0, out_id, err, FIND_LATEST, "t", text) != STATUS_OK || *out_id != 0)
         return *out_id != 0 ? STATUS_OK : err->code;
     if (find_anywhere(store, text, out_id, err) != STATUS_OK || *out_id != 0)
         return *out_id != 0 ? STATUS_OK : err->code;
@@ -71,7 +65,7 @@ static enum status find_by_path(struct store *store, const char *text, const cha
                                 int64_t *out_id, struct err *err)
 {
     CLEANUP(mem_freep) char *dag_id = mem_strndup(text, (size_t)(slash - text));
-    if (find_one(store, FIND_BY_RUN_ID, "tt", dag_id, slash + 1, out_id, err) != STATUS_OK)
+    if (db_get_int(store->db, 0, out_id, err, FIND_BY_RUN_ID, "tt", dag_id, slash + 1) != STATUS_OK)
         return err->code;
     if (*out_id == 0)
         return err_set(err, STATUS_NOT_FOUND, "DAG '%s' has no run '%s'", dag_id, slash + 1);

@@ -48,13 +48,12 @@ static enum status count_for_dependants(struct work *work, struct run_row *run, 
 }
 
 enum status work_end_task(struct work *work, struct run_row *run, struct task_row *task,
-                          enum task_state state, enum reason reason, const char *detail,
-                          struct err *err)
+                          struct ending ending, struct err *err)
 {
-    CHECK(task_state_allows(task->state, state));
-    task->state = state;
-    task->reason = reason;
-    task->detail = detail;
+    CHECK(task_state_allows(task->state, ending.state));
+    task->state = ending.state;
+    task->reason = ending.reason;
+    task->detail = ending.detail;
     if (task->ended_at_us == 0)
         task->ended_at_us = work->now_us;
     task->due_at_us = 0;
@@ -68,13 +67,13 @@ enum status work_end_task(struct work *work, struct run_row *run, struct task_ro
         struct task_row *expander = NULL;
         if (work_node(work, run, task->node, &expander, err) != STATUS_OK)
             return err->code;
-        parent_counts_add(&expander->counts, state, false, 1);
+        parent_counts_add(&expander->counts, ending.state, false, 1);
         expander->dirty = true;
         work_touch(work, expander);
     } else if (task->instance_base != 0) {
         return STATUS_OK; /* its instances were the parents */
     }
-    return count_for_dependants(work, run, task->node, state, 1, err);
+    return count_for_dependants(work, run, task->node, ending.state, 1, err);
 }
 
 enum status work_drop_uninserted(struct work *work, struct run_row *run, struct task_row *expander,
@@ -123,8 +122,9 @@ enum status work_skip_unchosen(struct work *work, struct run_row *run, struct ta
         if (child->state != TASK_NONE)
             continue;
         const char *detail = arena_format(work->arena, "'%s' did not choose it", def->id);
-        if (work_end_task(work, run, child, TASK_SKIPPED, REASON_NOT_CHOSEN, detail, err) !=
-            STATUS_OK)
+        if (work_end_task(work, run, child,
+                          (struct ending){TASK_SKIPPED, REASON_NOT_CHOSEN, detail},
+                          err) != STATUS_OK)
             return err->code;
     }
     return STATUS_OK;
@@ -164,7 +164,8 @@ static enum status decide_rule(struct work *work, struct run_row *run, struct ta
 {
     const struct task_def *def = task_row_def(run, task);
     if (run->cancel_asked != CANCEL_NONE && !def->is_finally)
-        return work_end_task(work, run, task, TASK_CANCELLED, REASON_CANCELLED, NULL, err);
+        return work_end_task(work, run, task,
+                             (struct ending){TASK_CANCELLED, REASON_CANCELLED, NULL}, err);
     struct parent_counts counts = task->counts;
     if (def->rule == RULE_ALL_DONE_SETUP_SUCCESS &&
         count_setups(work, run, def, &counts, err) != STATUS_OK)
@@ -176,11 +177,13 @@ static enum status decide_rule(struct work *work, struct run_row *run, struct ta
         work_queue(work, task);
         return STATUS_OK;
     case RULE_SKIP:
-        return work_end_task(work, run, task, TASK_SKIPPED, REASON_UPSTREAM,
-                             why_not(work, run, task), err);
+        return work_end_task(
+            work, run, task,
+            (struct ending){TASK_SKIPPED, REASON_UPSTREAM, why_not(work, run, task)}, err);
     case RULE_UPSTREAM_FAILED:
-        return work_end_task(work, run, task, TASK_UPSTREAM_FAILED, REASON_UPSTREAM,
-                             why_not(work, run, task), err);
+        return work_end_task(
+            work, run, task,
+            (struct ending){TASK_UPSTREAM_FAILED, REASON_UPSTREAM, why_not(work, run, task)}, err);
     }
     CHECK(!"every decision is handled");
     return STATUS_OK;
@@ -210,7 +213,8 @@ static enum status decide_instances(struct work *work, struct run_row *run, stru
         return STATUS_OK;
     const char *detail = arena_format(work->arena, "%lld of %lld instances succeeded",
                                       (long long)counts->success, (long long)counts->total);
-    return work_end_task(work, run, task, state_of_instances(run, counts), REASON_INSTANCES, detail,
+    return work_end_task(work, run, task,
+                         (struct ending){state_of_instances(run, counts), REASON_INSTANCES, detail},
                          err);
 }
 

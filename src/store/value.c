@@ -54,13 +54,13 @@ static const char VALUE_OF_INSTANCES[] =
     " ORDER BY t.id";
 
 enum status store_value_of_instances(
-    struct store *store, int64_t base, int64_t count, const char *key,
+    struct store *store, struct instance_range range, const char *key,
     enum status (*each)(void *context, const struct instance_value *value, struct err *err),
     void *context, struct err *err)
 {
     struct db_stmt *stmt = NULL;
-    enum status status =
-        db_query(store->db, &stmt, err, VALUE_OF_INSTANCES, "iit", base, base + count, key);
+    enum status status = db_query(store->db, &stmt, err, VALUE_OF_INSTANCES, "iit", range.base,
+                                  range.base + range.count, key);
     while (status == STATUS_OK) {
         bool row = false;
         status = db_step(stmt, &row, err);

@@ -30,8 +30,13 @@ struct instance_value {
     struct value_info value; /* key is NULL when the instance has no such value */
 };
 
-/* One value of each instance with a row, in order: ids [base, base + count). */
+struct instance_range {
+    int64_t base; /* id of the first instance */
+    int64_t count;
+};
+
+/* One value of each instance that has a row, in order. */
 NODISCARD enum status store_value_of_instances(
-    struct store *store, int64_t base, int64_t count, const char *key,
+    struct store *store, struct instance_range range, const char *key,
     enum status (*each)(void *context, const struct instance_value *value, struct err *err),
     void *context, struct err *err);

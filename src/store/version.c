@@ -71,10 +71,12 @@ static enum status find_version(struct store *store, const char *hash,
     return STATUS_OK;
 }
 
-static enum status insert_version(struct store *store, const struct dag *dag, const char *hash,
+static enum status insert_version(struct store *store, const struct dag *dag,
                                   const struct version_source *source, const char *places,
                                   struct version_ref *ref, struct err *err)
 {
+    char hash[SHA256_HEX_MAX];
+    (void)dag_hash(dag, hash);
     CLEANUP(json_decrefp) json_t *tree = dag_write(dag);
     CLEANUP(mem_freep) char *canonical = json_format(tree);
     int64_t now_us = store->now_us();
@@ -113,7 +115,7 @@ static enum status save(struct store *store, const struct dag *dag,
                             dag->namespace_, dag->title, (int64_t)0, now_us) != STATUS_OK)
         return err->code;
     if (ref->version == 0) {
-        if (insert_version(store, dag, hash, source, places, ref, err) != STATUS_OK)
+        if (insert_version(store, dag, source, places, ref, err) != STATUS_OK)
             return err->code;
     } else if (!same_text && db_do(store->db, err, VERSION_TEXT, "ittt", ref->version, source->text,
                                    places, source->path) != STATUS_OK) {
@@ -315,7 +317,7 @@ enum status store_dag(struct store *store, int64_t version, const struct dag **o
         if (!row)
             return err_set(err, STATUS_CORRUPT, "DAG version %lld is missing", (long long)version);
         enum status status = read_canonical(db_text(stmt, 0), &dag, err);
-        if (status == STATUS_OK)
+        if (status == STATUS_OK && dag != NULL)
             status = attach_places(dag, db_text(stmt, 1), err);
         db_reset(stmt);
         if (status != STATUS_OK) {

@@ -64,13 +64,18 @@ void work_touch(struct work *work, struct task_row *task);
 /* Make it claimable. */
 void work_queue(struct work *work, struct task_row *task);
 
+struct ending {
+    enum task_state state;
+    enum reason reason;
+    const char *detail; /* or NULL */
+};
+
 /*
  * Give a task its verdict: count it for its dependants, its mapped task and its run. The
  * consequences for others are worked out by work_settle.
  */
 NODISCARD enum status work_end_task(struct work *work, struct run_row *run, struct task_row *task,
-                                    enum task_state state, enum reason reason, const char *detail,
-                                    struct err *err);
+                                    struct ending ending, struct err *err);
 /* Skip the dependants of a finished choice that were not chosen and do not follow a chosen one. */
 NODISCARD enum status work_skip_unchosen(struct work *work, struct run_row *run,
                                          struct task_row *task, const uint32_t *chosen,

@@ -33,9 +33,6 @@ struct batch {
     struct outcome *outcomes;
     size_t count;
     size_t capacity;
-    struct arena **arenas; /* of ended attempts */
-    size_t arenas_count;
-    size_t arenas_capacity;
     struct advance_request request;
     struct advance_result result;
     enum status status;
@@ -84,9 +81,6 @@ static void batch_free(struct batch *batch)
 {
     if (batch == NULL)
         return;
-    for (size_t i = 0; i < batch->arenas_count; i++)
-        arena_free(batch->arenas[i]);
-    free(batch->arenas);
     free(batch->outcomes);
     arena_free(batch->arena);
     free(batch);
@@ -99,11 +93,8 @@ static void add_outcome(struct executor *executor, const struct outcome *outcome
     batch->outcomes =
         mem_grow(batch->outcomes, &batch->capacity, batch->count, sizeof *batch->outcomes);
     batch->outcomes[batch->count++] = *outcome;
-    if (taken != NULL) {
-        batch->arenas = mem_grow(batch->arenas, &batch->arenas_capacity, batch->arenas_count,
-                                 sizeof *batch->arenas);
-        batch->arenas[batch->arenas_count++] = taken;
-    }
+    if (taken != NULL)
+        arena_take(batch->arena, taken);
     advance_soon(executor);
 }
 
@@ -189,6 +180,7 @@ static void start_claim(struct executor *executor, const struct claim *claim)
         stop_with(executor, &err);
         return;
     }
+    CHECK(run != NULL);
     const struct task_def *task = &run->dag->tasks[claim->node];
     bool is_expander = claim->map_index < 0 && task_def_is_mapped(task);
     if (must_not_start(executor, claim, run)) {
@@ -264,15 +256,7 @@ static void retry_batch(struct executor *executor, struct batch *batch)
             mem_grow(batch->outcomes, &batch->capacity, batch->count, sizeof *batch->outcomes);
         batch->outcomes[batch->count++] = newer->outcomes[i];
     }
-    newer->arenas =
-        mem_grow(newer->arenas, &newer->arenas_capacity, newer->arenas_count, sizeof(void *));
-    newer->arenas[newer->arenas_count++] = TAKE(newer->arena);
-    for (size_t i = 0; i < newer->arenas_count; i++) {
-        batch->arenas = mem_grow(batch->arenas, &batch->arenas_capacity, batch->arenas_count,
-                                 sizeof *batch->arenas);
-        batch->arenas[batch->arenas_count++] = newer->arenas[i];
-    }
-    newer->arenas_count = 0;
+    arena_take(batch->arena, TAKE(newer->arena));
     batch_free(newer);
     executor->pending = batch;
     loop_timer_start(executor->due, RETRY_DELAY_MS, 0);

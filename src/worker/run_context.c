@@ -104,7 +104,8 @@ static enum status value_of_instances(struct run_context *context, const char *t
 {
     CLEANUP(json_decrefp) json_t *list = json_array();
     struct gathering gathering = {.context = context, .list = list, .key = key};
-    if (store_value_of_instances(context->source->store, row->instance_base, row->inserted, key,
+    if (store_value_of_instances(context->source->store,
+                                 (struct instance_range){row->instance_base, row->inserted}, key,
                                  gather, &gathering, err) != STATUS_OK)
         return err->code;
     if (gathering.found == 0 && json_array_size(list) > 0)
@@ -117,7 +118,7 @@ enum status run_context_value(struct run_context *context, const char *task_id, 
                               json_t **out, struct err *err)
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
-    struct task_row row;
+    struct task_row row = {.id = 0};
     if (find_row(context, task_id, &row, arena, err) != STATUS_OK)
         return err->code;
     if (row.instance_base != 0)
@@ -146,7 +147,7 @@ enum status run_context_values(struct run_context *context, const char *task_id,
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     CLEANUP(json_decrefp) json_t *keys = json_array();
     CLEANUP(json_decrefp) json_t *values = json_object();
-    struct task_row row;
+    struct task_row row = {.id = 0};
     if (find_row(context, task_id, &row, arena, err) != STATUS_OK)
         return err->code;
     int64_t first = row.instance_base != 0 ? row.instance_base : row.id;
@@ -170,7 +171,7 @@ static enum status load_items(struct run_context *context, int64_t expander, jso
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct value_info value;
-    struct task_row row;
+    struct task_row row = {.id = 0};
     struct store *store = context->source->store;
     if (store_task_load(store, arena, expander, &row, err) != STATUS_OK ||
         store_value_load(store, arena, expander, RUN_CONTEXT_ITEMS_KEY, &value, err) != STATUS_OK)

@@ -356,6 +356,7 @@ static enum status pull(struct attempt_scope *scope, const json_t *args, const j
     return STATUS_OK;
 }
 
+/* NOLINTNEXTLINE(readability-function-size) -- the parameters are those of template.h */
 static enum status call(void *context, const char *const *path, size_t count, json_t *args,
                         json_t *named, json_t **out, struct err *err)
 {
