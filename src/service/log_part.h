@@ -1,0 +1,33 @@
+#pragma once
+/*
+ * log_part: the next bytes of one attempt's log, as they are or only the lines that match.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/strbuf.h"
+#include "blob/blob.h"
+
+struct log_part_request {
+    struct blob_key key;
+    int64_t offset;   /* where the part before ended */
+    int64_t tail;     /* begin with the last so many lines; -1: at `offset` */
+    const char *grep; /* only lines that match, or NULL */
+    bool is_over;     /* nothing more is written */
+    size_t bytes_max; /* stop when there are so many */
+};
+
+struct log_part {
+    int64_t offset; /* where the next one begins */
+    bool is_at_end; /* there is nothing more at the moment */
+};
+
+/*
+ * Append the text. Ends between characters and, when filtering, between lines, unless the log
+ * itself ends elsewhere.
+ *
+ *   STATUS_INVALID, STATUS_LIMIT  `grep` is no expression that can be used
+ */
+NODISCARD enum status log_part_read(struct blob *blob, const struct log_part_request *request,
+                                    struct strbuf *out, struct log_part *out_part, struct err *err);

@@ -1,0 +1,196 @@
+#include "service/lookup.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/strbuf.h"
+#include "spec/spec_find.h"
+#include "store/version.h"
+
+enum status lookup_run(struct service *service, enum db_mode mode, struct arena *arena,
+                       const json_t *request, struct found_run *out, struct err *err)
+{
+    const char *text = json_get_string(request, "run", "");
+    struct found_run found = {0};
+    int64_t id = 0;
+    if (text[0] == '\0')
+        return err_set(err, STATUS_INVALID, "'run' is empty: name a run or a DAG");
+    if (service_store(service, mode, &found.store, err) != STATUS_OK)
+        return err_wrap(err, "no run '%.100s'", text);
+    if (store_run_find(found.store, text, &id, err) != STATUS_OK ||
+        store_run_load(found.store, arena, id, &found.info, err) != STATUS_OK ||
+        store_version_dag(found.store, found.info.version, &found.dag, err) != STATUS_OK)
+        return err->code;
+    *out = found;
+    return STATUS_OK;
+}
+
+static const char *task_id_at(const void *context, size_t i)
+{
+    return ((const struct dag *)context)->tasks[i].id;
+}
+
+enum status lookup_node(const struct dag *dag, const char *task_id, int64_t *out_node,
+                        struct err *err)
+{
+    int64_t node = dag_find_task(dag, task_id);
+    if (node < 0) {
+        const char *near = str_nearest(task_id, dag->tasks_count, task_id_at, dag);
+        if (near != NULL)
+            return err_set(err, STATUS_NOT_FOUND,
+                           "DAG '%s' has no task '%.100s', did you mean '%s'?", dag->id, task_id,
+                           near);
+        return err_set(err, STATUS_NOT_FOUND, "DAG '%s' has no task '%.100s'", dag->id, task_id);
+    }
+    *out_node = node;
+    return STATUS_OK;
+}
+
+enum status lookup_task(const struct found_run *run, struct arena *arena, int64_t node,
+                        int64_t map_index, struct task_row *out, struct err *err)
+{
+    struct task_row task;
+    if (store_task_load(run->store, arena, run->info.first_task + node, &task, err) != STATUS_OK)
+        return err->code;
+    if (map_index >= 0) {
+        const char *id = run->dag->tasks[node].id;
+        if (!task_def_is_mapped(&run->dag->tasks[node]))
+            return err_set(err, STATUS_INVALID, "task '%s' is not mapped", id);
+        if (task.instance_base == 0)
+            return err_set(err, STATUS_NOT_FOUND, "task '%s' has no instances yet", id);
+        if (map_index >= task.inserted)
+            return err_set(err, STATUS_NOT_FOUND, "task '%s' has no instance %lld; they go to %lld",
+                           id, (long long)map_index, (long long)task.inserted - 1);
+        if (store_task_load(run->store, arena, task.instance_base + map_index, &task, err) !=
+            STATUS_OK)
+            return err_wrap(err, "instance %lld of '%s'", (long long)map_index, id);
+    }
+    *out = task;
+    return STATUS_OK;
+}
+
+/* --- DAGs ------------------------------------------------------------------------------------ */
+
+void lookup_dag_fini(struct found_dag *found)
+{
+    spec_file_free(found->file);
+    found->file = NULL;
+}
+
+static const char *dag_id_at(const void *context, size_t i)
+{
+    const struct dag *dag = ((const struct spec_file *)context)->dags[i];
+    return dag != NULL ? dag->id : "";
+}
+
+static enum status several_dags(const struct spec_file *file, struct err *err)
+{
+    struct strbuf names;
+    strbuf_init(&names, 200);
+    for (size_t i = 0; i < file->dags_count; i++)
+        strbuf_addf(&names, "%s%s", i > 0 ? ", " : "", dag_id_at(file, i));
+    (void)err_set(err, STATUS_INVALID, "'%s' has %zu DAGs; say which: %s", file->path,
+                  file->dags_count, names.text);
+    strbuf_fini(&names);
+    return err->code;
+}
+
+static enum status choose_dag(const struct spec_file *file, const char *dag_id,
+                              const struct dag **out, struct err *err)
+{
+    if (dag_id == NULL && file->dags_count == 1) {
+        *out = file->dags[0];
+        return STATUS_OK;
+    }
+    if (dag_id == NULL)
+        return several_dags(file, err);
+    for (size_t i = 0; i < file->dags_count; i++) {
+        if (str_equal(dag_id_at(file, i), dag_id)) {
+            *out = file->dags[i];
+            return STATUS_OK;
+        }
+    }
+    const char *near = str_nearest(dag_id, file->dags_count, dag_id_at, file);
+    return err_set(err, STATUS_NOT_FOUND, "'%s' has no DAG '%.100s'%s%s%s", file->path, dag_id,
+                   near != NULL ? ", did you mean '" : "", near != NULL ? near : "",
+                   near != NULL ? "'?" : "");
+}
+
+static enum status refuse_problems(const struct spec_file *file, struct err *err)
+{
+    for (size_t i = 0; i < file->diags.count; i++) {
+        const struct diag *diag = &file->diags.items[i];
+        if (diag->severity == DIAG_ERROR)
+            return err_set(err, STATUS_BAD_DAG, "%s:%d:%d: %s%s", file->path, diag->line,
+                           diag->column, diag->text,
+                           file->diags.errors > 1 ? " (`eider validate` shows all problems)" : "");
+    }
+    if (file->dags_count == 0)
+        return err_set(err, STATUS_BAD_DAG, "'%s' has no DAG", file->path);
+    return STATUS_OK;
+}
+
+static enum status dag_of_file(const char *path, const char *dag_id, struct found_dag *out,
+                               struct err *err)
+{
+    CLEANUP(spec_file_freep) struct spec_file *file = NULL;
+    const struct dag *dag = NULL;
+    if (spec_load_file(path, &file, err) != STATUS_OK || refuse_problems(file, err) != STATUS_OK ||
+        choose_dag(file, dag_id, &dag, err) != STATUS_OK)
+        return err->code;
+    *out = (struct found_dag){.dag = dag, .path = file->path, .text = file->text};
+    out->file = TAKE(file);
+    return STATUS_OK;
+}
+
+/* A DAG that never ran lives only in the folder. False when it is not there either. */
+static bool dag_of_folder(const struct service *service, const char *dag_id, struct found_dag *out)
+{
+    struct spec_paths paths = {0};
+    struct err ignored = {0};
+    bool is_found = false;
+    if (service->dags == NULL || spec_find_files(service->dags, &paths, &ignored) != STATUS_OK) {
+        spec_paths_fini(&paths);
+        return false;
+    }
+    for (size_t i = 0; i < paths.count && !is_found; i++)
+        is_found = dag_of_file(paths.items[i], dag_id, out, &ignored) == STATUS_OK;
+    spec_paths_fini(&paths);
+    return is_found;
+}
+
+static enum status dag_of_store(struct service *service, struct arena *arena, const char *dag_id,
+                                struct found_dag *out, struct err *err)
+{
+    struct store *store = NULL;
+    struct version_info info;
+    const struct dag *dag = NULL;
+    if (service_store(service, DB_READ_ONLY, &store, err) != STATUS_OK)
+        return err_wrap(err, "no DAG '%.100s'", dag_id);
+    if (store_version_newest(store, arena, dag_id, &info, err) != STATUS_OK ||
+        store_version_dag(store, info.version, &dag, err) != STATUS_OK)
+        return err->code;
+    *out = (struct found_dag){
+        .dag = dag, .path = info.path, .text = info.source, .version = info.number};
+    return STATUS_OK;
+}
+
+enum status lookup_dag(struct service *service, struct arena *arena, const json_t *request,
+                       struct found_dag *out, struct err *err)
+{
+    const char *path = json_get_string(request, "file", NULL);
+    const char *dag_id = json_get_string(request, "dag", NULL);
+    if (path != NULL)
+        return dag_of_file(path, dag_id, out, err);
+    if (dag_id == NULL)
+        return err_set(err, STATUS_INVALID, "name a DAG or a file");
+    struct err problem = {0};
+    enum status status = dag_of_store(service, arena, dag_id, out, &problem);
+    if (status == STATUS_NOT_FOUND && dag_of_folder(service, dag_id, out))
+        return STATUS_OK;
+    if (status != STATUS_OK)
+        *err = problem;
+    return status;
+}

@@ -1,0 +1,205 @@
+/*
+ * DAGs: those that ran are in the store, others in files.
+ */
+#include "base/check.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/strmap.h"
+#include "service/dag_json.h"
+#include "service/json_build.h"
+#include "service/lookup.h"
+#include "service/op_handlers.h"
+#include "service/run_json.h"
+#include "spec/spec_find.h"
+#include "store/version.h"
+
+/* --- the last run ---------------------------------------------------------------------------- */
+
+struct last_run {
+    const struct service *service;
+    json_t *run;
+};
+
+static enum status keep_run(void *context, const struct run_info *run, struct err *err)
+{
+    (void)err;
+    struct last_run *last = context;
+    last->run = run_json(last->service, run, NULL);
+    return STATUS_OK;
+}
+
+static enum status put_last_run(const struct service *service, struct store *store,
+                                const char *dag_id, json_t *object, struct err *err)
+{
+    struct last_run last = {.service = service};
+    struct run_filter filter = {.dag_id = dag_id, .state = -1, .limit = 1};
+    if (store != NULL && store_run_each(store, &filter, keep_run, &last, err) != STATUS_OK) {
+        json_decref(last.run);
+        return err->code;
+    }
+    json_put(object, "last_run", last.run != NULL ? last.run : json_null());
+    return STATUS_OK;
+}
+
+/* --- dag.list -------------------------------------------------------------------------------- */
+
+struct dag_listing {
+    struct service *service;
+    struct store *store; /* or NULL */
+    const char *tag;     /* only with it, or NULL */
+    struct strmap *seen;
+    json_t *dags;
+};
+
+static bool has_tag(const struct dag *dag, const char *tag)
+{
+    for (size_t i = 0; i < dag->tags.count; i++)
+        if (tag != NULL && str_equal(dag->tags.items[i], tag))
+            return true;
+    return tag == NULL;
+}
+
+static enum status list_dag(struct dag_listing *listing, const struct dag *dag, const char *path,
+                            int64_t version, struct err *err)
+{
+    if (!strmap_add(listing->seen, dag->id, 0) || !has_tag(dag, listing->tag))
+        return STATUS_OK;
+    json_t *object = dag_json(dag);
+    json_build_append(listing->dags, object);
+    json_put_string(object, "file", path);
+    if (version > 0)
+        json_put_int(object, "dag_version", version);
+    return put_last_run(listing->service, listing->store, dag->id, object, err);
+}
+
+static enum status list_version(void *context, const struct version_info *info, struct err *err)
+{
+    struct dag_listing *listing = context;
+    const struct dag *dag = NULL;
+    if (store_version_dag(listing->store, info->version, &dag, err) != STATUS_OK)
+        return err->code;
+    return list_dag(listing, dag, info->path, info->number, err);
+}
+
+/* Files with problems are not DAGs yet; `dag.validate` speaks of them. */
+static enum status list_file(struct dag_listing *listing, const char *path, struct err *err)
+{
+    struct err ignored = {0};
+    CLEANUP(spec_file_freep) struct spec_file *file = NULL;
+    if (spec_load_file(path, &file, &ignored) != STATUS_OK)
+        return STATUS_OK;
+    for (size_t i = 0; i < file->dags_count; i++)
+        if (file->dags[i] != NULL && list_dag(listing, file->dags[i], path, 0, err) != STATUS_OK)
+            return err->code;
+    return STATUS_OK;
+}
+
+static enum status list_folder(struct dag_listing *listing, struct err *err)
+{
+    struct spec_paths paths = {0};
+    struct err ignored = {0};
+    enum status status = STATUS_OK;
+    if (listing->service->dags != NULL &&
+        spec_find_files(listing->service->dags, &paths, &ignored) == STATUS_OK)
+        for (size_t i = 0; i < paths.count && status == STATUS_OK; i++)
+            status = list_file(listing, paths.items[i], err);
+    spec_paths_fini(&paths);
+    return status;
+}
+
+enum status op_dag_list(struct service *service, const json_t *request, json_t **out,
+                        struct err *err)
+{
+    CLEANUP(strmap_freep) struct strmap *seen = strmap_new();
+    CLEANUP(json_decrefp) json_t *dags = json_build_array();
+    struct dag_listing listing = {
+        .service = service,
+        .tag = json_get_string(request, "tag", NULL),
+        .seen = seen,
+        .dags = dags,
+    };
+    if (service_store_if_any(service, &listing.store, err) != STATUS_OK ||
+        (listing.store != NULL &&
+         store_version_each(listing.store, list_version, &listing, err) != STATUS_OK) ||
+        list_folder(&listing, err) != STATUS_OK)
+        return err_wrap(err, "list DAGs");
+    *out = json_build_object();
+    json_put_int(*out, "total_entries", (int64_t)json_array_size(dags));
+    json_put(*out, "dags", TAKE(dags));
+    return STATUS_OK;
+}
+
+/* --- one DAG --------------------------------------------------------------------------------- */
+
+static json_t *describe_tasks(const struct dag *dag)
+{
+    json_t *tasks = json_build_array();
+    for (size_t i = 0; i < dag->tasks_count; i++)
+        json_build_append(tasks, dag_json_task(dag, dag->order[i]));
+    return tasks;
+}
+
+enum status op_dag_show(struct service *service, const json_t *request, json_t **out,
+                        struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    CLEANUP(lookup_dag_fini) struct found_dag found = {0};
+    CLEANUP(json_decrefp) json_t *object = NULL;
+    struct store *store = NULL;
+    if (lookup_dag(service, arena, request, &found, err) != STATUS_OK ||
+        service_store_if_any(service, &store, err) != STATUS_OK)
+        return err->code;
+    object = dag_json(found.dag);
+    json_put_string(object, "file", found.path);
+    if (found.version > 0)
+        json_put_int(object, "dag_version", found.version);
+    json_put(object, "tasks", describe_tasks(found.dag));
+    if (put_last_run(service, store, found.dag->id, object, err) != STATUS_OK)
+        return err->code;
+    *out = TAKE(object);
+    return STATUS_OK;
+}
+
+enum status op_dag_source(struct service *service, const json_t *request, json_t **out,
+                          struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    CLEANUP(lookup_dag_fini) struct found_dag found = {0};
+    if (lookup_dag(service, arena, request, &found, err) != STATUS_OK)
+        return err->code;
+    *out = json_build_object();
+    json_put_string(*out, "dag_id", found.dag->id);
+    json_put_string(*out, "file", found.path);
+    json_put_string(*out, "text", found.text);
+    return STATUS_OK;
+}
+
+/* --- tasks of a DAG -------------------------------------------------------------------------- */
+
+enum status op_task_list(struct service *service, const json_t *request, json_t **out,
+                         struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    CLEANUP(lookup_dag_fini) struct found_dag found = {0};
+    if (lookup_dag(service, arena, request, &found, err) != STATUS_OK)
+        return err->code;
+    *out = json_build_object();
+    json_put_string(*out, "dag_id", found.dag->id);
+    json_put_int(*out, "total_entries", (int64_t)found.dag->tasks_count);
+    json_put(*out, "tasks", describe_tasks(found.dag));
+    return STATUS_OK;
+}
+
+enum status op_task_show(struct service *service, const json_t *request, json_t **out,
+                         struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    CLEANUP(lookup_dag_fini) struct found_dag found = {0};
+    int64_t node = 0;
+    if (lookup_dag(service, arena, request, &found, err) != STATUS_OK ||
+        lookup_node(found.dag, json_get_string(request, "task", ""), &node, err) != STATUS_OK)
+        return err->code;
+    *out = dag_json_task(found.dag, (size_t)node);
+    json_put_string(*out, "dag_id", found.dag->id);
+    return STATUS_OK;
+}

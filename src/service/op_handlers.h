@@ -1,0 +1,40 @@
+#pragma once
+/*
+ * op_handlers: the handler of every operation. What each takes and gives is in operations.c.
+ */
+#include "base/attrs.h"
+#include "base/err.h"
+#include "base/json.h"
+
+struct service;
+
+#define OPERATION_HANDLER(name)                                                                    \
+    NODISCARD enum status name(struct service *service, const json_t *request, json_t **out,       \
+                               struct err *err)
+
+OPERATION_HANDLER(op_config_get);
+OPERATION_HANDLER(op_config_list);
+OPERATION_HANDLER(op_dag_graph);
+OPERATION_HANDLER(op_dag_list);
+OPERATION_HANDLER(op_dag_show);
+OPERATION_HANDLER(op_dag_source);
+OPERATION_HANDLER(op_dag_validate);
+OPERATION_HANDLER(op_doctor_check);
+OPERATION_HANDLER(op_log_read);
+OPERATION_HANDLER(op_run_active);
+OPERATION_HANDLER(op_run_cancel);
+OPERATION_HANDLER(op_run_delete);
+OPERATION_HANDLER(op_run_list);
+OPERATION_HANDLER(op_run_note);
+OPERATION_HANDLER(op_run_retry);
+OPERATION_HANDLER(op_run_show);
+OPERATION_HANDLER(op_run_tasks);
+OPERATION_HANDLER(op_run_values);
+OPERATION_HANDLER(op_store_backup);
+OPERATION_HANDLER(op_store_check);
+OPERATION_HANDLER(op_store_migrate);
+OPERATION_HANDLER(op_store_restore);
+OPERATION_HANDLER(op_task_clear);
+OPERATION_HANDLER(op_task_list);
+OPERATION_HANDLER(op_task_mark);
+OPERATION_HANDLER(op_task_show);

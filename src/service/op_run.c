@@ -1,0 +1,333 @@
+/*
+ * Runs as they are: nothing here changes one.
+ */
+#include <string.h>
+
+#include "base/check.h"
+#include "base/str.h"
+#include "service/json_build.h"
+#include "service/lookup.h"
+#include "service/op_handlers.h"
+#include "service/run_json.h"
+#include "store/overview.h"
+#include "store/value.h"
+#include "store/version.h"
+
+enum { RUNS_DEFAULT = 100, RUNS_MAX = 100000, ACTIVE_MAX = 10000 };
+
+/* A number of the request within bounds. */
+static enum status get_number(const json_t *request, const char *key, int64_t otherwise,
+                              int64_t most, int64_t *out, struct err *err)
+{
+    int64_t value = json_get_int(request, key, otherwise);
+    if (value < 0 || value > most)
+        return err_set(err, STATUS_INVALID, "'%s' must be from 0 to %lld", key, (long long)most);
+    *out = value;
+    return STATUS_OK;
+}
+
+/* --- run.list -------------------------------------------------------------------------------- */
+
+struct listing {
+    const struct service *service;
+    struct store *store;
+    json_t *runs;
+    int64_t offset; /* still to be left out */
+};
+
+static enum status list_run(void *context, const struct run_info *run, struct err *err)
+{
+    struct listing *listing = context;
+    if (listing->offset > 0) {
+        listing->offset--;
+        return STATUS_OK;
+    }
+    json_t *object = NULL;
+    if (run_json_load(listing->service, listing->store, run, &object, err) != STATUS_OK)
+        return err->code;
+    json_build_append(listing->runs, object);
+    return STATUS_OK;
+}
+
+static const char *run_state_at(const void *context, size_t i)
+{
+    (void)context;
+    return run_state_name((enum run_state)i);
+}
+
+static enum status read_state(const json_t *request, int64_t *out, struct err *err)
+{
+    const char *name = json_get_string(request, "state", NULL);
+    enum run_state state = RUN_QUEUED;
+    *out = -1;
+    if (name == NULL)
+        return STATUS_OK;
+    if (!run_state_parse(name, &state)) {
+        const char *near = str_nearest(name, RUN_STATE_COUNT, run_state_at, NULL);
+        return err_set(err, STATUS_INVALID, "no run is ever '%.60s'%s%s%s", name,
+                       near != NULL ? ", did you mean '" : "", near != NULL ? near : "",
+                       near != NULL ? "'?" : "");
+    }
+    *out = (int64_t)state;
+    return STATUS_OK;
+}
+
+enum status op_run_list(struct service *service, const json_t *request, json_t **out,
+                        struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *runs = json_build_array();
+    struct listing listing = {.service = service, .runs = runs};
+    struct run_filter filter = {.dag_id = json_get_string(request, "dag", NULL)};
+    if (read_state(request, &filter.state, err) != STATUS_OK ||
+        get_number(request, "limit", RUNS_DEFAULT, RUNS_MAX, &filter.limit, err) != STATUS_OK ||
+        get_number(request, "offset", 0, INT64_MAX - RUNS_MAX, &listing.offset, err) != STATUS_OK ||
+        service_store_if_any(service, &listing.store, err) != STATUS_OK)
+        return err->code;
+    filter.limit += listing.offset;
+    if (listing.store != NULL &&
+        store_run_each(listing.store, &filter, list_run, &listing, err) != STATUS_OK)
+        return err_wrap(err, "list runs");
+    *out = json_build_object();
+    json_put_int(*out, "total_entries", (int64_t)json_array_size(runs));
+    json_put(*out, "dag_runs", TAKE(runs));
+    return STATUS_OK;
+}
+
+/* --- run.show -------------------------------------------------------------------------------- */
+
+struct owners {
+    const struct service *service;
+    int64_t held_by;
+    int64_t alive;
+};
+
+static void count_owner(void *context, int64_t host)
+{
+    struct owners *owners = context;
+    owners->held_by++;
+    owners->alive += service_host_is_alive(owners->service, host);
+}
+
+enum status op_run_show(struct service *service, const json_t *request, json_t **out,
+                        struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    struct found_run run;
+    json_t *object = NULL;
+    struct owners owners = {.service = service};
+    if (lookup_run(service, DB_READ_ONLY, arena, request, &run, err) != STATUS_OK)
+        return err->code;
+    if (!run_state_is_final(run.info.state) &&
+        store_host_of_run(run.store, run.info.id, count_owner, &owners, err) != STATUS_OK)
+        return err->code;
+    if (run_json_load(service, run.store, &run.info, &object, err) != STATUS_OK)
+        return err->code;
+    if (owners.held_by > owners.alive)
+        json_put_string(object, "reason", "its owner is dead: `eider retry` continues it");
+    *out = object;
+    return STATUS_OK;
+}
+
+/* --- run.tasks ------------------------------------------------------------------------------- */
+
+struct task_listing {
+    const struct service *service;
+    const struct found_run *run;
+    json_t *tasks;
+    int64_t node;  /* only this one; -1: all */
+    int64_t state; /* only these; -1: all */
+};
+
+static enum status list_task(void *context, const struct run_row *run, const struct task_row *task,
+                             struct err *err)
+{
+    struct task_listing *listing = context;
+    if ((listing->node >= 0 && task->node != listing->node) ||
+        (listing->state >= 0 && (int64_t)task->state != listing->state))
+        return STATUS_OK;
+    json_t *object =
+        task_json(listing->service, &listing->run->info, &run->dag->tasks[task->node], task);
+    json_build_append(listing->tasks, object);
+    return task_json_add_host(listing->service, listing->run->store, task, object, err);
+}
+
+static const char *task_state_at(const void *context, size_t i)
+{
+    (void)context;
+    return task_state_name((enum task_state)i);
+}
+
+static enum status read_task_state(const json_t *request, int64_t *out, struct err *err)
+{
+    const char *name = json_get_string(request, "state", NULL);
+    enum task_state state = TASK_NONE;
+    if (name == NULL)
+        return STATUS_OK;
+    if (!task_state_parse(name, &state)) {
+        const char *near = str_nearest(name, TASK_STATE_COUNT, task_state_at, NULL);
+        return err_set(err, STATUS_INVALID, "no task is ever '%.60s'%s%s%s", name,
+                       near != NULL ? ", did you mean '" : "", near != NULL ? near : "",
+                       near != NULL ? "'?" : "");
+    }
+    *out = (int64_t)state;
+    return STATUS_OK;
+}
+
+enum status op_run_tasks(struct service *service, const json_t *request, json_t **out,
+                         struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    CLEANUP(json_decrefp) json_t *tasks = json_build_array();
+    struct found_run run;
+    struct task_listing listing = {
+        .service = service, .run = &run, .tasks = tasks, .node = -1, .state = -1};
+    const char *task_id = json_get_string(request, "task", NULL);
+    if (read_task_state(request, &listing.state, err) != STATUS_OK ||
+        lookup_run(service, DB_READ_ONLY, arena, request, &run, err) != STATUS_OK ||
+        (task_id != NULL && lookup_node(run.dag, task_id, &listing.node, err) != STATUS_OK) ||
+        store_task_each(run.store, run.info.id, list_task, &listing, err) != STATUS_OK)
+        return err->code;
+    *out = json_build_object();
+    json_put_int(*out, "total_entries", (int64_t)json_array_size(tasks));
+    json_put(*out, "task_instances", TAKE(tasks));
+    return STATUS_OK;
+}
+
+/* --- run.active ------------------------------------------------------------------------------ */
+
+struct active {
+    struct service *service;
+    struct store *store;
+    struct arena *arena;
+    struct run_info run; /* of the task before: they come by run */
+    const struct dag *dag;
+    json_t *tasks;
+};
+
+static enum status list_active(struct active *active, int64_t id, struct err *err)
+{
+    struct task_row task;
+    struct err problem = {0};
+    enum status status = store_task_load(active->store, active->arena, id, &task, &problem);
+    /* It may have ended since it was listed. */
+    if (status == STATUS_NOT_FOUND || (status == STATUS_OK && task.state != TASK_RUNNING))
+        return STATUS_OK;
+    if (status == STATUS_OK && task.run != active->run.id) {
+        status = store_run_load(active->store, active->arena, task.run, &active->run, &problem);
+        if (status == STATUS_OK)
+            status = store_version_dag(active->store, active->run.version, &active->dag, &problem);
+    }
+    if (status != STATUS_OK) {
+        *err = problem;
+        return status;
+    }
+    json_t *object =
+        task_json(active->service, &active->run, &active->dag->tasks[task.node], &task);
+    json_build_append(active->tasks, object);
+    return task_json_add_host(active->service, active->store, &task, object, err);
+}
+
+enum status op_run_active(struct service *service, const json_t *request, json_t **out,
+                          struct err *err)
+{
+    (void)request;
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    CLEANUP(json_decrefp) json_t *tasks = json_build_array();
+    struct active active = {.service = service, .arena = arena, .tasks = tasks};
+    int64_t *ids = NULL;
+    size_t count = 0;
+    if (service_store_if_any(service, &active.store, err) != STATUS_OK ||
+        (active.store != NULL &&
+         store_held_list(active.store, arena, ACTIVE_MAX, &ids, &count, err) != STATUS_OK))
+        return err->code;
+    for (size_t i = 0; i < count; i++)
+        if (list_active(&active, ids[i], err) != STATUS_OK)
+            return err_wrap(err, "list what runs");
+    *out = json_build_object();
+    json_put_int(*out, "total_entries", (int64_t)json_array_size(tasks));
+    json_put(*out, "task_instances", TAKE(tasks));
+    return STATUS_OK;
+}
+
+/* --- run.values ------------------------------------------------------------------------------ */
+
+struct value_listing {
+    struct found_run run;
+    const char *key;   /* only this one, or NULL */
+    int64_t node;      /* only this one; -1: all */
+    int64_t map_index; /* only this one; -1: all */
+    const struct task_def *def;
+    const struct task_row *task;
+    json_t *values;
+};
+
+/* Keys with two underscores are the program's own. */
+static bool is_hidden(const char *key)
+{
+    return str_starts_with(key, "__");
+}
+
+static enum status list_value(void *context, const struct value_info *value, struct err *err)
+{
+    struct value_listing *listing = context;
+    if (is_hidden(value->key) || (listing->key != NULL && !str_equal(listing->key, value->key)))
+        return STATUS_OK;
+    json_t *object = json_build_object();
+    json_build_append(listing->values, object);
+    json_put_string(object, "task_id", listing->def->id);
+    json_put_int(object, "map_index", listing->task->map_index);
+    json_put_string(object, "label", listing->task->label);
+    json_put_string(object, "key", value->key);
+    json_put_int(object, "bytes", value->bytes);
+    json_put_bool(object, "spilled", value->json == NULL);
+    json_t *parsed = NULL;
+    if (value->json == NULL) {
+        json_put(object, "value", json_null());
+        return STATUS_OK;
+    }
+    if (json_parse(value->json, strlen(value->json), &parsed, err) != STATUS_OK)
+        return err_wrap(err, "value '%s' of '%s'", value->key, listing->def->id);
+    json_put(object, "value", parsed);
+    return STATUS_OK;
+}
+
+static enum status list_values(void *context, const struct run_row *run,
+                               const struct task_row *task, struct err *err)
+{
+    struct value_listing *listing = context;
+    if ((listing->node >= 0 && task->node != listing->node) ||
+        (listing->map_index >= 0 && task->map_index != listing->map_index))
+        return STATUS_OK;
+    listing->def = &run->dag->tasks[task->node];
+    listing->task = task;
+    return store_value_each(listing->run.store, task->id, list_value, listing, err);
+}
+
+enum status op_run_values(struct service *service, const json_t *request, json_t **out,
+                          struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    CLEANUP(json_decrefp) json_t *values = json_build_array();
+    const char *task_id = json_get_string(request, "task", NULL);
+    struct value_listing listing = {
+        .key = json_get_string(request, "key", NULL),
+        .node = -1,
+        .map_index = json_get_int(request, "map_index", -1),
+        .values = values,
+    };
+    if (listing.map_index >= 0 && task_id == NULL)
+        return err_set(err, STATUS_INVALID, "'map_index' needs a task");
+    if (lookup_run(service, DB_READ_ONLY, arena, request, &listing.run, err) != STATUS_OK ||
+        (task_id != NULL &&
+         lookup_node(listing.run.dag, task_id, &listing.node, err) != STATUS_OK) ||
+        store_task_each(listing.run.store, listing.run.info.id, list_values, &listing, err) !=
+            STATUS_OK)
+        return err->code;
+    if (listing.key != NULL && task_id != NULL && json_array_size(values) == 0)
+        return err_set(err, STATUS_NOT_FOUND, "task '%s' has no value '%.100s'", task_id,
+                       listing.key);
+    *out = json_build_object();
+    json_put_int(*out, "total_entries", (int64_t)json_array_size(values));
+    json_put(*out, "values", TAKE(values));
+    return STATUS_OK;
+}

@@ -1,0 +1,167 @@
+/*
+ * DAG files with all their problems at once.
+ */
+#include <string.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+#include "model/limits.h"
+#include "service/json_build.h"
+#include "service/op_handlers.h"
+#include "spec/diag_render.h"
+#include "spec/spec.h"
+#include "spec/spec_find.h"
+
+struct validation {
+    json_t *files;
+    int64_t errors;
+    int64_t warnings;
+};
+
+/* The start of each line of a text, so that many problems of a long file stay cheap. */
+struct line_finder {
+    const char *at;
+    int line;
+};
+
+static const char *find_line(struct line_finder *finder, int line, size_t *out_length)
+{
+    while (finder->line < line) {
+        const char *end = strchr(finder->at, '\n');
+        if (end == NULL)
+            return NULL;
+        finder->at = end + 1;
+        finder->line++;
+    }
+    *out_length = strcspn(finder->at, "\r\n");
+    return finder->at;
+}
+
+/* Problems are sorted by place, so one pass over the text finds all their lines. */
+static json_t *describe_problems(const struct spec_file *file)
+{
+    enum { SOURCE_BYTES_MAX = 2000 };
+    struct line_finder finder = {.at = file->text, .line = 1};
+    json_t *problems = diag_render_json(&file->diags, file->path);
+    for (size_t i = 0; i < file->diags.count; i++) {
+        int line = file->diags.items[i].line;
+        size_t length = 0;
+        const char *source = line > 0 ? find_line(&finder, line, &length) : NULL;
+        if (source != NULL)
+            json_put(json_array_get(problems, i), "source",
+                     json_text(source, MIN(length, (size_t)SOURCE_BYTES_MAX)));
+    }
+    return problems;
+}
+
+static void add_file(struct validation *validation, const struct spec_file *file)
+{
+    json_t *object = json_build_object();
+    json_t *dags = json_build_array();
+    int64_t tasks = 0;
+    for (size_t i = 0; i < file->dags_count; i++) {
+        if (file->dags[i] == NULL)
+            continue;
+        json_build_append(dags, json_string(file->dags[i]->id));
+        tasks += (int64_t)file->dags[i]->tasks_count;
+    }
+    json_build_append(validation->files, object);
+    json_put_string(object, "path", file->path);
+    json_put_bool(object, "ok", file->diags.errors == 0);
+    json_put(object, "dags", dags);
+    json_put_int(object, "tasks_total", tasks);
+    json_put(object, "problems", describe_problems(file));
+    json_put_bool(object, "truncated", file->diags.truncated);
+    validation->errors += (int64_t)file->diags.errors;
+    for (size_t i = 0; i < file->diags.count; i++)
+        validation->warnings += file->diags.items[i].severity == DIAG_WARNING;
+}
+
+/* A file that cannot be read at all is a problem of the file as a whole. */
+static void add_unreadable(struct validation *validation, const char *path, const struct err *err)
+{
+    json_t *object = json_build_object();
+    json_t *problems = json_build_array();
+    json_t *problem = json_build_object();
+    json_put_string(problem, "file", path);
+    json_put_int(problem, "line", 0);
+    json_put_int(problem, "column", 0);
+    json_put_int(problem, "length", 0);
+    json_put_string(problem, "severity", "error");
+    json_put_string(problem, "message", err->text);
+    json_build_append(problems, problem);
+    json_build_append(validation->files, object);
+    json_put(object, "path", json_text(path, strlen(path)));
+    json_put_bool(object, "ok", false);
+    json_put(object, "dags", json_build_array());
+    json_put_int(object, "tasks_total", 0);
+    json_put(object, "problems", problems);
+    json_put_bool(object, "truncated", false);
+    validation->errors++;
+}
+
+static void validate_file(struct validation *validation, const char *path)
+{
+    CLEANUP(spec_file_freep) struct spec_file *file = NULL;
+    struct err err = {0};
+    if (spec_load_file(path, &file, &err) == STATUS_OK)
+        add_file(validation, file);
+    else
+        add_unreadable(validation, path, &err);
+}
+
+static enum status validate_path(struct validation *validation, const char *path, struct err *err)
+{
+    struct spec_paths paths = {0};
+    enum status status = spec_find_files(path, &paths, err);
+    if (status == STATUS_OK && paths.count == 0)
+        status = err_set(err, STATUS_NOT_FOUND, "there are no DAG files in '%s'", path);
+    for (size_t i = 0; i < paths.count && status == STATUS_OK; i++)
+        validate_file(validation, paths.items[i]);
+    spec_paths_fini(&paths);
+    return status;
+}
+
+static enum status validate_texts(struct validation *validation, const json_t *texts,
+                                  struct err *err)
+{
+    /* jansson's iteration does not change the object, its signature merely predates const. */
+    const char *path;
+    json_t *text;
+    json_object_foreach((json_t *)(uintptr_t)texts, path, text)
+    {
+        size_t length = json_string_length(text);
+        if (!json_is_string(text))
+            return err_set(err, STATUS_INVALID, "'texts': '%.100s' must be a string", path);
+        if (length > LIMIT_FILE_BYTES)
+            return err_set(err, STATUS_LIMIT, "'%.100s' has more than %d bytes", path,
+                           LIMIT_FILE_BYTES);
+        CLEANUP(spec_file_freep)
+        struct spec_file *file = spec_load_text(path, json_string_value(text), length);
+        add_file(validation, file);
+    }
+    return STATUS_OK;
+}
+
+enum status op_dag_validate(struct service *service, const json_t *request, json_t **out,
+                            struct err *err)
+{
+    (void)service;
+    CLEANUP(json_decrefp) json_t *files = json_build_array();
+    struct validation validation = {.files = files};
+    const json_t *paths = json_object_get(request, "paths");
+    const json_t *texts = json_object_get(request, "texts");
+    if (json_array_size(paths) == 0 && json_object_size(texts) == 0)
+        return err_set(err, STATUS_INVALID, "name files or folders in 'paths'");
+    for (size_t i = 0; i < json_array_size(paths); i++)
+        if (validate_path(&validation, json_string_value(json_array_get(paths, i)), err) !=
+            STATUS_OK)
+            return err->code;
+    if (validate_texts(&validation, texts, err) != STATUS_OK)
+        return err->code;
+    *out = json_build_object();
+    json_put(*out, "files", TAKE(files));
+    json_put_int(*out, "errors", validation.errors);
+    json_put_int(*out, "warnings", validation.warnings);
+    return STATUS_OK;
+}

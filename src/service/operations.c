@@ -1,0 +1,309 @@
+/*
+ * The rows. Fenced off from the formatter because a table is read by column.
+ */
+#include "service/operations.h"
+
+#include "service/op_handlers.h"
+
+#define FIELDS(table)                                                                              \
+    {                                                                                              \
+        table, ARRAY_LEN(table)                                                                    \
+    }
+#define NO_FIELDS                                                                                  \
+    {                                                                                              \
+        NULL, 0                                                                                    \
+    }
+
+#define RUN                                                                                        \
+    {                                                                                              \
+        "run", FIELD_STRING, true, "number, DAG/RUN_ID, or DAG for its latest run"                 \
+    }
+#define TASK                                                                                       \
+    {                                                                                              \
+        "task", FIELD_STRING, true, "id of the task"                                               \
+    }
+#define DRY_RUN                                                                                    \
+    {                                                                                              \
+        "dry_run", FIELD_BOOLEAN, false, "only say what would happen"                              \
+    }
+#define INDEX                                                                                      \
+    {                                                                                              \
+        "map_index", FIELD_INTEGER, false, "one instance of a mapped task"                         \
+    }
+#define TOTAL                                                                                      \
+    {                                                                                              \
+        "total_entries", FIELD_INTEGER, true, "how many there are in the list"                     \
+    }
+
+/* clang-format off */
+static const struct operation_field REQUEST_DAG[] = {
+    {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
+    {"file", FIELD_STRING, false, "path of a DAG file"},
+};
+static const struct operation_field REQUEST_DAG_TASK[] = {
+    {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
+    {"file", FIELD_STRING, false, "path of a DAG file"},
+    TASK,
+};
+static const struct operation_field REQUEST_RUN[] = {RUN};
+static const struct operation_field REQUEST_DRY[] = {RUN, DRY_RUN};
+static const struct operation_field REQUEST_PATH[] = {
+    {"path", FIELD_STRING, true, "file of the copy"},
+};
+
+static const struct operation_field RECORD_RUN[] = {
+    {"number", FIELD_ID, true, "what names it most briefly"},
+    {"dag_id", FIELD_STRING, true, "its DAG"},
+    {"dag_run_id", FIELD_STRING, true, "its name within the DAG"},
+    {"state", FIELD_STRING, true, "queued, running, success, failed or cancelled"},
+    {"reason", FIELD_STRING, false, "why it is in that state"},
+    {"run_type", FIELD_STRING, true, "manual, scheduled or backfill"},
+    {"logical_date", FIELD_INSTANT, false, "what it is for"},
+    {"queued_at", FIELD_INSTANT, true, "when it was made"},
+    {"start_date", FIELD_INSTANT, false, "when its first task started"},
+    {"end_date", FIELD_INSTANT, false, "when it ended"},
+    {"duration", FIELD_NUMBER, false, "seconds, so far while it runs"},
+    {"tasks_total", FIELD_INTEGER, true, "tasks, instances one by one"},
+    {"counts", FIELD_OBJECT, true, "how many are in which state"},
+    {"params", FIELD_OBJECT, true, "parameters in force"},
+    {"conf", FIELD_OBJECT, true, "what was given when it was made"},
+    {"note", FIELD_STRING, false, "what people wrote about it"},
+    {"dag_version", FIELD_INTEGER, true, "version of the DAG it runs"},
+};
+static const struct operation_field RECORD_TASK_INSTANCE[] = {
+    {"number", FIELD_ID, true, "its run"},
+    {"dag_id", FIELD_STRING, true, "its DAG"},
+    {"dag_run_id", FIELD_STRING, true, "name of its run"},
+    {"task_id", FIELD_STRING, true, "its task"},
+    {"map_index", FIELD_INTEGER, true, "-1 unless it is an instance of a mapped task"},
+    {"label", FIELD_STRING, false, "of an instance"},
+    {"state", FIELD_STRING, true, "none, queued, running, success, failed, ..."},
+    {"try_number", FIELD_INTEGER, true, "attempts so far"},
+    {"max_tries", FIELD_INTEGER, true, "retries allowed"},
+    {"start_date", FIELD_INSTANT, false, "of its attempt"},
+    {"end_date", FIELD_INSTANT, false, "of its attempt"},
+    {"duration", FIELD_NUMBER, false, "seconds, so far while it runs"},
+    {"operator", FIELD_STRING, true, "its kind"},
+    {"reason", FIELD_STRING, false, "from the closed list"},
+    {"message", FIELD_STRING, false, "what explains the reason"},
+    {"exit_code", FIELD_INTEGER, false, "of its process"},
+    {"signal", FIELD_INTEGER, false, "that ended its process"},
+    {"queue", FIELD_STRING, true, "where it waits"},
+    {"hostname", FIELD_STRING, false, "who runs it"},
+    {"pid", FIELD_INTEGER, false, "of the process that owns it"},
+    {"retries_left", FIELD_INTEGER, true, "of its budget"},
+};
+static const struct operation_field RECORD_DAG[] = {
+    {"dag_id", FIELD_STRING, true, "its id"},
+    {"title", FIELD_STRING, false, "a name for people"},
+    {"description", FIELD_STRING, false, "what it does"},
+    {"owner", FIELD_STRING, false, "who answers for it"},
+    {"namespace", FIELD_STRING, true, "scope of grants and names"},
+    {"tags", FIELD_STRINGS, true, "words to find it by"},
+    {"file", FIELD_STRING, false, "where it is written"},
+    {"dag_version", FIELD_INTEGER, false, "newest version in the store"},
+    {"tasks_total", FIELD_INTEGER, true, "tasks"},
+    {"params", FIELD_OBJECT, true, "declarations of parameters"},
+    {"timeout", FIELD_NUMBER, false, "seconds for a run"},
+    {"schedule", FIELD_ANY, false, "when it runs by itself"},
+    {"last_run", FIELD_OBJECT, false, "its newest run"},
+    {"tasks", FIELD_ARRAY, true, "tasks, parents first"},
+};
+static const struct operation_field RECORD_TASK[] = {
+    {"task_id", FIELD_STRING, true, "its id"},
+    {"operator", FIELD_STRING, true, "its kind"},
+    {"doc", FIELD_STRING, false, "what it does"},
+    {"group", FIELD_STRING, false, "innermost group"},
+    {"needs", FIELD_STRINGS, true, "tasks before it"},
+    {"dependants", FIELD_STRINGS, true, "tasks after it"},
+    {"trigger_rule", FIELD_STRING, true, "when it may run"},
+    {"if", FIELD_STRING, false, "condition"},
+    {"is_mapped", FIELD_BOOLEAN, true, "has instances"},
+    {"retries", FIELD_INTEGER, true, "after the first attempt"},
+    {"timeout", FIELD_NUMBER, false, "seconds for an attempt"},
+    {"pool", FIELD_STRING, false, "whose slots it takes"},
+    {"queue", FIELD_STRING, true, "where it waits"},
+    {"settings", FIELD_ANY, true, "value of the kind key"},
+};
+static const struct operation_field RECORD_SETTING[] = {
+    {"key", FIELD_STRING, true, "its name"},
+    {"value", FIELD_ANY, true, "the value in force"},
+    {"origin", FIELD_STRING, true, "where the value came from"},
+    {"environment", FIELD_STRING, true, "variable that sets it"},
+    {"flag", FIELD_STRING, false, "option that sets it"},
+    {"help", FIELD_STRING, true, "what it means"},
+};
+
+static const struct operation_field REQUEST_CONFIG_GET[] = {
+    {"key", FIELD_STRING, true, "name of the setting"},
+};
+static const struct operation_field LIST_SETTINGS[] = {
+    {"settings", FIELD_ARRAY, true, "every setting"}, TOTAL,
+};
+static const struct operation_field REQUEST_GRAPH[] = {
+    {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
+    {"file", FIELD_STRING, false, "path of a DAG file"},
+    {"run", FIELD_STRING, false, "draw this run with its states"},
+    {"format", FIELD_STRING, false, "text, dot, mermaid or svg"},
+    {"width", FIELD_INTEGER, false, "columns for text; 0: no limit"},
+    {"ascii", FIELD_BOOLEAN, false, "text without box characters"},
+};
+static const struct operation_field RESPONSE_GRAPH[] = {
+    {"dag_id", FIELD_STRING, true, "what was drawn"},
+    {"format", FIELD_STRING, true, "form of the text"},
+    {"text", FIELD_STRING, true, "the picture"},
+};
+static const struct operation_field REQUEST_DAG_LIST[] = {
+    {"tag", FIELD_STRING, false, "only those with this tag"},
+};
+static const struct operation_field LIST_DAGS[] = {{"dags", FIELD_ARRAY, true, "DAGs by id"}, TOTAL};
+static const struct operation_field RESPONSE_SOURCE[] = {
+    {"dag_id", FIELD_STRING, true, "its id"},
+    {"file", FIELD_STRING, false, "where it is written"},
+    {"text", FIELD_STRING, true, "as its author wrote it"},
+};
+static const struct operation_field REQUEST_VALIDATE[] = {
+    {"paths", FIELD_STRINGS, false, "files and folders"},
+    {"texts", FIELD_OBJECT, false, "file name to text, for files that are not saved"},
+};
+static const struct operation_field RESPONSE_VALIDATE[] = {
+    {"files", FIELD_ARRAY, true, "path, ok, dags, tasks_total and problems of each"},
+    {"errors", FIELD_INTEGER, true, "of all files"},
+    {"warnings", FIELD_INTEGER, true, "of all files"},
+};
+static const struct operation_field RESPONSE_CHECKS[] = {
+    {"ok", FIELD_BOOLEAN, true, "nothing failed"},
+    {"checks", FIELD_ARRAY, true, "name, state, detail and advice of each"},
+};
+static const struct operation_field REQUEST_LOG[] = {
+    RUN,
+    {"task", FIELD_STRING, false, "only of this task"},
+    INDEX,
+    {"try_number", FIELD_INTEGER, false, "this attempt; the newest by default"},
+    {"tail", FIELD_INTEGER, false, "only the last lines; counts for the first part"},
+    {"grep", FIELD_STRING, false, "only lines that match this extended regular expression"},
+    {"cursor", FIELD_STRING, false, "where the part before ended"},
+};
+static const struct operation_field RESPONSE_LOG[] = {
+    {"entries", FIELD_ARRAY, true, "task_id, map_index, label, try_number, text; base64 of bytes that are no text"},
+    {"cursor", FIELD_STRING, true, "for the next part"},
+    {"more", FIELD_BOOLEAN, true, "another part is there at once"},
+    {"live", FIELD_BOOLEAN, true, "more may come later"},
+};
+static const struct operation_field LIST_TASK_INSTANCES[] = {
+    {"task_instances", FIELD_ARRAY, true, "task instances"}, TOTAL,
+};
+static const struct operation_field REQUEST_CANCEL[] = {
+    RUN, {"task", FIELD_STRING, false, "only this task, unless it runs already"}, INDEX, DRY_RUN,
+};
+static const struct operation_field REQUEST_RUN_LIST[] = {
+    {"dag", FIELD_STRING, false, "only of this DAG"},
+    {"state", FIELD_STRING, false, "only in this state"},
+    {"limit", FIELD_INTEGER, false, "at most so many"},
+    {"offset", FIELD_INTEGER, false, "leave out the first"},
+};
+static const struct operation_field LIST_RUNS[] = {
+    {"dag_runs", FIELD_ARRAY, true, "runs, newest first"}, TOTAL,
+};
+static const struct operation_field REQUEST_NOTE[] = {
+    RUN, {"note", FIELD_STRING, true, "the note; empty removes it"},
+};
+static const struct operation_field REQUEST_RETRY[] = {
+    RUN, {"tasks", FIELD_STRINGS, false, "these; by default what did not succeed"}, DRY_RUN,
+};
+static const struct operation_field REQUEST_RUN_TASKS[] = {
+    RUN,
+    {"state", FIELD_STRING, false, "only in this state"},
+    {"task", FIELD_STRING, false, "only of this task"},
+};
+static const struct operation_field REQUEST_VALUES[] = {
+    RUN,
+    {"task", FIELD_STRING, false, "only of this task"},
+    {"key", FIELD_STRING, false, "only this key"},
+    INDEX,
+};
+static const struct operation_field LIST_VALUES[] = {
+    {"values", FIELD_ARRAY, true, "task_id, map_index, key, value, bytes and spilled of each"}, TOTAL,
+};
+static const struct operation_field RESPONSE_BACKUP[] = {
+    {"path", FIELD_STRING, true, "the file"},
+    {"bytes", FIELD_INTEGER, true, "its size"},
+    {"schema", FIELD_INTEGER, true, "its schema"},
+};
+static const struct operation_field REQUEST_MIGRATE[] = {DRY_RUN};
+static const struct operation_field RESPONSE_MIGRATE[] = {
+    {"from", FIELD_INTEGER, true, "schema before"},
+    {"to", FIELD_INTEGER, true, "schema afterwards"},
+    {"applied", FIELD_STRINGS, true, "steps"},
+};
+static const struct operation_field REQUEST_CLEAR[] = {
+    RUN,
+    {"tasks", FIELD_STRINGS, true, "which"},
+    {"downstream", FIELD_BOOLEAN, false, "what comes after them always runs again"},
+    INDEX,
+    DRY_RUN,
+};
+static const struct operation_field LIST_TASKS[] = {
+    {"dag_id", FIELD_STRING, true, "their DAG"}, {"tasks", FIELD_ARRAY, true, "tasks, parents first"}, TOTAL,
+};
+static const struct operation_field REQUEST_MARK[] = {
+    RUN, TASK, {"state", FIELD_STRING, true, "success, failed or skipped"}, INDEX,
+};
+
+static const struct operation ROWS[] = {
+    {"config.get", "the value of a setting", PERMISSION_VIEWER,
+        FIELDS(REQUEST_CONFIG_GET), FIELDS(RECORD_SETTING), op_config_get},
+    {"config.list", "every setting and where its value came from", PERMISSION_VIEWER,
+        NO_FIELDS, FIELDS(LIST_SETTINGS), op_config_list},
+    {"dag.graph", "draw a DAG, with the states of a run if one is named", PERMISSION_VIEWER,
+        FIELDS(REQUEST_GRAPH), FIELDS(RESPONSE_GRAPH), op_dag_graph},
+    {"dag.list", "DAGs that ran or lie in the folder of DAG files", PERMISSION_VIEWER,
+        FIELDS(REQUEST_DAG_LIST), FIELDS(LIST_DAGS), op_dag_list},
+    {"dag.show", "a DAG with its tasks", PERMISSION_VIEWER,
+        FIELDS(REQUEST_DAG), FIELDS(RECORD_DAG), op_dag_show},
+    {"dag.source", "a DAG as its author wrote it", PERMISSION_VIEWER,
+        FIELDS(REQUEST_DAG), FIELDS(RESPONSE_SOURCE), op_dag_source},
+    {"dag.validate", "check DAG files", PERMISSION_VIEWER,
+        FIELDS(REQUEST_VALIDATE), FIELDS(RESPONSE_VALIDATE), op_dag_validate},
+    {"doctor.check", "check that this machine has what is needed", PERMISSION_VIEWER,
+        NO_FIELDS, FIELDS(RESPONSE_CHECKS), op_doctor_check},
+    {"log.read", "what tasks printed, in parts", PERMISSION_VIEWER,
+        FIELDS(REQUEST_LOG), FIELDS(RESPONSE_LOG), op_log_read},
+    {"run.active", "what runs now, over all runs", PERMISSION_VIEWER,
+        NO_FIELDS, FIELDS(LIST_TASK_INSTANCES), op_run_active},
+    {"run.cancel", "stop a run or one of its tasks", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_CANCEL), FIELDS(RECORD_RUN), op_run_cancel},
+    {"run.delete", "delete a run with its logs and values", PERMISSION_EDITOR,
+        FIELDS(REQUEST_DRY), FIELDS(RECORD_RUN), op_run_delete},
+    {"run.list", "runs, newest first", PERMISSION_VIEWER,
+        FIELDS(REQUEST_RUN_LIST), FIELDS(LIST_RUNS), op_run_list},
+    {"run.note", "set the note of a run", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_NOTE), FIELDS(RECORD_RUN), op_run_note},
+    {"run.retry", "let run again what did not succeed", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_RETRY), FIELDS(LIST_TASK_INSTANCES), op_run_retry},
+    {"run.show", "a run", PERMISSION_VIEWER,
+        FIELDS(REQUEST_RUN), FIELDS(RECORD_RUN), op_run_show},
+    {"run.tasks", "the tasks of a run and the instances of mapped ones", PERMISSION_VIEWER,
+        FIELDS(REQUEST_RUN_TASKS), FIELDS(LIST_TASK_INSTANCES), op_run_tasks},
+    {"run.values", "what tasks returned", PERMISSION_VIEWER,
+        FIELDS(REQUEST_VALUES), FIELDS(LIST_VALUES), op_run_values},
+    {"store.backup", "copy the store while it is in use", PERMISSION_ADMIN,
+        FIELDS(REQUEST_PATH), FIELDS(RESPONSE_BACKUP), op_store_backup},
+    {"store.check", "check the store for damage", PERMISSION_ADMIN,
+        NO_FIELDS, FIELDS(RESPONSE_CHECKS), op_store_check},
+    {"store.migrate", "bring the store to this program's schema", PERMISSION_ADMIN,
+        FIELDS(REQUEST_MIGRATE), FIELDS(RESPONSE_MIGRATE), op_store_migrate},
+    {"store.restore", "put a backup in the place of the store", PERMISSION_ADMIN,
+        FIELDS(REQUEST_PATH), FIELDS(RESPONSE_BACKUP), op_store_restore},
+    {"task.clear", "forget the outcome of tasks, so that they run again", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_CLEAR), FIELDS(LIST_TASK_INSTANCES), op_task_clear},
+    {"task.list", "the tasks of a DAG", PERMISSION_VIEWER,
+        FIELDS(REQUEST_DAG), FIELDS(LIST_TASKS), op_task_list},
+    {"task.mark", "set the state of a task by hand", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_MARK), FIELDS(RECORD_TASK_INSTANCE), op_task_mark},
+    {"task.show", "a task of a DAG", PERMISSION_VIEWER,
+        FIELDS(REQUEST_DAG_TASK), FIELDS(RECORD_TASK), op_task_show},
+};
+/* clang-format on */
+
+const struct operation_table OPERATIONS = {ROWS, ARRAY_LEN(ROWS)};

@@ -1,0 +1,180 @@
+#include "service/run_json.h"
+
+#include <string.h>
+
+#include "base/str.h"
+#include "service/json_build.h"
+
+void run_json_put_duration(json_t *object, const char *key, int64_t from_us, int64_t to_us)
+{
+    if (from_us == 0 || to_us == 0)
+        json_put(object, key, json_null());
+    else
+        json_put(object, key, json_real((double)MAX(to_us - from_us, (int64_t)0) / 1e6));
+}
+
+/* JSON that we wrote ourselves; what cannot be read is shown as text. */
+static void put_parsed(json_t *object, const char *key, const char *text)
+{
+    struct err ignored = {0};
+    json_t *value = NULL;
+    if (text == NULL || json_parse(text, strlen(text), &value, &ignored) != STATUS_OK)
+        json_put_string(object, key, text);
+    else
+        json_put(object, key, value);
+}
+
+static void put_counts(json_t *object, const struct tally *tally)
+{
+    json_t *counts = json_build_object();
+    for (enum task_state state = 0; state < TASK_STATE_COUNT; state++)
+        if (tally->states[state] > 0)
+            json_put_int(counts, task_state_name(state), tally->states[state]);
+    json_put(object, "counts", counts);
+    json_put_int(object, "tasks_total", tally->total);
+}
+
+static const char *reason_of_run(const struct run_info *run)
+{
+    if (run->cancel_asked == CANCEL_TIMEOUT)
+        return "timeout";
+    if (run->cancel_asked == CANCEL_ASKED)
+        return run_state_is_final(run->state) ? "cancelled" : "cancel asked";
+    return run->state == RUN_FAILED ? "tasks failed" : NULL;
+}
+
+json_t *run_json(const struct service *service, const struct run_info *run,
+                 const struct tally *tally)
+{
+    json_t *object = json_build_object();
+    bool is_over = run_state_is_final(run->state);
+    json_put_id(object, "number", run->id);
+    json_put_string(object, "dag_id", run->dag_id);
+    json_put_string(object, "dag_run_id", run->run_id);
+    json_put_string(object, "state", run_state_name(run->state));
+    json_put_string(object, "reason", reason_of_run(run));
+    json_put_string(object, "run_type", run->kind);
+    json_put_bool(object, "external_trigger", str_equal(run->kind, "manual"));
+    json_put_instant(object, "logical_date", run->logical_at_us);
+    json_put_instant(object, "data_interval_start", run->interval_start_us);
+    json_put_instant(object, "data_interval_end", run->interval_end_us);
+    json_put_instant(object, "queued_at", run->created_at_us);
+    json_put_instant(object, "start_date", run->started_at_us);
+    json_put_instant(object, "end_date", run->ended_at_us);
+    run_json_put_duration(object, "duration", run->started_at_us,
+                          is_over ? run->ended_at_us : service_now_us(service));
+    if (tally != NULL)
+        put_counts(object, tally);
+    put_parsed(object, "params", run->params);
+    put_parsed(object, "conf", run->conf);
+    json_put_string(object, "note", run->note != NULL && run->note[0] != '\0' ? run->note : NULL);
+    json_put_int(object, "dag_version", run->version_number);
+    json_put_string(object, "namespace", run->namespace_);
+    json_put_string(object, "file", run->path);
+    json_put_string(object, "actor", run->actor);
+    return object;
+}
+
+enum status run_json_load(const struct service *service, struct store *store,
+                          const struct run_info *run, json_t **out, struct err *err)
+{
+    struct tally tally;
+    if (store_tally(store, run, &tally, err) != STATUS_OK)
+        return err->code;
+    *out = run_json(service, run, &tally);
+    return STATUS_OK;
+}
+
+/* --- tasks ----------------------------------------------------------------------------------- */
+
+static void put_policy(json_t *object, const struct task_def *def, const struct task_row *task)
+{
+    json_put_int(object, "max_tries", def->retry.retries);
+    json_put_int(object, "retries_left", MAX(def->retry.retries - task->failures, (int64_t)0));
+    json_put_string(object, "operator", task_kind_key(def->kind));
+    json_put_string(object, "trigger_rule", trigger_rule_name(def->rule));
+    json_put_string(object, "pool", def->pool);
+    json_put_int(object, "pool_slots", def->slots);
+    json_put_string(object, "queue", def->queue);
+    json_put_int(object, "priority_weight", def->priority);
+    json_put_string(object, "unixname", def->user);
+}
+
+/* The exit code column holds the signal of a task that a signal ended. */
+static void put_outcome(json_t *object, const struct task_row *task)
+{
+    bool is_signal = task->reason == REASON_SIGNAL;
+    json_put_string(object, "reason",
+                    task->reason == REASON_NONE ? NULL : reason_name(task->reason));
+    json_put_string(object, "message", task->detail);
+    if (task->exit_code >= 0 && !is_signal)
+        json_put_int(object, "exit_code", task->exit_code);
+    if (task->exit_code >= 0 && is_signal)
+        json_put_int(object, "signal", task->exit_code);
+}
+
+static void put_instances(json_t *object, const struct task_row *task)
+{
+    json_t *instances = json_build_object();
+    json_put_int(instances, "total", task->counts.total);
+    json_put_int(instances, "success", task->counts.success);
+    json_put_int(instances, "failed", task->counts.failed + task->counts.upstream_failed);
+    json_put_int(instances, "skipped", task->counts.skipped);
+    json_put(object, "instances", instances);
+}
+
+json_t *task_json(const struct service *service, const struct run_info *run,
+                  const struct task_def *def, const struct task_row *task)
+{
+    json_t *object = json_build_object();
+    bool is_over = task->ended_at_us != 0;
+    json_put_id(object, "number", run->id);
+    json_put_string(object, "dag_id", run->dag_id);
+    json_put_string(object, "dag_run_id", run->run_id);
+    json_put_string(object, "task_id", def->id);
+    json_put_int(object, "map_index", task->map_index);
+    json_put_string(object, "label", task->label);
+    json_put_string(object, "state", task_state_name(task->state));
+    json_put_int(object, "try_number", task->attempt);
+    json_put_instant(object, "queued_when", task->queued_at_us);
+    json_put_instant(object, "start_date", task->started_at_us);
+    json_put_instant(object, "end_date", task->ended_at_us);
+    run_json_put_duration(object, "duration", task->started_at_us,
+                          is_over                       ? task->ended_at_us
+                          : task->state == TASK_RUNNING ? service_now_us(service)
+                                                        : 0);
+    json_put_instant(object, "next_retry", task->due_at_us);
+    put_outcome(object, task);
+    put_policy(object, def, task);
+    json_put_bool(object, "is_mapped", task_def_is_mapped(def));
+    if (task->instance_base != 0)
+        put_instances(object, task);
+    json_put_int(object, "generation", task->generation);
+    json_put_int(object, "log_bytes", task->log_bytes);
+    json_put_int(object, "cpu_ms", task->cpu_ms);
+    json_put_int(object, "rss_kb", task->rss_kb);
+    return object;
+}
+
+enum status task_json_add_host(const struct service *service, struct store *store,
+                               const struct task_row *task, json_t *object, struct err *err)
+{
+    if (task->host == 0)
+        return STATUS_OK;
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    struct host_info host;
+    struct err problem = {0};
+    enum status status = store_host_load(store, arena, task->host, &host, &problem);
+    if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
+        *err = problem;
+        return status;
+    }
+    json_put_id(object, "claimed_by", task->host);
+    if (status == STATUS_OK) {
+        json_put_string(object, "hostname", host.name);
+        json_put_int(object, "pid", host.pid);
+    }
+    if (task->state == TASK_RUNNING)
+        json_put_bool(object, "owner_alive", service_host_is_alive(service, task->host));
+    return STATUS_OK;
+}

@@ -1,0 +1,123 @@
+#include "service/service.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "blob/blob.h"
+#include "model/settings.h"
+#include "os/file.h"
+#include "store/store.h"
+
+#define SQLITE_PREFIX "sqlite:"
+
+void service_close_store(struct service *service)
+{
+    store_close(service->store);
+    service->store = NULL;
+}
+
+void service_fini(struct service *service)
+{
+    service_close_store(service);
+    blob_close(service->blob);
+    service->blob = NULL;
+}
+
+char *service_store_url(const struct service *service)
+{
+    const char *url = settings_text(service->settings, SETTING_STORE);
+    if (!str_starts_with(url, SQLITE_PREFIX))
+        return mem_strdup(url);
+    CLEANUP(mem_freep)
+    char *path = file_path_join(service->home, url + sizeof SQLITE_PREFIX - 1);
+    return mem_format("%s%s", SQLITE_PREFIX, path);
+}
+
+enum status service_store_path(const struct service *service, char **out, struct err *err)
+{
+    CLEANUP(mem_freep) char *url = service_store_url(service);
+    if (!str_starts_with(url, SQLITE_PREFIX))
+        return err_set(err, STATUS_INVALID, "the store '%s' is not a file", url);
+    *out = mem_strdup(url + sizeof SQLITE_PREFIX - 1);
+    return STATUS_OK;
+}
+
+/* Opening for writing would make one, which is not for us to do. */
+static enum status require_store(const struct service *service, const char *url, struct err *err)
+{
+    struct stat status;
+    if (!str_starts_with(url, SQLITE_PREFIX) || stat(url + sizeof SQLITE_PREFIX - 1, &status) == 0)
+        return STATUS_OK;
+    if (errno == ENOENT)
+        return err_set(err, STATUS_NOT_FOUND,
+                       "there is no store in '%s' yet; `eider run` makes one", service->home);
+    return err_errno(err, errno, "open the store '%s'", url + sizeof SQLITE_PREFIX - 1);
+}
+
+enum status service_store(struct service *service, enum db_mode mode, struct store **out,
+                          struct err *err)
+{
+    bool fits =
+        service->store != NULL && (service->store_mode == DB_READ_WRITE || mode == DB_READ_ONLY);
+    if (!fits) {
+        CLEANUP(mem_freep) char *url = service_store_url(service);
+        struct store_options options = {.url = url, .mode = mode, .now_us = service->now_us};
+        struct store *store = NULL;
+        if (require_store(service, url, err) != STATUS_OK ||
+            store_open(&options, &store, err) != STATUS_OK)
+            return err->code;
+        service_close_store(service);
+        service->store = store;
+        service->store_mode = mode;
+    }
+    *out = service->store;
+    return STATUS_OK;
+}
+
+enum status service_store_if_any(struct service *service, struct store **out, struct err *err)
+{
+    struct err problem = {0};
+    struct store *store = NULL;
+    enum status status = service_store(service, DB_READ_ONLY, &store, &problem);
+    if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
+        *err = problem;
+        return status;
+    }
+    *out = store;
+    return STATUS_OK;
+}
+
+enum status service_blob_if_any(struct service *service, struct blob **out, struct err *err)
+{
+    if (service->blob == NULL) {
+        CLEANUP(mem_freep) char *path = file_path_join(service->home, "blob");
+        struct err problem = {0};
+        enum status status = blob_open_directory(path, &service->blob, &problem);
+        if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
+            *err = problem;
+            return status;
+        }
+    }
+    *out = service->blob;
+    return STATUS_OK;
+}
+
+int64_t service_now_us(const struct service *service)
+{
+    return service->now_us != NULL ? service->now_us() : clock_wall_us();
+}
+
+void service_wake(const struct service *service)
+{
+    if (service->wake != NULL)
+        service->wake(service->wake_context);
+}
+
+bool service_host_is_alive(const struct service *service, int64_t host)
+{
+    /* When in doubt it is alive: taking work away from a living host would double it. */
+    return service->is_alive == NULL || service->is_alive(service->is_alive_context, host);
+}

@@ -1,0 +1,67 @@
+#pragma once
+/*
+ * service: what the use cases work on, and how they reach the store and the logs.
+ *
+ * The application fills the open members; store and logs are opened by the first operation that
+ * needs them and kept until service_fini. No operation makes a store: only running a DAG does.
+ *
+ * Ownership  Texts, settings and contexts are borrowed and outlive the service. Whatever an
+ *            operation borrows from the store (DAGs) is valid until the operation returns.
+ * Threads    One thread at a time.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attrs.h"
+#include "base/err.h"
+#include "store/db.h"
+
+struct blob;
+struct settings;
+struct store;
+
+struct service {
+    const struct settings *settings;
+    const char *home;  /* state folder */
+    const char *dags;  /* folder of DAG files; NULL: none */
+    const char *actor; /* who asks; kept with every change */
+    bool (*is_alive)(void *context, int64_t host);
+    void *is_alive_context;
+    /* After a commit that made work claimable or asked for a cancel; NULL: nobody listens. */
+    void (*wake)(void *context);
+    void *wake_context;
+    int64_t (*now_us)(void); /* NULL: the wall clock */
+
+    struct store *store;
+    enum db_mode store_mode;
+    struct blob *blob;
+};
+
+void service_fini(struct service *service); /* twice is fine */
+
+/*
+ * The store, opened at the first call; a read-write one serves readers too.
+ *
+ *   STATUS_NOT_FOUND  there is none yet
+ */
+NODISCARD enum status service_store(struct service *service, enum db_mode mode, struct store **out,
+                                    struct err *err);
+/* For lists: *out is NULL when there is no store yet. */
+NODISCARD enum status service_store_if_any(struct service *service, struct store **out,
+                                           struct err *err);
+/* Close the store: a restore takes its place. */
+void service_close_store(struct service *service);
+
+/* Logs and large values. *out is NULL when nothing was ever written. */
+NODISCARD enum status service_blob_if_any(struct service *service, struct blob **out,
+                                          struct err *err);
+
+/* The store's URL with its path made absolute or relative to the state folder; heap. */
+NODISCARD char *service_store_url(const struct service *service);
+/* Path of the store's file; heap. STATUS_INVALID when the store is not a file. */
+NODISCARD enum status service_store_path(const struct service *service, char **out,
+                                         struct err *err);
+
+int64_t service_now_us(const struct service *service);
+void service_wake(const struct service *service);
+bool service_host_is_alive(const struct service *service, int64_t host);

@@ -1,0 +1,146 @@
+#include "store/overview.h"
+
+#include "model/dag.h"
+#include "store/store_priv.h"
+
+/* Task ids of a run, and of the instances of one task, follow one another: ranges of the key. */
+static const char TALLY_NODES[] = "SELECT state, count(*) FROM task WHERE id >= $1 AND id < $2"
+                                  " AND instance_base IS NULL GROUP BY state";
+static const char TALLY_INSTANCES[] =
+    "SELECT i.state, count(*) FROM task e JOIN task i ON i.id >= e.instance_base"
+    " AND i.id < e.instance_base + e.inserted"
+    " WHERE e.id >= $1 AND e.id < $2 AND e.instance_base IS NOT NULL GROUP BY i.state";
+static const char TALLY_TO_COME[] =
+    "SELECT coalesce(sum(parents - inserted), 0) FROM task"
+    " WHERE id >= $1 AND id < $2 AND instance_base IS NOT NULL AND parents > inserted";
+
+static enum status add_states(struct store *store, const char *sql, int64_t first, int64_t end,
+                              struct tally *tally, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    if (db_query(store->db, &stmt, err, sql, "ii", first, end) != STATUS_OK)
+        return err->code;
+    for (;;) {
+        bool row = false;
+        if (db_step(stmt, &row, err) != STATUS_OK)
+            return err->code;
+        if (!row)
+            return STATUS_OK;
+        int64_t state = db_int(stmt, 0);
+        if (state < 0 || state >= TASK_STATE_COUNT) {
+            db_reset(stmt);
+            return err_set(err, STATUS_CORRUPT, "a task has state %lld", (long long)state);
+        }
+        tally->states[state] += db_int(stmt, 1);
+        tally->total += db_int(stmt, 1);
+    }
+}
+
+enum status store_tally(struct store *store, const struct run_info *run, struct tally *out,
+                        struct err *err)
+{
+    const struct dag *dag = NULL;
+    struct tally tally = {0};
+    int64_t to_come = 0;
+    if (store_dag(store, run->version, &dag, err) != STATUS_OK)
+        return err->code;
+    int64_t first = run->first_task;
+    int64_t end = first + (int64_t)dag->tasks_count;
+    if (add_states(store, TALLY_NODES, first, end, &tally, err) != STATUS_OK ||
+        add_states(store, TALLY_INSTANCES, first, end, &tally, err) != STATUS_OK ||
+        db_get_int(store->db, 0, &to_come, err, TALLY_TO_COME, "ii", first, end) != STATUS_OK)
+        return err_wrap(err, "count tasks");
+    tally.states[TASK_NONE] += to_come;
+    tally.total += to_come;
+    *out = tally;
+    return STATUS_OK;
+}
+
+static const char HELD_COUNT[] = "SELECT count(*) FROM running";
+static const char HELD_LIST[] = "SELECT t.id FROM running r JOIN task t ON t.id = r.task"
+                                " ORDER BY t.run, t.id LIMIT $1";
+
+enum status store_held_list(struct store *store, struct arena *arena, int64_t limit,
+                            int64_t **out_tasks, size_t *out_count, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    int64_t most = 0;
+    if (db_get_int(store->db, 0, &most, err, HELD_COUNT, "") != STATUS_OK)
+        return err->code;
+    most = MIN(most, limit);
+    int64_t *tasks = arena_array(arena, (size_t)most + 1, sizeof *tasks);
+    size_t count = 0;
+    if (db_query(store->db, &stmt, err, HELD_LIST, "i", most) != STATUS_OK)
+        return err->code;
+    for (;;) {
+        bool row = false;
+        if (db_step(stmt, &row, err) != STATUS_OK)
+            return err->code;
+        if (!row)
+            break;
+        tasks[count++] = db_int(stmt, 0);
+    }
+    *out_tasks = tasks;
+    *out_count = count;
+    return STATUS_OK;
+}
+
+static const char HOST_LOAD[] =
+    "SELECT h.id, h.name, h.kind, h.pid, h.slots, h.started_at_us, h.ended_at_us,"
+    " (SELECT count(*) FROM running r WHERE r.host = h.id) FROM host h WHERE h.id = $1";
+
+enum status store_host_load(struct store *store, struct arena *arena, int64_t id,
+                            struct host_info *out, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    bool row = false;
+    if (db_query(store->db, &stmt, err, HOST_LOAD, "i", id) != STATUS_OK ||
+        db_step(stmt, &row, err) != STATUS_OK)
+        return err->code;
+    if (!row)
+        return err_set(err, STATUS_NOT_FOUND, "there is no host %lld", (long long)id);
+    *out = (struct host_info){
+        .id = db_int(stmt, 0),
+        .name = arena_strdup(arena, db_text(stmt, 1)),
+        .kind = arena_strdup(arena, db_text(stmt, 2)),
+        .pid = db_int(stmt, 3),
+        .slots = db_int(stmt, 4),
+        .started_at_us = db_int(stmt, 5),
+        .ended_at_us = db_int(stmt, 6),
+        .holds = db_int(stmt, 7),
+    };
+    db_reset(stmt);
+    return STATUS_OK;
+}
+
+static const char PLACE_FIND[] =
+    "SELECT scope, class, rank FROM ready WHERE run = $1 AND task = $2";
+static const char PLACE_AHEAD[] =
+    "SELECT count(*) FROM ready WHERE scope = $1 AND class = $2 AND (rank < $3 OR rank = $3 AND"
+    " (run < $4 OR run = $4 AND task < $5))";
+static const char PLACE_ALL[] = "SELECT count(*) FROM ready WHERE scope = $1 AND class = $2";
+
+enum status store_queue_place(struct store *store, int64_t run, int64_t task,
+                              struct queue_place *out, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    bool row = false;
+    if (db_query(store->db, &stmt, err, PLACE_FIND, "ii", run, task) != STATUS_OK ||
+        db_step(stmt, &row, err) != STATUS_OK)
+        return err->code;
+    struct queue_place place = {.is_ready = row};
+    if (row) {
+        int64_t scope = db_int(stmt, 0);
+        int64_t class = db_int(stmt, 1);
+        int64_t rank = db_int(stmt, 2);
+        int64_t all = 0;
+        db_reset(stmt);
+        if (db_get_int(store->db, 0, &place.ahead, err, PLACE_AHEAD, "iiiii", scope, class, rank,
+                       run, task) != STATUS_OK ||
+            db_get_int(store->db, 0, &all, err, PLACE_ALL, "ii", scope, class) != STATUS_OK)
+            return err->code;
+        place.behind = all - place.ahead - 1;
+    }
+    *out = place;
+    return STATUS_OK;
+}
