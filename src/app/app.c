@@ -10,6 +10,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "app/actor.h"
 #include "app/bench_runs.h"
 #include "app/config.h"
 #include "app/foreground.h"
@@ -20,11 +21,16 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/cli.h"
+#include "service/operations.h"
+#include "service/service.h"
+#include "worker/presence.h"
 
 struct app {
     struct config config;
     struct home home;
     struct foreground foreground;
+    struct service service;
+    struct operation_local operations;
     char *exe;
 };
 
@@ -80,6 +86,11 @@ static void configure_log(const struct settings *settings)
     log_configure(level, strcmp(settings_text(settings, SETTING_LOG_FORMAT), "json") == 0);
 }
 
+static void wake(void *context)
+{
+    home_wake(context);
+}
+
 static enum status configure(void *context, const json_t *flags, struct err *err)
 {
     struct app *app = context;
@@ -87,16 +98,17 @@ static enum status configure(void *context, const json_t *flags, struct err *err
         home_init(&app->config.settings, NULL, &app->home, err) != STATUS_OK)
         return err->code;
     configure_log(&app->config.settings);
+    app->service = (struct service){
+        .settings = &app->config.settings,
+        .home = app->home.path,
+        .dags = settings_text(&app->config.settings, SETTING_DAGS),
+        .actor = actor_name(),
+        .is_alive = presence_is_alive,
+        .is_alive_context = app->home.path,
+        .wake = wake,
+        .wake_context = &app->home,
+    };
     return STATUS_OK;
-}
-
-static enum status no_operations(void *context, const char *name, const json_t *request,
-                                 json_t **out_response, struct err *err)
-{
-    (void)context;
-    (void)request;
-    (void)out_response;
-    return err_set(err, STATUS_NOT_FOUND, "no operation '%s'", name);
 }
 
 /* `eider __bench runs FILE COUNT` */
@@ -120,6 +132,7 @@ int app_main(int argc, const char *const *argv)
     struct app app = {.exe = realpath("/proc/self/exe", NULL)};
     CHECK(app.exe != NULL);
     app.foreground = (struct foreground){.config = &app.config, .home = &app.home, .exe = app.exe};
+    app.operations = (struct operation_local){.table = &OPERATIONS, .service = &app.service};
     struct cli_host host = {
         .context = &app,
         .out = stdout,
@@ -131,7 +144,7 @@ int app_main(int argc, const char *const *argv)
         .now_us = now_us,
         .pause = pause_for,
         .configure = configure,
-        .operations = {.context = &app, .call = no_operations},
+        .operations = {.context = &app.operations, .call = operation_local_call},
         .engine = {.context = &app.foreground, .run = foreground_run},
     };
     /* Writing to a reader that went away is an error like others, not a death. */
@@ -140,6 +153,7 @@ int app_main(int argc, const char *const *argv)
     int code = is_bench ? bench_main(&app, argc, argv) : cli_main(&host, argc, argv);
     if (fflush(stdout) != 0 && errno != EPIPE)
         code = code == 0 ? 8 : code;
+    service_fini(&app.service);
     home_fini(&app.home);
     config_fini(&app.config);
     free(app.exe);

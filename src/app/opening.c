@@ -2,12 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "app/actor.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -151,12 +151,6 @@ static enum status select_tasks(const struct dag *dag, const struct engine_reque
         selected[node] = true;
     }
     return STATUS_OK;
-}
-
-static const char *actor_name(void)
-{
-    const struct passwd *user = getpwuid(getuid());
-    return user != NULL ? user->pw_name : "unknown";
 }
 
 static enum status create_run(struct session *session, const struct engine_request *request,

@@ -13,7 +13,8 @@ static enum status cancel_row(struct work *work, struct run_row *run, struct tas
     if (task->state == TASK_RUNNING)
         return err_set(err, STATUS_CONFLICT,
                        "task '%s' is running, and only a whole run can be stopped then", id);
-    return work_end_task(work, run, task, TASK_CANCELLED, REASON_CANCELLED, NULL, err);
+    return work_end_task(work, run, task, (struct ending){TASK_CANCELLED, REASON_CANCELLED, NULL},
+                         err);
 }
 
 /* Instances that run go on; the task ends with the last of them. */

@@ -1,0 +1,7 @@
+#pragma once
+/*
+ * actor: who changes things, for the record.
+ */
+
+/* Name of the user that runs this process; static. */
+const char *actor_name(void);
