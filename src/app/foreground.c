@@ -25,7 +25,8 @@ struct drive {
     struct loop_signal *signals[2];
     struct loop_file *wake;
     const struct engine_observer *observer;
-    int interrupts;
+    int interrupts;    /* by the person in front of it */
+    bool is_cancelled; /* by another process */
     bool is_over;
     enum run_state verdict;
     struct err failure;
@@ -45,7 +46,7 @@ static void interrupt(struct drive *drive)
 
 static void ask_observer(struct drive *drive)
 {
-    if (drive->observer->should_stop != NULL && drive->interrupts == 0 &&
+    if (drive->observer->should_stop != NULL && drive->interrupts == 0 && !drive->is_over &&
         drive->observer->should_stop(drive->observer->context))
         interrupt(drive);
 }
@@ -79,11 +80,11 @@ static void on_wake(void *context)
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct run_info info;
     struct err ignored = {0};
-    if (drive->interrupts == 0 &&
+    if (!drive->is_cancelled && drive->interrupts == 0 &&
         store_run_load(drive->session.store, arena, drive->opened.run, &info, &ignored) ==
             STATUS_OK &&
         info.cancel_asked != CANCEL_NONE && !run_state_is_final(info.state)) {
-        drive->interrupts++;
+        drive->is_cancelled = true;
         executor_cancel(drive->session.executor, drive->opened.run, CANCEL_ASKED,
                         KEEPER_STOP_GENTLE, false);
     }
@@ -192,7 +193,7 @@ static enum status drive_run(struct drive *drive, const struct engine_request *r
     int64_t started_us = clock_mono_us();
     session_begin(session, drive->opened.scope);
     loop_run(session->loop);
-    watching_follow(&drive->watching);
+    on_tick(drive);
     if (!drive->is_over) {
         *err = drive->failure;
         CHECK(err->code != STATUS_OK);

@@ -1,7 +1,6 @@
 #include "app/opening.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "app/actor.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "model/params.h"
@@ -282,13 +282,16 @@ enum status opening_scratch_make(const struct settings *settings, struct opening
 
 void opening_scratch_fini(struct opening_scratch *scratch)
 {
-    struct err ignored = {0};
     home_fini(&scratch->home);
-    if (scratch->dir != NULL) {
-        /* What cannot be removed is the system's temporary folder's affair. */
-        enum status status = file_tree_remove(AT_FDCWD, scratch->dir, &ignored);
-        (void)status;
-    }
+    if (scratch->dir == NULL)
+        return;
+    struct err err = {0};
+    char *slash = strrchr(scratch->dir, '/');
+    CLEANUP(file_closep) int parent = -1;
+    *slash = '\0';
+    if (file_open_directory(scratch->dir, &parent, &err) != STATUS_OK ||
+        file_tree_remove(parent, slash + 1, &err) != STATUS_OK)
+        log_warn("remove the temporary folder", LOG_STR("error", err.text));
     free(scratch->dir);
     *scratch = (struct opening_scratch){0};
 }

@@ -155,8 +155,6 @@ static int follow_run(struct cli *cli, const struct parsed *parsed,
     struct engine_result result = {0};
     struct err err = {0};
     enum status status = cli_run_engine(cli, request, &observer, &result, &err);
-    if (follow.is_live && follow.dag != NULL)
-        draw(&follow, cli->host.now_us(cli->host.context));
     progress_live_fini(&follow.live);
     strbuf_fini(&follow.frame);
     if (status != STATUS_OK)

@@ -92,6 +92,7 @@ struct engine_observer {
     void (*task_expanded)(void *context, uint32_t node, int64_t count);
     void (*task_changed)(void *context, const struct engine_task *task);
     void (*log_line)(void *context, const struct engine_log *line);
+    /* Also once at the very end, when every change has been reported. */
     void (*tick)(void *context, int64_t now_us);
     /* `times` is 1 for gently, 2 for kill. */
     void (*interrupted)(void *context, int times);

@@ -8,16 +8,20 @@ enum status run_plan(const struct plan_request *request, struct task_plan *out, 
 {
     const json_t *settings = request->task->settings;
     out->is_process = true;
-    if (json_is_array(settings))
-        return argv_render(request, "run", settings, NULL, &out->argv, err);
+    struct argv argv;
+    if (json_is_array(settings)) {
+        argv_init(&argv, request, json_array_size(settings));
+        out->argv = argv.items;
+        return argv_add_list(&argv, request, "run", settings, err);
+    }
     const char *command = NULL;
     if (request->renderer->text(request->renderer->context, "run", json_string_value(settings),
                                 &command, err) != STATUS_OK)
         return err->code;
-    const char **argv = arena_array(request->arena, 4, sizeof *argv);
-    argv[0] = "/bin/sh";
-    argv[1] = "-c";
-    argv[2] = command;
-    out->argv = argv;
+    argv_init(&argv, request, 3);
+    argv_add(&argv, "/bin/sh");
+    argv_add(&argv, "-c");
+    argv_add(&argv, command);
+    out->argv = argv.items;
     return STATUS_OK;
 }

@@ -43,18 +43,16 @@ static enum status script_argv(const struct plan_request *request, const json_t 
 {
     const json_t *interpreter = json_object_get(settings, "interpreter");
     const json_t *args = json_object_get(settings, "args");
-    CLEANUP(json_decrefp) json_t *list = json_array();
-    if (json_is_array(interpreter))
-        for (size_t i = 0; i < json_array_size(interpreter); i++)
-            (void)json_array_append(list, json_array_get(interpreter, i));
-    else
-        (void)json_array_append_new(list, json_string(json_is_string(interpreter)
-                                                          ? json_string_value(interpreter)
-                                                          : DEFAULT_INTERPRETER));
-    (void)json_array_append_new(list, json_string(request->script_path));
-    for (size_t i = 0; i < json_array_size(args); i++)
-        (void)json_array_append(list, json_array_get(args, i));
-    return argv_render(request, "script", list, NULL, out, err);
+    struct argv argv;
+    argv_init(&argv, request, json_array_size(interpreter) + json_array_size(args) + 2);
+    *out = argv.items;
+    if (!json_is_array(interpreter))
+        argv_add(&argv, json_is_string(interpreter) ? json_string_value(interpreter)
+                                                    : DEFAULT_INTERPRETER);
+    if (argv_add_list(&argv, request, "script", interpreter, err) != STATUS_OK)
+        return err->code;
+    argv_add(&argv, request->script_path);
+    return argv_add_list(&argv, request, "script", args, err);
 }
 
 enum status script_plan(const struct plan_request *request, struct task_plan *out, struct err *err)

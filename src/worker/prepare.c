@@ -45,18 +45,9 @@ static enum status foreach_items(struct attempt_scope *scope, json_t **out, stru
     if (json_is_array(*out))
         return STATUS_OK;
     json_t *other = TAKE(*out);
-    if (json_is_object(other)) { /* a map gives its pairs */
-        *out = json_array();
-        const char *key = NULL;
-        json_t *value = NULL;
-        json_object_foreach(other, key, value)
-        {
-            (void)json_array_append_new(*out, json_pack("{s:s, s:O}", "key", key, "value", value));
-        }
-        json_decref(other);
-        return STATUS_OK;
-    }
-    const char *found = json_is_string(other) ? "a text" : json_is_null(other) ? "null" : "a value";
+    const char *found = json_is_string(other) ? "a text"
+                        : json_is_null(other) ? "null"
+                                              : "something else";
     json_decref(other);
     return err_set(err, STATUS_INVALID, "foreach of task '%s' gave %s where a list is needed",
                    scope->task->id, found);
