@@ -66,8 +66,12 @@ enum status home_make(const struct home *home, struct err *err)
 {
     const char *const dirs[] = {home->path, home->blob_dir, home->hosts_dir, home->scratch_dir};
     for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
-        if (file_tree_make(dirs[i], 0700, err) != STATUS_OK)
+        if (file_tree_make(dirs[i], 0700, err) != STATUS_OK) {
+            /* To the user the store is out of reach, unless it is a matter of rights. */
+            if (err->code != STATUS_DENIED && err->code != STATUS_FULL)
+                err->code = STATUS_IO;
             return err_wrap(err, "the state folder cannot be used (set EIDER_HOME or --home)");
+        }
     bool is_network = false;
     if (file_is_on_network_fs(home->path, &is_network, err) != STATUS_OK)
         return err->code;

@@ -71,8 +71,11 @@ static enum status choose_dag(const struct spec_file *file, const char *dag_id,
 static enum status version_of_file(struct session *session, const char *path, const char *dag_id,
                                    struct opened *opened, int64_t *out_version, struct err *err)
 {
-    if (spec_load_file(path, &opened->file, err) != STATUS_OK)
-        return err->code;
+    enum status status = spec_load_file(path, &opened->file, err);
+    if (status == STATUS_LIMIT)
+        return err->code = STATUS_BAD_DAG;
+    if (status != STATUS_OK)
+        return status;
     const struct spec_file *file = opened->file;
     if (file->diags.count > 0)
         print_problems(file);

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "base/strbuf.h"
@@ -10,7 +11,7 @@
 #include "cli/request.h"
 #include "model/limits.h"
 
-enum { POLL_MS = 200, NUMBER_MAX = 1000000000 };
+enum { POLL_MS = 200, NUMBER_MAX = 1000000000, LOG_BYTES_MAX = 64 << 20 };
 
 /* Which log was printed last: a title stands between the logs of different attempts. */
 struct printing {
@@ -38,20 +39,33 @@ static void print_title(struct printing *printing, const json_t *entry)
     strbuf_fini(&title);
 }
 
+/* Output that is no text comes in base64 as well, so that it is printed as it was written. */
+static void print_text(struct printing *printing, const json_t *entry)
+{
+    const json_t *text = json_object_get(entry, "text");
+    const json_t *raw = json_object_get(entry, "base64");
+    struct strbuf bytes;
+    strbuf_init(&bytes, LOG_BYTES_MAX);
+    if (!json_is_string(raw) ||
+        !base64_decode(&bytes, json_string_value(raw), json_string_length(raw))) {
+        strbuf_clear(&bytes);
+        strbuf_add_bytes(&bytes, json_string_value(text), json_string_length(text));
+    }
+    (void)fwrite(bytes.text, 1, bytes.length, printing->cli->host.out);
+    if (bytes.length > 0)
+        printing->ended_in_line = bytes.text[bytes.length - 1] != '\n';
+    strbuf_fini(&bytes);
+}
+
 static void print_entries(struct printing *printing, const json_t *response)
 {
     size_t i;
     json_t *entry;
     json_array_foreach(json_object_get(response, "entries"), i, entry)
     {
-        const json_t *text = json_object_get(entry, "text");
-        size_t length = json_string_length(text);
         if (printing->has_titles)
             print_title(printing, entry);
-        if (length == 0)
-            continue;
-        (void)fwrite(json_string_value(text), 1, length, printing->cli->host.out);
-        printing->ended_in_line = json_string_value(text)[length - 1] != '\n';
+        print_text(printing, entry);
     }
 }
 

@@ -281,6 +281,11 @@ static void read_amount(struct reader *r, const struct dag_field *field, struct 
         *out = amount;
 }
 
+static const char *nth_choice(const void *context, size_t i)
+{
+    return ((const struct field_choices *)context)->names[i];
+}
+
 static void read_choice(struct reader *r, const struct dag_field *field, struct spot spot,
                         const json_t *value, unsigned *out)
 {
@@ -297,7 +302,13 @@ static void read_choice(struct reader *r, const struct dag_field *field, struct 
         *out = rule;
         return;
     }
-    reader_mismatch(r, spot, field->key, dag_field_expects(field, words), value);
+    const char *near =
+        text != NULL ? str_nearest(text, field->choices->count, nth_choice, field->choices) : NULL;
+    if (near != NULL)
+        reader_problem(r, spot, "'%s': there is no '%s'; did you mean '%s'?", field->key, text,
+                       near);
+    else
+        reader_mismatch(r, spot, field->key, dag_field_expects(field, words), value);
 }
 
 void reader_texts(struct reader *r, const char *what, struct spot spot, const json_t *value,

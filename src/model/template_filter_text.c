@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/check.h"
 #include "model/limits.h"
 #include "model/pattern.h"
@@ -366,24 +367,13 @@ json_t *filter_urlencode(struct call *call)
 
 /* ---- base64 ---- */
 
-static const char BASE64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
 json_t *filter_b64encode(struct call *call)
 {
     CLEANUP(strbuf_fini) struct strbuf text;
-    const unsigned char *bytes = (const unsigned char *)call_self_text(call, &text);
+    const char *bytes = call_self_text(call, &text);
     struct strbuf out;
     strbuf_init(&out, LIMIT_RENDERED_BYTES);
-    for (size_t i = 0; i < text.length; i += 3) {
-        size_t left = text.length - i;
-        unsigned group = (unsigned)bytes[i] << 16;
-        group |= left > 1 ? (unsigned)bytes[i + 1] << 8 : 0;
-        group |= left > 2 ? bytes[i + 2] : 0;
-        strbuf_add_char(&out, BASE64[group >> 18]);
-        strbuf_add_char(&out, BASE64[group >> 12 & 63]);
-        strbuf_add_char(&out, left > 1 ? BASE64[group >> 6 & 63] : '=');
-        strbuf_add_char(&out, left > 2 ? BASE64[group & 63] : '=');
-    }
+    base64_encode(&out, bytes, text.length);
     return eval_take_text(call->eval, &out);
 }
 
@@ -393,23 +383,7 @@ json_t *filter_b64decode(struct call *call)
     (void)call_self_text(call, &text);
     CLEANUP(strbuf_fini) struct strbuf out;
     strbuf_init(&out, LIMIT_RENDERED_BYTES);
-    unsigned group = 0;
-    unsigned bits = 0;
-    size_t digits = text.length;
-    while (digits > 0 && text.length - digits < 2 && text.text[digits - 1] == '=')
-        digits--;
-    for (size_t i = 0; i < digits; i++) {
-        const char *digit = strchr(BASE64, text.text[i]);
-        if (digit == NULL)
-            return eval_fail(call->eval, STATUS_INVALID, "'b64decode': this is not base64");
-        group = (group << 6 | (unsigned)(digit - BASE64)) & 0xFFFFFF;
-        bits += 6;
-        if (bits >= 8) {
-            bits -= 8;
-            strbuf_add_char(&out, (char)(group >> bits & 0xFF));
-        }
-    }
-    if (text.length % 4 != 0)
+    if (!base64_decode(&out, text.text, text.length))
         return eval_fail(call->eval, STATUS_INVALID, "'b64decode': this is not base64");
     return eval_take_text(call->eval, &out);
 }

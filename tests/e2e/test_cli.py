@@ -45,7 +45,7 @@ def test_an_unknown_command_gets_a_suggestion(eider, typed, meant):
 
 
 @pytest.mark.parametrize("args", [
-    [], ["run"], ["run", "a", "b", "c"], ["run", "--no-such-option", "x"], ["logs"],
+    ["run"], ["run", "a", "b", "c"], ["run", "--no-such-option", "x"], ["logs"],
     ["runs", "nonsense"], ["mark", "x"], ["version", "-o", "nonsense"], ["run", "-p"],
     ["completion", "tcsh"]])
 def test_usage_errors_exit_2_and_say_how(eider, args):
@@ -177,7 +177,7 @@ def test_nothing_to_list_is_no_error(eider):
 # DAGs, projects, settings
 
 @pytest.mark.parametrize("form, sign", [
-    ("text", "b"), ("dot", "digraph"), ("mermaid", "graph"), ("svg", "<svg")])
+    ("text", "b"), ("dot", "digraph"), ("mermaid", "flowchart"), ("svg", "<svg")])
 def test_a_dag_is_drawn(with_run, form, sign):
     out = with_run("dags", "graph", "dag", "--format", form, code=0).out
 

@@ -101,11 +101,8 @@ def test_what_is_wrong_is_placed(eider, text, expected):
 def test_problems_as_json(eider):
     result = validate(eider, "tasks:\n  a: { rnu: echo }\n", "-o", "json")
 
-    problems = rows_of(json.loads(result.out))
-    assert len(problems) >= 1
-    first = problems[0]
-    if "problems" in first or "diagnostics" in first:
-        first = rows_of(first)[0]
+    files = rows_of(json.loads(result.out))
+    first = files[0]["problems"][0]
     assert first["line"] == 2
     assert first["column"] >= 1
     assert "rnu" in json.dumps(first)
