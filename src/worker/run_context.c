@@ -62,6 +62,8 @@ static enum status find_row(struct run_context *context, const char *task_id, st
     int64_t node = dag_find_task(context->dag, task_id);
     if (node < 0)
         return err_set(err, STATUS_NOT_FOUND, "there is no task '%s'", task_id);
+    if (context->source->store == NULL)
+        return err_set(err, STATUS_NOT_FOUND, "values of task '%s' exist only in a run", task_id);
     return store_task_load(context->source->store, arena, context->info.first_task + node, out,
                            err);
 }
