@@ -24,6 +24,7 @@ OPERATION_HANDLER(op_log_read);
 OPERATION_HANDLER(op_run_active);
 OPERATION_HANDLER(op_run_cancel);
 OPERATION_HANDLER(op_run_delete);
+OPERATION_HANDLER(op_run_explain);
 OPERATION_HANDLER(op_run_list);
 OPERATION_HANDLER(op_run_note);
 OPERATION_HANDLER(op_run_retry);

@@ -71,10 +71,15 @@ static void add_entry(struct reading *reading, const struct task_row *task, int6
 
 /* --- one task -------------------------------------------------------------------------------- */
 
+static bool attempt_is_over(const struct task_row *task, const struct log_place *place)
+{
+    return place->attempt < task->attempt || task->state != TASK_RUNNING;
+}
+
 /* The next bytes of the place's attempt; moves the place on. */
 static enum status read_attempt(struct reading *reading, const struct task_row *task,
-                                struct log_place *place, bool is_over, bool is_begun,
-                                bool *out_at_end, struct err *err)
+                                struct log_place *place, bool is_begun, bool *out_at_end,
+                                struct err *err)
 {
     CLEANUP(strbuf_fini) struct strbuf text;
     strbuf_init(&text, 64 << 20);
@@ -86,7 +91,7 @@ static enum status read_attempt(struct reading *reading, const struct task_row *
         .offset = place->offset,
         .tail = is_begun ? -1 : reading->tail,
         .grep = reading->grep,
-        .is_over = is_over,
+        .is_over = attempt_is_over(task, place),
         .bytes_max = PART_BYTES - reading->bytes,
     };
     if (log_part_read(reading->blob, &request, &text, &part, err) != STATUS_OK)
@@ -118,18 +123,17 @@ static enum status read_task(struct reading *reading, const struct task_row *tas
     if (reading->try_number > 0 && task->attempt < reading->try_number)
         return STATUS_OK;
     while (place.attempt > 0) {
-        bool is_over = place.attempt < task->attempt || task->state != TASK_RUNNING;
         bool is_at_end = false;
         if (reading->bytes >= PART_BYTES) {
             reading->has_more = true;
             keep_open(reading, task, &place);
             return STATUS_OK;
         }
-        if (read_attempt(reading, task, &place, is_over, is_begun, &is_at_end, err) != STATUS_OK)
+        if (read_attempt(reading, task, &place, is_begun, &is_at_end, err) != STATUS_OK)
             return err->code;
         if (!is_at_end)
             continue;
-        if (is_over && reading->try_number > 0)
+        if (reading->try_number > 0 && attempt_is_over(task, &place))
             return STATUS_OK;
         if (place.attempt >= task->attempt)
             break;

@@ -196,6 +196,18 @@ static const struct operation_field LIST_TASK_INSTANCES[] = {
 static const struct operation_field REQUEST_CANCEL[] = {
     RUN, {"task", FIELD_STRING, false, "only this task, unless it runs already"}, INDEX, DRY_RUN,
 };
+static const struct operation_field REQUEST_EXPLAIN[] = {
+    RUN, {"task", FIELD_STRING, false, "only of this task"}, INDEX,
+};
+static const struct operation_field RESPONSE_EXPLAIN[] = {
+    {"number", FIELD_ID, true, "the run"},
+    {"dag_id", FIELD_STRING, true, "its DAG"},
+    {"dag_run_id", FIELD_STRING, true, "its name"},
+    {"state", FIELD_STRING, true, "of the run"},
+    {"summary", FIELD_STRING, true, "the answer as sentences"},
+    {"tasks", FIELD_ARRAY, true, "task_id, map_index, state, because, waits_for, change of each"},
+    {"left_out", FIELD_INTEGER, true, "tasks beyond what the list holds"},
+};
 static const struct operation_field REQUEST_RUN_LIST[] = {
     {"dag", FIELD_STRING, false, "only of this DAG"},
     {"state", FIELD_STRING, false, "only in this state"},
@@ -275,6 +287,8 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_CANCEL), FIELDS(RECORD_RUN), op_run_cancel},
     {"run.delete", "delete a run with its logs and values", PERMISSION_EDITOR,
         FIELDS(REQUEST_DRY), FIELDS(RECORD_RUN), op_run_delete},
+    {"run.explain", "why tasks are or are not running", PERMISSION_VIEWER,
+        FIELDS(REQUEST_EXPLAIN), FIELDS(RESPONSE_EXPLAIN), op_run_explain},
     {"run.list", "runs, newest first", PERMISSION_VIEWER,
         FIELDS(REQUEST_RUN_LIST), FIELDS(LIST_RUNS), op_run_list},
     {"run.note", "set the note of a run", PERMISSION_OPERATOR,

@@ -1,0 +1,153 @@
+#include "service_fixture.h"
+
+static const char DAG[] = "tasks:\n  a: { run: 'true' }\n";
+
+static const json_t *find_check(const json_t *response, const char *name)
+{
+    size_t i;
+    json_t *check;
+    json_array_foreach(json_object_get(response, "checks"), i, check)
+    {
+        if (strcmp(json_get_string(check, "name", ""), name) == 0)
+            return check;
+    }
+    cr_assert_fail("there is no check '%s'", name);
+    return NULL;
+}
+
+static void break_store(struct world *world)
+{
+    struct err err = {0};
+    struct db *db = NULL;
+    char *url = service_store_url(&world->service);
+    EXPECT_OK(db_open(url, DB_READ_WRITE, &db, &err), &err);
+    EXPECT_OK(db_script(db, "DELETE FROM ready", &err), &err);
+    db_close(db);
+    free(url);
+}
+
+Test(op_store, a_store_is_checked)
+{
+    struct world world;
+    world_init(&world);
+    (void)start_run(&world, "dag.yaml", DAG);
+
+    json_t *fine = call_ok(&world, "store.check", "{}");
+    cr_assert(json_get_bool(fine, "ok", false));
+    EXPECT_STR("success", json_get_string(find_check(fine, "rules"), "state", ""));
+    break_store(&world);
+    json_t *broken = call_ok(&world, "store.check", "{}");
+    cr_assert_not(json_get_bool(broken, "ok", true));
+    const json_t *rule = find_check(broken, "every queued task is in ready, and nothing else is");
+    EXPECT_STR("failed", json_get_string(rule, "state", ""));
+    EXPECT_CONTAINS(json_get_string(rule, "detail", ""), "1 rows");
+    json_t *doctor = call_ok(&world, "doctor.check", "{}");
+    cr_assert_not(json_get_bool(doctor, "ok", true));
+    json_decref(doctor);
+    json_decref(fine);
+    json_decref(broken);
+    world_fini(&world);
+}
+
+Test(op_store, a_backup_takes_the_place_of_the_store)
+{
+    struct world world;
+    world_init(&world);
+    (void)start_run(&world, "first.yaml", DAG);
+    char *request = mem_format("{\"path\":\"%s/copy.db\"}", world.home);
+    json_t *copy = call_ok(&world, "store.backup", request);
+    cr_assert_gt(json_get_int(copy, "bytes", 0), 0);
+    cr_assert_eq(json_get_int(copy, "schema", 0), STORE_SCHEMA);
+    call_fails(&world, "store.backup", request, STATUS_CONFLICT, "copy.db");
+    (void)start_run(&world, "second.yaml", DAG);
+
+    call_fails(&world, "store.restore", request, STATUS_CONFLICT, "in use by process 4711");
+    store_close(world.store);
+    world.store = NULL;
+    world.host_is_dead = true;
+    json_t *restored = call_ok(&world, "store.restore", request);
+    EXPECT_CONTAINS(json_get_string(restored, "kept_as", ""), "before-");
+    json_t *runs = call_ok(&world, "run.list", "{}");
+    cr_assert_eq(list_size(runs, "dag_runs"), 1);
+    call_fails(&world, "store.restore", "{\"path\":\"/nowhere.db\"}", STATUS_NOT_FOUND, "nowhere");
+    call_fails(&world, "store.restore", "{\"path\":\"\"}", STATUS_INVALID, "empty");
+    json_decref(copy);
+    json_decref(restored);
+    json_decref(runs);
+    free(request);
+    world_fini(&world);
+}
+
+Test(op_store, migrating_says_from_where_to_where)
+{
+    struct world world;
+    world_init(&world);
+    json_t *plan = call_ok(&world, "store.migrate", "{\"dry_run\":true}");
+    json_t *done = call_ok(&world, "store.migrate", "{}");
+    cr_assert_eq(json_get_int(plan, "from", 0), STORE_SCHEMA);
+    cr_assert_eq(json_get_int(done, "to", 0), STORE_SCHEMA);
+    cr_assert_eq(list_size(done, "applied"), 0);
+    json_decref(plan);
+    json_decref(done);
+    world_fini(&world);
+}
+
+Test(op_store, without_a_store_there_is_nothing_to_look_after)
+{
+    struct world world;
+    world_init_empty(&world);
+    call_fails(&world, "store.check", "{}", STATUS_NOT_FOUND, "no store");
+    call_fails(&world, "store.migrate", "{}", STATUS_NOT_FOUND, "no store");
+    call_fails(&world, "store.backup", "{\"path\":\"/tmp/x\"}", STATUS_NOT_FOUND, "no store");
+    json_t *doctor = call_ok(&world, "doctor.check", "{}");
+    cr_assert(json_get_bool(doctor, "ok", false));
+    EXPECT_STR("skipped", json_get_string(find_check(doctor, "store"), "state", ""));
+    json_decref(doctor);
+    world_fini(&world);
+}
+
+Test(op_store, the_doctor_finds_runs_without_an_owner_and_bad_places)
+{
+    struct world world;
+    world_init(&world);
+    int64_t id = start_run(&world, "dag.yaml", DAG);
+    advance(&world, id, NULL, 8);
+    json_t *well = call_ok(&world, "doctor.check", "{}");
+    EXPECT_CONTAINS(json_get_string(find_check(well, "unfinished runs"), "detail", ""), "none");
+    json_decref(well);
+
+    world.host_is_dead = true;
+    json_t *left = call_ok(&world, "doctor.check", "{}");
+    const json_t *runs = find_check(left, "unfinished runs");
+    EXPECT_CONTAINS(json_get_string(runs, "detail", ""), "1 without an owner");
+    EXPECT_CONTAINS(json_get_string(runs, "advice", ""), "eider retry");
+    cr_assert(json_get_bool(left, "ok", false), "advice is no failure");
+    json_decref(left);
+
+    char *file = mem_format("%s/eider.db/state", world.home);
+    service_close_store(&world.service);
+    world.service.home = file;
+    json_t *misplaced = call_ok(&world, "doctor.check", "{}");
+    cr_assert_not(json_get_bool(misplaced, "ok", true));
+    EXPECT_STR("failed", json_get_string(find_check(misplaced, "state folder"), "state", ""));
+    json_decref(misplaced);
+    world.service.home = world.home;
+    free(file);
+    world_fini(&world);
+}
+
+Test(op_store, settings_are_listed_and_found)
+{
+    struct world world;
+    world_init_empty(&world);
+    json_t *all = call_ok(&world, "config.list", "{}");
+    cr_assert_eq(list_size(all, "settings"), SETTING_COUNT);
+    json_t *one = call_ok(&world, "config.get", "{\"key\":\"slots\"}");
+    EXPECT_STR("4", json_get_string(one, "value", ""));
+    EXPECT_STR("default", json_get_string(one, "origin", ""));
+    call_fails(&world, "config.get", "{\"key\":\"slot\"}", STATUS_NOT_FOUND, "'slots'");
+    call_fails(&world, "config.get", "{\"key\":\"zzzzzzzzzzzz\"}", STATUS_NOT_FOUND, "zzzz");
+    json_decref(all);
+    json_decref(one);
+    world_fini(&world);
+}
