@@ -24,6 +24,7 @@
 #include "service/operations.h"
 #include "service/service.h"
 #include "worker/presence.h"
+#include "worker/preview.h"
 
 struct app {
     struct config config;
@@ -91,6 +92,21 @@ static void wake(void *context)
     home_wake(context);
 }
 
+static json_t *preview(void *context, const struct service_preview *preview)
+{
+    const struct app *app = context;
+    return preview_fields(&(struct preview_request){
+        .dag = preview->dag,
+        .path = preview->path,
+        .params = preview->params,
+        .conf = preview->conf,
+        .logical_at_us = preview->logical_at_us,
+        .node = preview->node,
+        .variables = app->config.variables,
+        .connections = app->config.connections,
+    });
+}
+
 static enum status configure(void *context, const json_t *flags, struct err *err)
 {
     struct app *app = context;
@@ -107,6 +123,8 @@ static enum status configure(void *context, const json_t *flags, struct err *err
         .is_alive_context = app->home.path,
         .wake = wake,
         .wake_context = &app->home,
+        .preview = preview,
+        .preview_context = app,
     };
     return STATUS_OK;
 }

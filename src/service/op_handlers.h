@@ -38,4 +38,5 @@ OPERATION_HANDLER(op_store_restore);
 OPERATION_HANDLER(op_task_clear);
 OPERATION_HANDLER(op_task_list);
 OPERATION_HANDLER(op_task_mark);
+OPERATION_HANDLER(op_task_render);
 OPERATION_HANDLER(op_task_show);

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/check.h"
 #include "base/mem.h"
 #include "service/json_build.h"
@@ -31,20 +32,11 @@ struct reading {
 
 /* --- entries --------------------------------------------------------------------------------- */
 
-static json_t *base64(const unsigned char *bytes, size_t length)
+static json_t *base64_text(const struct strbuf *bytes)
 {
-    static const char DIGITS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     struct strbuf text;
-    strbuf_init(&text, 4 * (length / 3 + 1) + 1);
-    for (size_t i = 0; i < length; i += 3) {
-        unsigned second = i + 1 < length ? bytes[i + 1] : 0;
-        unsigned third = i + 2 < length ? bytes[i + 2] : 0;
-        unsigned group = (unsigned)bytes[i] << 16 | second << 8 | third;
-        strbuf_add_char(&text, DIGITS[group >> 18]);
-        strbuf_add_char(&text, DIGITS[group >> 12 & 63]);
-        strbuf_add_char(&text, i + 1 < length ? DIGITS[group >> 6 & 63] : '=');
-        strbuf_add_char(&text, i + 2 < length ? DIGITS[group & 63] : '=');
-    }
+    strbuf_init(&text, 4 * (bytes->length / 3 + 1) + 1);
+    base64_encode(&text, bytes->text, bytes->length);
     json_t *value = json_stringn(text.text, text.length);
     strbuf_fini(&text);
     return value;
@@ -64,7 +56,7 @@ static void add_entry(struct reading *reading, const struct task_row *task, int6
     json_put_int(entry, "try_number", attempt);
     json_put(entry, "text", text);
     if (!is_same)
-        json_put(entry, "base64", base64((const unsigned char *)bytes->text, bytes->length));
+        json_put(entry, "base64", base64_text(bytes));
     json_build_append(reading->entries, entry);
     reading->bytes += bytes->length;
 }

@@ -45,6 +45,18 @@ static const struct operation_field REQUEST_DAG_TASK[] = {
     {"file", FIELD_STRING, false, "path of a DAG file"},
     TASK,
 };
+static const struct operation_field REQUEST_RENDER[] = {
+    {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
+    {"file", FIELD_STRING, false, "path of a DAG file"},
+    TASK,
+    {"params", FIELD_OBJECT, false, "parameters as texts, as typed on a command line"},
+    {"conf", FIELD_OBJECT, false, "configuration of the run, typed values"},
+    {"logical_date", FIELD_STRING, false, "date of the run; now when absent"},
+};
+static const struct operation_field RECORD_RENDERED[] = {
+    {"task_id", FIELD_STRING, true, "the task"},
+    {"fields", FIELD_ARRAY, true, "field and value of each template, error where one cannot be"},
+};
 static const struct operation_field REQUEST_RUN[] = {RUN};
 static const struct operation_field REQUEST_DRY[] = {RUN, DRY_RUN};
 static const struct operation_field REQUEST_PATH[] = {
@@ -315,6 +327,8 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_DAG), FIELDS(LIST_TASKS), op_task_list},
     {"task.mark", "set the state of a task by hand", PERMISSION_OPERATOR,
         FIELDS(REQUEST_MARK), FIELDS(RECORD_TASK_INSTANCE), op_task_mark},
+    {"task.render", "the templates of a task, filled in", PERMISSION_VIEWER,
+        FIELDS(REQUEST_RENDER), FIELDS(RECORD_RENDERED), op_task_render},
     {"task.show", "a task of a DAG", PERMISSION_VIEWER,
         FIELDS(REQUEST_DAG_TASK), FIELDS(RECORD_TASK), op_task_show},
 };

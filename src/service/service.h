@@ -14,11 +14,22 @@
 
 #include "base/attrs.h"
 #include "base/err.h"
+#include "base/json.h"
 #include "store/db.h"
 
 struct blob;
+struct dag;
 struct settings;
 struct store;
+
+struct service_preview {
+    const struct dag *dag;
+    const char *path;     /* of its file, or "" */
+    const json_t *params; /* resolved */
+    const json_t *conf;   /* or NULL */
+    int64_t logical_at_us;
+    int64_t node;
+};
 
 struct service {
     const struct settings *settings;
@@ -31,6 +42,12 @@ struct service {
     void (*wake)(void *context);
     void *wake_context;
     int64_t (*now_us)(void); /* NULL: the wall clock */
+    /*
+     * Fill in the templates of a task as a run would: a list of {"field", "value"}, a new
+     * reference. Rendering belongs to the worker, which this layer does not know.
+     */
+    json_t *(*preview)(void *context, const struct service_preview *preview);
+    void *preview_context;
 
     struct store *store;
     enum db_mode store_mode;

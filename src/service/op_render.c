@@ -1,0 +1,67 @@
+/*
+ * Templates of a task filled in, before there is a run.
+ */
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "model/params.h"
+#include "service/json_build.h"
+#include "service/lookup.h"
+#include "service/op_handlers.h"
+
+/* "params" are texts as typed, "conf" holds values; the former win. */
+static enum status read_params(const struct dag *dag, const json_t *request, json_t **out,
+                               struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *given = json_object();
+    const json_t *conf = json_object_get(request, "conf");
+    for (size_t i = 0; i < dag->params_count; i++) {
+        json_t *value = json_object_get(conf, dag->params[i].name);
+        if (value != NULL)
+            json_put(given, dag->params[i].name, json_deep_copy(value));
+    }
+    json_t *typed = json_object_get(request, "params");
+    for (void *at = json_object_iter(typed); at != NULL; at = json_object_iter_next(typed, at)) {
+        const char *text = json_string_value(json_object_iter_value(at));
+        CLEANUP(mem_freep)
+        char *assignment = mem_format("%s=%s", json_object_iter_key(at), text != NULL ? text : "");
+        if (params_parse_assignment(dag, assignment, given, err) != STATUS_OK)
+            return err->code;
+    }
+    return params_resolve(dag, given, out, err);
+}
+
+static enum status render(struct service *service, const struct found_dag *found,
+                          const json_t *request, json_t **out, struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *params = NULL;
+    struct service_preview preview = {
+        .dag = found->dag,
+        .path = found->path,
+        .conf = json_object_get(request, "conf"),
+        .logical_at_us = service_now_us(service),
+    };
+    const char *task_id = json_get_string(request, "task", "");
+    const char *date = json_get_string(request, "logical_date", NULL);
+    if (date != NULL && !instant_parse(date, &preview.logical_at_us))
+        return err_set(err, STATUS_INVALID, "'%s' is not a date", date);
+    if (lookup_node(found->dag, task_id, &preview.node, err) != STATUS_OK ||
+        read_params(found->dag, request, &params, err) != STATUS_OK)
+        return err->code;
+    preview.params = params;
+    json_t *response = json_build_object();
+    json_put_string(response, "task_id", task_id);
+    json_put(response, "fields", service->preview(service->preview_context, &preview));
+    *out = response;
+    return STATUS_OK;
+}
+
+enum status op_task_render(struct service *service, const json_t *request, json_t **out,
+                           struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    CLEANUP(lookup_dag_fini) struct found_dag found = {0};
+    if (lookup_dag(service, arena, request, &found, err) != STATUS_OK)
+        return err->code;
+    return render(service, &found, request, out, err);
+}
