@@ -112,29 +112,6 @@ static enum status version_of_dag(struct session *session, const char *dag_id,
 
 /* --- a new run ------------------------------------------------------------------------------- */
 
-static enum status resolve_params(const struct dag *dag, const struct engine_request *request,
-                                  json_t **out, struct err *err)
-{
-    CLEANUP(json_decrefp) json_t *given = json_object();
-    /* What `conf` says about declared parameters counts, as in Airflow; -p wins. */
-    for (size_t i = 0; i < dag->params_count; i++) {
-        json_t *value = json_object_get(request->conf, dag->params[i].name);
-        if (value != NULL)
-            json_put(given, dag->params[i].name, json_deep_copy(value));
-    }
-    const char *name = NULL;
-    json_t *value = NULL;
-    for (void *at = json_object_iter((json_t *)(uintptr_t)request->params); at != NULL;
-         at = json_object_iter_next((json_t *)(uintptr_t)request->params, at)) {
-        name = json_object_iter_key(at);
-        value = json_object_iter_value(at);
-        CLEANUP(mem_freep) char *text = mem_format("%s=%s", name, json_string_value(value));
-        if (params_parse_assignment(dag, text, given, err) != STATUS_OK)
-            return err->code;
-    }
-    return params_resolve(dag, given, out, err);
-}
-
 static const char *nth_task(const void *context, size_t i)
 {
     return ((const struct dag *)context)->tasks[i].id;
@@ -161,7 +138,8 @@ static enum status create_run(struct session *session, const struct engine_reque
 {
     CLEANUP(json_decrefp) json_t *params = NULL;
     if (store_version_dag(session->store, version, &opened->dag, err) != STATUS_OK ||
-        resolve_params(opened->dag, request, &params, err) != STATUS_OK)
+        params_resolve_typed(opened->dag, request->conf, request->params, &params, err) !=
+            STATUS_OK)
         return err->code;
     CLEANUP(mem_freep) char *params_text = json_format(params);
     CLEANUP(mem_freep)

@@ -515,3 +515,23 @@ enum status params_parse_assignment(const struct dag *dag, const char *text, jso
     json_put(into, name, value);
     return STATUS_OK;
 }
+
+enum status params_resolve_typed(const struct dag *dag, const json_t *conf, const json_t *typed,
+                                 json_t **out, struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *given = json_object();
+    for (size_t i = 0; i < dag->params_count; i++) {
+        json_t *value = json_object_get(conf, dag->params[i].name);
+        if (value != NULL)
+            json_put(given, dag->params[i].name, json_deep_copy(value));
+    }
+    json_t *texts = (json_t *)(uintptr_t)typed; /* jansson's iterators are not const */
+    for (void *at = json_object_iter(texts); at != NULL; at = json_object_iter_next(texts, at)) {
+        const char *text = json_string_value(json_object_iter_value(at));
+        CLEANUP(mem_freep)
+        char *assignment = mem_format("%s=%s", json_object_iter_key(at), text != NULL ? text : "");
+        if (params_parse_assignment(dag, assignment, given, err) != STATUS_OK)
+            return err->code;
+    }
+    return params_resolve(dag, given, out, err);
+}

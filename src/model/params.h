@@ -38,6 +38,14 @@ NODISCARD enum status params_resolve(const struct dag *dag, const json_t *given,
                                      struct err *err);
 
 /*
+ * The same from a command line: `typed` is an object of texts, converted by their declared types,
+ * `conf` an object of values of which the declared ones count, as in Airflow; `typed` wins. Both
+ * may be NULL.
+ */
+NODISCARD enum status params_resolve_typed(const struct dag *dag, const json_t *conf,
+                                           const json_t *typed, json_t **out, struct err *err);
+
+/*
  * "name=value" from a command line, into the object `into`. The value of a string is the text
  * itself, of the other types JSON; without a type it is JSON if it parses and text if not.
  */

@@ -9,28 +9,6 @@
 #include "service/lookup.h"
 #include "service/op_handlers.h"
 
-/* "params" are texts as typed, "conf" holds values; the former win. */
-static enum status read_params(const struct dag *dag, const json_t *request, json_t **out,
-                               struct err *err)
-{
-    CLEANUP(json_decrefp) json_t *given = json_object();
-    const json_t *conf = json_object_get(request, "conf");
-    for (size_t i = 0; i < dag->params_count; i++) {
-        json_t *value = json_object_get(conf, dag->params[i].name);
-        if (value != NULL)
-            json_put(given, dag->params[i].name, json_deep_copy(value));
-    }
-    json_t *typed = json_object_get(request, "params");
-    for (void *at = json_object_iter(typed); at != NULL; at = json_object_iter_next(typed, at)) {
-        const char *text = json_string_value(json_object_iter_value(at));
-        CLEANUP(mem_freep)
-        char *assignment = mem_format("%s=%s", json_object_iter_key(at), text != NULL ? text : "");
-        if (params_parse_assignment(dag, assignment, given, err) != STATUS_OK)
-            return err->code;
-    }
-    return params_resolve(dag, given, out, err);
-}
-
 static enum status render(struct service *service, const struct found_dag *found,
                           const json_t *request, json_t **out, struct err *err)
 {
@@ -46,7 +24,8 @@ static enum status render(struct service *service, const struct found_dag *found
     if (date != NULL && !instant_parse(date, &preview.logical_at_us))
         return err_set(err, STATUS_INVALID, "'%s' is not a date", date);
     if (lookup_node(found->dag, task_id, &preview.node, err) != STATUS_OK ||
-        read_params(found->dag, request, &params, err) != STATUS_OK)
+        params_resolve_typed(found->dag, preview.conf, json_object_get(request, "params"), &params,
+                             err) != STATUS_OK)
         return err->code;
     preview.params = params;
     json_t *response = json_build_object();

@@ -108,34 +108,35 @@ static void bind_values(struct db_stmt *stmt, const char *format, va_list args)
     }
 }
 
+static enum status start(struct db *db, struct db_stmt **out, const char *sql, const char *format,
+                         va_list args, struct err *err)
+{
+    if (db->driver->prepare(db, sql, out, err) != STATUS_OK)
+        return err->code;
+    bind_values(*out, format, args);
+    return STATUS_OK;
+}
+
 enum status db_query(struct db *db, struct db_stmt **out, struct err *err, const char *sql,
                      const char *format, ...)
 {
-    struct db_stmt *stmt = NULL;
-    if (db->driver->prepare(db, sql, &stmt, err) != STATUS_OK)
-        return err->code;
     va_list args;
     va_start(args, format);
-    bind_values(stmt, format, args);
+    enum status status = start(db, out, sql, format, args, err);
     va_end(args);
-    *out = stmt;
-    return STATUS_OK;
+    return status;
 }
 
 enum status db_do(struct db *db, struct err *err, const char *sql, const char *format, ...)
 {
     struct db_stmt *stmt = NULL;
-    if (db->driver->prepare(db, sql, &stmt, err) != STATUS_OK)
-        return err->code;
     va_list args;
     va_start(args, format);
-    bind_values(stmt, format, args);
+    enum status status = start(db, &stmt, sql, format, args, err);
     va_end(args);
-    bool row = true;
-    while (row)
-        if (db_step(stmt, &row, err) != STATUS_OK)
-            return err->code;
-    return STATUS_OK;
+    for (bool row = true; status == STATUS_OK && row;)
+        status = db_step(stmt, &row, err);
+    return status;
 }
 
 int64_t db_changes(const struct db *db)
@@ -177,14 +178,12 @@ enum status db_get_int(struct db *db, int64_t otherwise, int64_t *out, struct er
                        const char *sql, const char *format, ...)
 {
     struct db_stmt *stmt = NULL;
-    if (db->driver->prepare(db, sql, &stmt, err) != STATUS_OK)
-        return err->code;
+    bool row = false;
     va_list args;
     va_start(args, format);
-    bind_values(stmt, format, args);
+    enum status status = start(db, &stmt, sql, format, args, err);
     va_end(args);
-    bool row = false;
-    if (db_step(stmt, &row, err) != STATUS_OK)
+    if (status != STATUS_OK || db_step(stmt, &row, err) != STATUS_OK)
         return err->code;
     *out = row ? db_int(stmt, 0) : otherwise;
     if (row)
