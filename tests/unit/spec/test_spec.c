@@ -76,10 +76,7 @@ Test(spec, every_mistake_is_named_at_its_place)
          "2:27: 'fail_fast': expected true or false, found the string 'yes'\n"},
         {"tasks:\n  a: { noop: , doc: [x] }\n", "2:21: 'doc': expected a string, found a list\n"},
         {"tasks:\n  a: { noop: , trigger_rule: all_succes }\n",
-         "2:30: 'trigger_rule': expected one of all_success, all_failed, all_done, all_skipped, "
-         "one_success, one_failed, one_done, none_failed, none_failed_min_one_success, "
-         "none_skipped, always, all_done_min_one_success, all_done_setup_success, found the string "
-         "'all_succes'\n"},
+         "2:30: 'trigger_rule': there is no 'all_succes'; did you mean 'all_success'?\n"},
         {"tasks:\n  a: { noop: , tags: [a, 1] }\n", "2:26: 'tags': expected a string, found an "
                                                     "integer\n"},
         {"tasks:\n  a: { noop: , retry_on: [0, 256, x] }\n",
