@@ -121,6 +121,8 @@ static enum status configure(void *context, const json_t *flags, struct err *err
         .actor = actor_name(),
         .is_alive = presence_is_alive,
         .is_alive_context = app->home.path,
+        .is_held = presence_run_is_held,
+        .is_held_context = app->home.path,
         .wake = wake,
         .wake_context = &app->home,
         .preview = preview,

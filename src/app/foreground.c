@@ -12,14 +12,13 @@
 #include "base/clock.h"
 #include "base/idmap.h"
 #include "base/mem.h"
-#include "os/file_lock.h"
 #include "store/run_store.h"
 
 struct drive {
     struct session session;
     struct watching watching;
     struct opened opened;
-    struct file_lock run_lock;
+    struct presence hold; /* of the run */
     struct loop_timer *tick;
     struct loop_timer *timeout;
     struct loop_signal *signals[2];
@@ -116,29 +115,6 @@ static void on_failed(void *context, const struct err *err)
 
 /* --- one call -------------------------------------------------------------------------------- */
 
-static enum status hold_run(struct drive *drive, struct err *err)
-{
-    CLEANUP(mem_freep)
-    char *path = mem_format("%s/run-%lld.lock", drive->session.home->hosts_dir,
-                            (long long)drive->opened.run);
-    enum status status = file_lock_try(path, &drive->run_lock, err);
-    if (status == STATUS_BUSY)
-        return err_set(err, STATUS_CONFLICT, "run %lld is being run by another process",
-                       (long long)drive->opened.run);
-    return status;
-}
-
-static void let_go_of_run(struct drive *drive)
-{
-    if (drive->run_lock.fd <= 0)
-        return;
-    CLEANUP(mem_freep)
-    char *path = mem_format("%s/run-%lld.lock", drive->session.home->hosts_dir,
-                            (long long)drive->opened.run);
-    (void)remove(path);
-    file_lock_release(&drive->run_lock);
-}
-
 static enum status watch_outside(struct drive *drive, struct err *err)
 {
     static const int SIGNALS[] = {SIGINT, SIGTERM};
@@ -171,7 +147,7 @@ static void drive_close(struct drive *drive)
     loop_signal_free(drive->signals[0]);
     loop_signal_free(drive->signals[1]);
     loop_file_free(drive->wake);
-    let_go_of_run(drive);
+    presence_end(&drive->hold);
     watching_fini(&drive->watching);
     session_close(&drive->session);
     opened_fini(&drive->opened);
@@ -182,7 +158,7 @@ static enum status drive_run(struct drive *drive, const struct engine_request *r
 {
     struct session *session = &drive->session;
     if (opening_begin(session, request, &drive->opened, err) != STATUS_OK ||
-        hold_run(drive, err) != STATUS_OK ||
+        presence_hold_run(session->home->path, drive->opened.run, &drive->hold, err) != STATUS_OK ||
         opening_finish(session, request, &drive->opened, err) != STATUS_OK)
         return err->code;
     watching_init(&drive->watching, drive->observer, session, &drive->opened,
@@ -213,7 +189,7 @@ static enum status run_in(const struct foreground *self, const struct home *home
                           const struct engine_observer *observer, struct engine_result *result,
                           struct err *err)
 {
-    struct drive drive = {.observer = observer, .run_lock = {.fd = -1}};
+    struct drive drive = {.observer = observer};
     struct session_options options = {
         .config = self->config,
         .home = home,

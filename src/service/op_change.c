@@ -40,28 +40,12 @@ static enum status answer_run(struct service *service, struct found_run *run, st
 
 /* --- run.cancel ------------------------------------------------------------------------------ */
 
-struct presence_count {
-    const struct service *service;
-    bool any;
-};
-
-static enum status note_living(void *context, const struct host_info *host, struct err *err)
-{
-    (void)err;
-    struct presence_count *count = context;
-    count->any = count->any || service_host_is_alive(count->service, host->id);
-    return STATUS_OK;
-}
-
 static enum status cancel_run(struct service *service, const struct found_run *run, struct err *err)
 {
-    struct presence_count living = {.service = service};
-    if (store_host_each(run->store, false, note_living, &living, err) != STATUS_OK)
-        return err->code;
     struct cancel_request cancel = {
         .run = run->info.id,
         .cause = CANCEL_ASKED,
-        .finally_too = !living.any,
+        .finally_too = !service_run_is_held(service, run->info.id),
         .actor = service->actor,
     };
     return store_run_cancel(run->store, &cancel, err);

@@ -70,15 +70,6 @@ static enum status note_row(void *context, const struct run_row *run, const stru
     return STATUS_OK;
 }
 
-static enum status note_living(void *context, const struct host_info *host, struct err *err)
-{
-    (void)err;
-    struct asking *asking = context;
-    asking->has_living_host =
-        asking->has_living_host || service_host_is_alive(asking->service, host->id);
-    return STATUS_OK;
-}
-
 static enum status read_rows(struct asking *asking, struct err *err)
 {
     size_t count = asking->run.dag->tasks_count + 1;
@@ -87,7 +78,8 @@ static enum status read_rows(struct asking *asking, struct err *err)
     asking->chosen = arena_array(asking->arena, TASKS_MAX, sizeof *asking->chosen);
     if (store_task_each(asking->run.store, asking->run.info.id, note_row, asking, err) != STATUS_OK)
         return err->code;
-    return store_host_each(asking->run.store, false, note_living, asking, err);
+    asking->has_living_host = service_run_is_held(asking->service, asking->run.info.id);
+    return STATUS_OK;
 }
 
 /* --- answering ------------------------------------------------------------------------------- */

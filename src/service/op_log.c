@@ -239,30 +239,11 @@ static enum status begin(struct reading *reading, const json_t *request, struct 
     return one_task ? begin_at_task(reading, request, from, err) : STATUS_OK;
 }
 
-struct living {
-    const struct service *service;
-    bool any;
-};
-
-static enum status note_living(void *context, const struct host_info *host, struct err *err)
-{
-    (void)err;
-    struct living *living = context;
-    living->any = living->any || service_host_is_alive(living->service, host->id);
-    return STATUS_OK;
-}
-
 /* Whether anything open can still grow: only if somebody works on the run. */
-static enum status is_live(struct reading *reading, bool *out, struct err *err)
+static bool is_live(const struct reading *reading)
 {
-    struct living living = {.service = reading->service};
-    bool may_grow = reading->next.count > 0 && !run_state_is_final(reading->run.info.state) &&
-                    !reading->is_orphaned;
-    if (may_grow &&
-        store_host_each(reading->run.store, false, note_living, &living, err) != STATUS_OK)
-        return err->code;
-    *out = may_grow && living.any;
-    return STATUS_OK;
+    return reading->next.count > 0 && !run_state_is_final(reading->run.info.state) &&
+           !reading->is_orphaned && service_run_is_held(reading->service, reading->run.info.id);
 }
 
 enum status op_log_read(struct service *service, const json_t *request, json_t **out,
@@ -272,7 +253,6 @@ enum status op_log_read(struct service *service, const json_t *request, json_t *
     CLEANUP(json_decrefp) json_t *entries = json_build_array();
     CLEANUP(log_cursor_fini) struct log_cursor from = {0};
     struct reading reading = {.service = service, .arena = arena, .entries = entries};
-    bool live = false;
     enum status status = lookup_run(service, DB_READ_ONLY, arena, request, &reading.run, err);
     if (status == STATUS_OK)
         status = service_blob_if_any(service, &reading.blob, err);
@@ -280,8 +260,7 @@ enum status op_log_read(struct service *service, const json_t *request, json_t *
         status = begin(&reading, request, &from, err);
     if (status == STATUS_OK)
         status = read_all(&reading, &from, err);
-    if (status == STATUS_OK)
-        status = is_live(&reading, &live, err);
+    bool live = status == STATUS_OK && is_live(&reading);
     CLEANUP(mem_freep) char *cursor = log_cursor_format(&reading.next);
     log_cursor_fini(&reading.next);
     if (status != STATUS_OK)

@@ -121,3 +121,8 @@ bool service_host_is_alive(const struct service *service, int64_t host)
     /* When in doubt it is alive: taking work away from a living host would double it. */
     return service->is_alive == NULL || service->is_alive(service->is_alive_context, host);
 }
+
+bool service_run_is_held(const struct service *service, int64_t run)
+{
+    return service->is_held(service->is_held_context, run);
+}

@@ -38,6 +38,9 @@ struct service {
     const char *actor; /* who asks; kept with every change */
     bool (*is_alive)(void *context, int64_t host);
     void *is_alive_context;
+    /* Whether some process works on the run right now. */
+    bool (*is_held)(void *context, int64_t run);
+    void *is_held_context;
     /* After a commit that made work claimable or asked for a cancel; NULL: nobody listens. */
     void (*wake)(void *context);
     void *wake_context;
@@ -82,3 +85,4 @@ NODISCARD enum status service_store_path(const struct service *service, char **o
 int64_t service_now_us(const struct service *service);
 void service_wake(const struct service *service);
 bool service_host_is_alive(const struct service *service, int64_t host);
+bool service_run_is_held(const struct service *service, int64_t run);

@@ -5,20 +5,41 @@
 
 #include "base/mem.h"
 
-static char *lock_path(const char *home, int64_t host)
+static char *host_path(const char *home, int64_t host)
 {
     return mem_format("%s/hosts/%lld.lock", home, (long long)host);
 }
 
-enum status presence_begin(const char *home, int64_t host, struct presence *out, struct err *err)
+static char *run_path(const char *home, int64_t run)
 {
-    struct presence presence = {.path = lock_path(home, host), .lock = {.fd = -1}};
+    return mem_format("%s/hosts/run-%lld.lock", home, (long long)run);
+}
+
+static enum status hold(char *taken_path, struct presence *out, struct err *err)
+{
+    struct presence presence = {.path = taken_path, .lock = {.fd = -1}};
     if (file_lock_try(presence.path, &presence.lock, err) != STATUS_OK) {
         free(presence.path);
-        return err_wrap(err, "register this process");
+        return err->code;
     }
     *out = presence;
     return STATUS_OK;
+}
+
+enum status presence_begin(const char *home, int64_t host, struct presence *out, struct err *err)
+{
+    if (hold(host_path(home, host), out, err) != STATUS_OK)
+        return err_wrap(err, "register this process");
+    return STATUS_OK;
+}
+
+enum status presence_hold_run(const char *home, int64_t run, struct presence *out, struct err *err)
+{
+    enum status status = hold(run_path(home, run), out, err);
+    if (status == STATUS_BUSY)
+        return err_set(err, STATUS_CONFLICT, "run %lld is being run by another process",
+                       (long long)run);
+    return status;
 }
 
 void presence_end(struct presence *presence)
@@ -32,11 +53,22 @@ void presence_end(struct presence *presence)
     presence->path = NULL;
 }
 
-bool presence_is_alive(void *context, int64_t host)
+/* When in doubt it is held: taking work away from a living process would double it. */
+static bool is_held(const char *path)
 {
-    CLEANUP(mem_freep) char *path = lock_path(context, host);
     struct err err = {0};
     bool held = false;
-    /* When in doubt it is alive: taking work away from a living host would double it. */
     return file_lock_is_held(path, &held, &err) != STATUS_OK || held;
+}
+
+bool presence_is_alive(void *context, int64_t host)
+{
+    CLEANUP(mem_freep) char *path = host_path(context, host);
+    return is_held(path);
+}
+
+bool presence_run_is_held(void *context, int64_t run)
+{
+    CLEANUP(mem_freep) char *path = run_path(context, run);
+    return is_held(path);
 }

@@ -4,6 +4,7 @@
  *
  * Each holds a lock on hosts/ID.lock in the state folder while it lives. The kernel lets go of it
  * when the process dies, however it dies, so a free lock means dead: no clock is involved.
+ * A run in the foreground is held in the same way, by hosts/run-ID.lock.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,7 +20,12 @@ struct presence {
 
 NODISCARD enum status presence_begin(const char *home, int64_t host, struct presence *out,
                                      struct err *err);
+/* STATUS_CONFLICT: another process works on the run. */
+NODISCARD enum status presence_hold_run(const char *home, int64_t run, struct presence *out,
+                                        struct err *err);
 void presence_end(struct presence *presence); /* twice is fine */
 
 /* For store_recover: `context` is the state folder's path. */
 bool presence_is_alive(void *context, int64_t host);
+/* The same for a run. */
+bool presence_run_is_held(void *context, int64_t run);

@@ -52,6 +52,13 @@ static bool fixture_is_alive(void *context, int64_t host)
     return host == world->host && !world->host_is_dead;
 }
 
+static bool fixture_is_held(void *context, int64_t run)
+{
+    (void)run;
+    const struct world *world = context;
+    return !world->host_is_dead;
+}
+
 static void fixture_wake(void *context)
 {
     ((struct world *)context)->wakes++;
@@ -71,6 +78,8 @@ UNUSED static void world_init_empty(struct world *world)
         .actor = "tester",
         .is_alive = fixture_is_alive,
         .is_alive_context = world,
+        .is_held = fixture_is_held,
+        .is_held_context = world,
         .wake = fixture_wake,
         .wake_context = world,
         .now_us = fixture_clock,
