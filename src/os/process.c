@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -47,15 +48,19 @@ struct launch {
     int fds[PROCESS_FDS];
     sigset_t no_signals;
     pid_t parent;
-    /* written by the child */
+    struct report *report;
+};
+
+/* Written by the child. */
+struct report {
     volatile enum step failed;
     volatile int failure;
 };
 
 static bool fail(struct launch *launch, enum step step)
 {
-    launch->failure = errno;
-    launch->failed = step;
+    launch->report->failure = errno;
+    launch->report->failed = step;
     return false;
 }
 
@@ -160,11 +165,12 @@ static enum status spawn_failure(const struct launch *launch, struct err *err)
         [STEP_LIMIT] = "set resource limits",
         [STEP_USER] = "change user",
     };
-    switch (launch->failed) {
+    switch (launch->report->failed) {
     case STEP_WORKDIR:
-        return err_errno(err, launch->failure, "enter working directory '%s'", request->workdir);
+        return err_errno(err, launch->report->failure, "enter working directory '%s'",
+                         request->workdir);
     case STEP_EXEC:
-        return process_path_explain(request, &launch->path, launch->failure, err);
+        return process_path_explain(request, &launch->path, launch->report->failure, err);
     case STEP_NONE:
     case STEP_GROUP:
     case STEP_DESCRIPTORS:
@@ -172,7 +178,7 @@ static enum status spawn_failure(const struct launch *launch, struct err *err)
     case STEP_USER:
         break;
     }
-    return err_errno(err, launch->failure, "%s", STEPS[launch->failed]);
+    return err_errno(err, launch->report->failure, "%s", STEPS[launch->report->failed]);
 }
 
 /*
@@ -200,17 +206,58 @@ static enum status place_descriptors(struct launch *launch, int moved[static PRO
     return STATUS_OK;
 }
 
-static enum status clone_child(struct launch *launch, struct process *out, struct err *err)
+#if defined(__SANITIZE_THREAD__)
+
+/*
+ * ThreadSanitizer takes a child that shares our memory for a fork of us and ignores this thread
+ * from then on, so its builds fork for real. The pipe closes with the exec.
+ */
+static pid_t start_child(struct launch *launch, int *out_pidfd)
+{
+    int ends[2];
+    struct report *shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(shared != MAP_FAILED);
+    CHECK(pipe2(ends, O_CLOEXEC) == 0);
+    struct report *own = launch->report;
+    launch->report = shared;
+    int high = fcntl(ends[1], F_DUPFD_CLOEXEC, PROCESS_FDS);
+    pid_t pid = fork();
+    if (pid == 0)
+        (void)child_main(launch);
+    (void)close(high);
+    (void)close(ends[1]);
+    char byte;
+    while (pid > 0 && read(ends[0], &byte, 1) < 0 && errno == EINTR)
+        ;
+    (void)close(ends[0]);
+    launch->report = own;
+    *own = *shared;
+    (void)munmap(shared, sizeof *shared);
+    *out_pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+    return pid;
+}
+
+#else
+
+static pid_t start_child(struct launch *launch, int *out_pidfd)
 {
     CLEANUP(mem_freep) char *stack = mem_alloc(STACK_BYTES);
+    char *top = stack + STACK_BYTES - ((uintptr_t)(stack + STACK_BYTES) % 16);
+    return clone(child_main, top, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, launch,
+                 out_pidfd);
+}
+
+#endif
+
+static enum status clone_child(struct launch *launch, struct process *out, struct err *err)
+{
     sigset_t all, before;
     (void)sigfillset(&all);
     (void)sigemptyset(&launch->no_signals);
     CHECK(pthread_sigmask(SIG_SETMASK, &all, &before) == 0);
     int pidfd = -1;
-    char *top = stack + STACK_BYTES - ((uintptr_t)(stack + STACK_BYTES) % 16);
-    pid_t pid =
-        clone(child_main, top, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, launch, &pidfd);
+    pid_t pid = start_child(launch, &pidfd);
     int failure = errno;
     CHECK(pthread_sigmask(SIG_SETMASK, &before, NULL) == 0);
 
@@ -218,7 +265,7 @@ static enum status clone_child(struct launch *launch, struct process *out, struc
         return err_set(err, STATUS_BUSY, "start process: %s", strerror(failure));
     if (pid < 0)
         return err_errno(err, failure, "start process");
-    if (launch->failed != STEP_NONE) {
+    if (launch->report->failed != STEP_NONE) {
         struct process_end end;
         CHECK(process_wait(pidfd, -1, &end));
         (void)close(pidfd);
@@ -236,7 +283,8 @@ enum status process_spawn(const struct process_request *request, struct process 
     if (request->argv[0] == NULL || request->argv[0][0] == '\0')
         return err_set(err, STATUS_INVALID, "exec: no command");
 
-    struct launch launch = {.request = request, .parent = getpid()};
+    struct report report = {.failed = STEP_NONE};
+    struct launch launch = {.request = request, .parent = getpid(), .report = &report};
     /* execve promises to leave them alone; its prototype is older than const. */
     memcpy(&launch.argv, &request->argv, sizeof launch.argv);
     memcpy(&launch.env, &request->env, sizeof launch.env);
