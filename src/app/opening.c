@@ -92,6 +92,7 @@ static enum status version_of_file(struct session *session, const char *path, co
     struct version_source source = {.path = absolute, .text = file->text};
     if (store_version_save(session->store, dag, &source, &ref, err) != STATUS_OK)
         return err->code;
+    session_lend(session, ref.version, dag);
     *out_version = ref.version;
     return STATUS_OK;
 }

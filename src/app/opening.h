@@ -9,7 +9,7 @@
 struct opened {
     int64_t run;
     int64_t scope;
-    const struct dag *dag; /* borrowed from the session's store */
+    const struct dag *dag; /* borrowed from the file, or from the session's store */
     struct spec_file *file;
 };
 

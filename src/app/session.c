@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "os/file.h"
 #include "store/host.h"
+#include "store/version.h"
 
 static const char *outside(const char *name)
 {
@@ -63,6 +64,25 @@ enum status session_open(struct session *session, const struct session_options *
         store_thread_start(session->loop, &store, &session->store_thread, err) != STATUS_OK)
         return err->code;
     return register_host(session, err);
+}
+
+static void run_lend(struct store *store, struct store_call *call)
+{
+    const struct session_loan *lend = (const struct session_loan *)call;
+    store_version_lend(store, lend->version, lend->dag);
+}
+
+static void lend_done(struct store_call *call)
+{
+    (void)call;
+}
+
+void session_lend(struct session *session, int64_t version, const struct dag *dag)
+{
+    session->loan = (struct session_loan){
+        .call = {.run = run_lend, .done = lend_done}, .version = version, .dag = dag};
+    store_version_lend(session->store, version, dag);
+    store_thread_call(session->store_thread, &session->loan.call);
 }
 
 void session_begin(struct session *session, int64_t scope)

@@ -11,6 +11,13 @@
 #include "worker/executor.h"
 #include "worker/presence.h"
 
+/* A DAG lent to the store of the store's thread. */
+struct session_loan {
+    struct store_call call;
+    int64_t version;
+    const struct dag *dag;
+};
+
 struct session {
     const struct config *config;
     const struct home *home;
@@ -23,6 +30,7 @@ struct session {
     struct store_thread *store_thread;
     int64_t host;
     struct presence presence;
+    struct session_loan loan;
 };
 
 struct session_options {
@@ -35,6 +43,8 @@ struct session_options {
 /* Everything but claiming: the keeper runs, the store is open, this process is registered. */
 NODISCARD enum status session_open(struct session *session, const struct session_options *options,
                                    struct err *err);
+/* Spare the stores reading a DAG that is at hand, once; it must outlive the session. */
+void session_lend(struct session *session, int64_t version, const struct dag *dag);
 /* Claim the work of a scope; then loop_run. */
 void session_begin(struct session *session, int64_t scope);
 void session_close(struct session *session); /* half-built is fine */

@@ -96,6 +96,7 @@ enum status store_open(const struct store_options *options, struct store **out, 
     CLEANUP(store_closep) struct store *store = mem_zalloc(1, sizeof *store);
     store->now_us = options->now_us != NULL ? options->now_us : clock_wall_us;
     store->dags = idmap_new();
+    store->lent = idmap_new();
     uint16_t maker = 0;
     rng_bytes(&maker, sizeof maker);
     store->ids.maker = maker & 0xFFF;
@@ -117,6 +118,7 @@ void store_close(struct store *store)
     for (struct dag *dag; (dag = idmap_next(store->dags, &cursor)) != NULL;)
         dag_free(dag);
     idmap_free(store->dags);
+    idmap_free(store->lent);
     db_close(store->db);
     free(store);
 }

@@ -14,6 +14,7 @@ struct store {
     int64_t (*now_us)(void);
     struct id_source ids;
     struct idmap *dags; /* version id to struct dag, for as long as the store is open */
+    struct idmap *lent; /* the same, owned by somebody else */
 };
 
 /* The DAG of a version, read once and kept; borrowed from the store. */

@@ -307,7 +307,9 @@ static enum status read_canonical(const char *canonical, struct dag **out, struc
 
 enum status store_dag(struct store *store, int64_t version, const struct dag **out, struct err *err)
 {
-    struct dag *dag = idmap_find(store->dags, version);
+    struct dag *dag = idmap_find(store->lent, version);
+    if (dag == NULL)
+        dag = idmap_find(store->dags, version);
     if (dag == NULL) {
         struct db_stmt *stmt = NULL;
         bool row = false;
@@ -334,4 +336,9 @@ enum status store_version_dag(struct store *store, int64_t version, const struct
                               struct err *err)
 {
     return store_dag(store, version, out, err);
+}
+
+void store_version_lend(struct store *store, int64_t version, const struct dag *dag)
+{
+    idmap_set(store->lent, version, (struct dag *)(uintptr_t)dag);
 }

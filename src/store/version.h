@@ -52,3 +52,9 @@ NODISCARD enum status store_version_each(struct store *store,
 /* The DAG itself, borrowed from the store for as long as it is open. */
 NODISCARD enum status store_version_dag(struct store *store, int64_t version,
                                         const struct dag **out, struct err *err);
+
+/*
+ * Spare the store reading a version that the caller has at hand: `dag` must be what was saved, and
+ * outlive the store. DAGs do not change, so several stores may be lent the same one.
+ */
+void store_version_lend(struct store *store, int64_t version, const struct dag *dag);

@@ -12,6 +12,8 @@ enum {
     RETRY_DELAY_MS = 100,
     RETRIES_MAX = 50,
     SHORT_OF_RESOURCES_MS = 1000,
+    GATHER_MS = 1, /* how long outcomes wait for company while most slots are busy */
+    GATHER_COUNT = 4,
 };
 
 /* A task that this process holds. */
@@ -57,6 +59,7 @@ struct executor {
     struct batch *pending;   /* collects outcomes */
     struct batch *in_flight; /* with the store thread */
     struct loop_timer *due;  /* the next retry, or a pause */
+    struct loop_timer *gather;
     struct idmap *cancelled; /* runs whose main tasks must not start */
     bool wants_advance;      /* something changed since the last call was sent */
     bool scheduled;          /* advance() will be called before the loop waits */
@@ -297,12 +300,28 @@ static void advance(void *context)
     send_batch(executor, batch);
 }
 
+/*
+ * With most slots busy a commit per outcome would cost more than it brings, so a few gather first.
+ * With few tasks at once each outcome goes at once: a chain waits for nothing.
+ */
+static bool should_gather(const struct executor *executor)
+{
+    int64_t active = (int64_t)idmap_count(executor->attempts);
+    return active >= GATHER_COUNT && active * 2 >= executor->slots &&
+           executor->pending->count > 0 && executor->pending->count < GATHER_COUNT;
+}
+
 /* Once per turn of the loop, when its callbacks have delivered all they have. */
 static void advance_soon(struct executor *executor)
 {
     executor->wants_advance = true;
     if (executor->in_flight != NULL || executor->scheduled)
         return;
+    if (should_gather(executor)) {
+        if (executor->pending->count == 1)
+            loop_timer_start(executor->gather, GATHER_MS, 0);
+        return;
+    }
     executor->scheduled = true;
     loop_before_wait(executor->loop, advance, executor);
 }
@@ -424,6 +443,7 @@ struct executor *executor_new(struct loop *loop, const struct executor_events *e
     executor->cancelled = idmap_new();
     executor->pending = batch_new(executor);
     executor->due = loop_timer_new(loop, due, executor);
+    executor->gather = loop_timer_new(loop, advance, executor);
     return executor;
 }
 
@@ -433,6 +453,7 @@ void executor_free(struct executor *executor)
         return;
     loop_before_wait_cancel(executor->loop, executor);
     loop_timer_free(executor->due);
+    loop_timer_free(executor->gather);
     size_t cursor = 0;
     for (struct attempt *attempt; (attempt = idmap_next(executor->attempts, &cursor)) != NULL;)
         attempt_free(attempt);
