@@ -1,11 +1,13 @@
 """kill -9 at any moment: the store opens, a retry goes on, nothing finished runs twice."""
 import os
 import random
+import shutil
 import signal
 import subprocess
 import time
 
-from harness import is_alive, wait_for
+import pytest
+from harness import BINARY, is_alive, wait_for
 
 KILLS = int(os.environ.get("EIDER_CRASH_KILLS", "8"))
 LEVELS, WIDTH = 5, 4
@@ -175,3 +177,42 @@ def test_a_run_that_was_suspended_goes_on(eider, evidence):
     _, errors = child.communicate(timeout=60)
 
     assert child.returncode == 0, errors
+
+
+CHAIN = """
+tasks:
+  a: { run: "echo start a >> @evidence; echo 1 > $EIDER_OUTPUTS/n" }
+  m:
+    needs: [a]
+    foreach: [0, 1]
+    run: "echo start m{{ item }} >> @evidence"
+  z: { needs: [m], run: "echo start z {{ tasks.a.n }} >> @evidence" }
+finally:
+  end: { run: "echo start end >> @evidence" }
+"""
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+@pytest.mark.parametrize("call", ["fdatasync", "sendmsg"])
+def test_killed_exactly_at_each_commit_and_each_message(eider, evidence, call):
+    """Death at the n-th call for every n, until a run gets through without meeting it."""
+    path = eider.write("dag.yaml", CHAIN)
+    for when in range(1, 200):
+        home = eider.home.with_name(f"state-{when}")
+        env = {"EIDER_HOME": str(home), "ASAN_OPTIONS": "detect_leaks=0"}
+        killed = subprocess.run(
+            ["strace", "-f", "-qq", "-o", os.devnull, "-e", f"trace={call}",
+             "-e", f"inject={call}:signal=SIGKILL:when={when}", str(BINARY), "run", str(path)],
+            env=eider.environment(env), capture_output=True, check=False)
+        if killed.returncode == 0:
+            assert when > 3, "the kill never bit"
+            return
+        # Killed before there was a run: a second try starts from nothing.
+        runs = eider("runs", "list", "-o", "json", env=env)
+        known = runs.code == 0 and '"dag_run_id"' in runs.out
+        again = eider("retry", "dag", env=env) if known else eider("run", path, env=env)
+        # Killed after the last verdict: there is nothing left to do, and it says so.
+        assert again.code == 0 or (again.code == 5 and "succeeded" in again.err), again
+        assert '"ok": true' in eider("store", "check", "-o", "json", code=0, env=env).out
+        shutil.rmtree(home)
+    raise AssertionError("the run never got through")
