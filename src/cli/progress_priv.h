@@ -34,6 +34,8 @@ struct progress {
     int64_t done; /* in this call; what a retried run had before is not throughput */
     int64_t done_before;
     int interrupts;
+    int64_t failed_node; /* what it is about */
+    int64_t failed_index;
     struct strbuf last_failure; /* "load[3]: exit 1: cannot connect", or empty */
 };
 
