@@ -757,3 +757,13 @@ def test_a_script_from_a_file_with_arguments(eider):
         """, "--date", "2025-01-15")
 
     assert eider.log("dag", "a").strip() == "['one', '2025-01-15']"
+
+
+def test_a_mapped_task_is_reported_after_its_instances(eider):
+    result = eider.run("""
+        tasks:
+          many: { foreach: [1, 2, 3, 4, 5, 6, 7, 8], run: "true" }
+        """, name="many.yaml")
+
+    ends = [line.split()[2] for line in result.err.splitlines() if " success " in line]
+    assert ends[-1] == "many" and len(ends) == 9
