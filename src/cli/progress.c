@@ -33,7 +33,8 @@ void progress_free(struct progress *progress)
 }
 
 struct ranked {
-    int64_t rank; /* first node of its group; its own number without group */
+    int64_t rank; /* place of the first node of its group, or its own without group */
+    int64_t place;
     uint32_t node;
 };
 
@@ -43,18 +44,20 @@ static int compare_ranked(const void *a, const void *b)
     const struct ranked *y = b;
     if (x->rank != y->rank)
         return x->rank < y->rank ? -1 : 1;
-    return x->node < y->node ? -1 : x->node > y->node;
+    return x->place < y->place ? -1 : x->place > y->place;
 }
 
-static void order_nodes(struct progress *progress)
+/* Parents first, as the tasks will run; members of a group together. */
+static void order_nodes(struct progress *progress, const uint32_t *order)
 {
     size_t count = progress->nodes_count;
     CLEANUP(strmap_freep) struct strmap *groups = strmap_new();
     CLEANUP(mem_freep) struct ranked *ranked = mem_zalloc(count + 1, sizeof *ranked);
     progress->order = mem_zalloc(count + 1, sizeof *progress->order);
     for (uint32_t i = 0; i < count; i++) {
-        const char *group = progress->nodes[i].group;
-        ranked[i] = (struct ranked){.rank = i, .node = i};
+        uint32_t node = order != NULL ? order[i] : i;
+        const char *group = progress->nodes[node].group;
+        ranked[i] = (struct ranked){.rank = i, .place = i, .node = node};
         if (group[0] == '\0')
             continue;
         (void)strmap_add(groups, group, i);
@@ -87,7 +90,7 @@ void progress_start(struct progress *progress, const struct engine_run *run)
     }
     progress->total = (int64_t)progress->nodes_count;
     progress->counts[TASK_NONE] = progress->total;
-    order_nodes(progress);
+    order_nodes(progress, run->dag->order);
 }
 
 void progress_expand(struct progress *progress, uint32_t node_number, int64_t count)
@@ -135,6 +138,8 @@ static void note_failure(struct progress *progress, const struct engine_task *ta
 {
     struct strbuf *out = &progress->last_failure;
     strbuf_clear(out);
+    progress->failed_node = task->node;
+    progress->failed_index = task->map_index;
     progress_add_name(out, progress->nodes[task->node].id, task->map_index, task->label);
     if (task->reason != NULL)
         strbuf_addf(out, ": %s", task->reason);
@@ -174,6 +179,9 @@ void progress_change(struct progress *progress, const struct engine_task *task)
         progress->done--;
     if (task->to == TASK_FAILED || task->to == TASK_UP_FOR_RETRY)
         note_failure(progress, task);
+    else if (task->to == TASK_SUCCESS && task->node == progress->failed_node &&
+             task->map_index == progress->failed_index)
+        strbuf_clear(&progress->last_failure); /* a later attempt made up for it */
 }
 
 void progress_interrupt(struct progress *progress, int times)

@@ -35,6 +35,8 @@ struct progress {
     int64_t done_before;
     int interrupts;
     struct strbuf last_failure; /* "load[3]: exit 1: cannot connect", or empty */
+    uint32_t failed_node;       /* whose it is */
+    int64_t failed_index;
 };
 
 /* The state that stands for a node: of itself, or the most telling of its instances. */
