@@ -20,6 +20,7 @@ help: ## this list
 demo: build ## build, then run examples/pipeline.yaml to the end with live progress
 	@rm -rf build/demo && mkdir -p build/demo
 	EIDER_HOME=$(CURDIR)/build/demo build/eider run examples/pipeline.yaml
+	@echo "Its report: EIDER_HOME=build/demo build/eider logs pipeline publish"
 
 build: ## the program that users run: build/eider
 	@tools/setup build
