@@ -12,7 +12,7 @@ fishdir = $(DESTDIR)$(prefix)/share/fish/vendor_completions.d
 sources = $(shell find src tests bench -name '*.[ch]')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build dev test bench tidy lint format fuzz install uninstall clean
+.PHONY: help demo build dev test bench tidy lint format docs fuzz install uninstall clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1	\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -20,6 +20,7 @@ help: ## this list
 demo: build ## build, then run examples/pipeline.yaml to the end with live progress
 	@rm -rf build/demo && mkdir -p build/demo
 	EIDER_HOME=$(CURDIR)/build/demo build/eider run examples/pipeline.yaml
+	@echo "Its report: EIDER_HOME=build/demo build/eider logs pipeline publish"
 
 build: ## the program that users run: build/eider
 	@tools/setup build
@@ -50,6 +51,11 @@ lint: dev ## clang-tidy over src/
 format: ## clang-format over our C files
 	@tools/setup test
 	@clang-format-14 -i $(sources)
+
+docs: build ## write the parts of docs/ that are made from the program's tables
+	@tools/write-docs build/eider
+	@mkdir -p docs/images
+	@build/eider dags graph examples/pipeline.yaml --format svg >docs/images/pipeline.svg
 
 fuzz: ## look for inputs that crash a parser, SECONDS=60 for each
 	@tools/setup test

@@ -8,6 +8,7 @@
 #include "cli/exit_code.h"
 #include "cli/handlers.h"
 #include "cli/help.h"
+#include "cli/reference.h"
 #include "cli/request.h"
 #include "cli/views.h"
 
@@ -69,11 +70,9 @@ int cmd_man(struct cli *cli, const struct parsed *parsed)
 
 int cmd_docs(struct cli *cli, const struct parsed *parsed)
 {
-    if (strcmp(parsed->args[0], "cli") != 0) {
-        (void)fprintf(cli->host.err, "eider: no reference '%.60s'; there is: cli\n",
-                      parsed->args[0]);
-        return EXIT_CODE_USAGE;
-    }
-    help_reference(cli->host.out);
-    return EXIT_CODE_DONE;
+    if (reference_print(cli->host.out, parsed->args[0]))
+        return EXIT_CODE_DONE;
+    (void)fprintf(cli->host.err, "eider: no reference '%.60s'; there is:%s\n", parsed->args[0],
+                  REFERENCE_NAMES);
+    return EXIT_CODE_USAGE;
 }

@@ -176,8 +176,9 @@ static void print_validation(struct cli *cli, const json_t *response)
             print_problem(cli, path, problem);
         if (!json_get_bool(file, "ok", false))
             continue;
-        (void)fprintf(cli->host.out, "%s: ok (%lld tasks)\n", path,
-                      (long long)json_get_int(file, "tasks_total", 0));
+        int64_t tasks = json_get_int(file, "tasks_total", 0);
+        (void)fprintf(cli->host.out, "%s: ok (%lld task%s)\n", path, (long long)tasks,
+                      tasks == 1 ? "" : "s");
     }
 }
 

@@ -53,8 +53,8 @@ static void on_started(void *context, const struct engine_run *run)
         progress_start(follow->progress, run);
         return;
     }
-    cli_say(follow->cli, "run %s of %s, %zu tasks", run->run_id, run->dag->id,
-            run->dag->tasks_count);
+    cli_say(follow->cli, "run %s of %s, %zu task%s", run->run_id, run->dag->id,
+            run->dag->tasks_count, run->dag->tasks_count == 1 ? "" : "s");
 }
 
 static void on_expanded(void *context, uint32_t node, int64_t count)

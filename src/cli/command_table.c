@@ -254,8 +254,8 @@ static const struct command ROWS[] = {
         "show help", NULL, "eider help runs list", {NULL, 0}, cmd_help},
     {"man", GROUP_PROGRAM, COMMAND_HIDDEN, "", 0, 0, COMPLETE_NONE, NULL,
         "print the manual page", NULL, NULL, {NULL, 0}, cmd_man},
-    {"__docs", GROUP_PROGRAM, COMMAND_HIDDEN, "cli", 1, 1, COMPLETE_CHOICE, "cli",
-        "print a reference page", NULL, NULL, {NULL, 0}, cmd_docs},
+    {"__docs", GROUP_PROGRAM, COMMAND_HIDDEN, "PART", 1, 1, COMPLETE_NONE, NULL,
+        "print a part of the documents", NULL, NULL, {NULL, 0}, cmd_docs},
 };
 /* clang-format on */
 

@@ -33,8 +33,8 @@ void progress_free(struct progress *progress)
 }
 
 struct ranked {
-    int64_t rank;  /* place of the first node of its group; its own without group */
-    int64_t place; /* parents come before their dependants */
+    int64_t rank; /* place of the first node of its group, or its own without group */
+    int64_t place;
     uint32_t node;
 };
 
@@ -47,15 +47,15 @@ static int compare_ranked(const void *a, const void *b)
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
-/* In the order of running, as far as the DAG settles it, with the members of a group together. */
-static void order_nodes(struct progress *progress, const struct dag *dag)
+/* Parents first, as the tasks will run; members of a group together. */
+static void order_nodes(struct progress *progress, const uint32_t *order)
 {
     size_t count = progress->nodes_count;
     CLEANUP(strmap_freep) struct strmap *groups = strmap_new();
     CLEANUP(mem_freep) struct ranked *ranked = mem_zalloc(count + 1, sizeof *ranked);
     progress->order = mem_zalloc(count + 1, sizeof *progress->order);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t node = dag->order != NULL ? dag->order[i] : i;
+        uint32_t node = order != NULL ? order[i] : i;
         const char *group = progress->nodes[node].group;
         ranked[i] = (struct ranked){.rank = i, .place = i, .node = node};
         if (group[0] == '\0')
@@ -90,7 +90,7 @@ void progress_start(struct progress *progress, const struct engine_run *run)
     }
     progress->total = (int64_t)progress->nodes_count;
     progress->counts[TASK_NONE] = progress->total;
-    order_nodes(progress, run->dag);
+    order_nodes(progress, run->dag->order);
 }
 
 void progress_expand(struct progress *progress, uint32_t node_number, int64_t count)
@@ -179,10 +179,9 @@ void progress_change(struct progress *progress, const struct engine_task *task)
         progress->done--;
     if (task->to == TASK_FAILED || task->to == TASK_UP_FOR_RETRY)
         note_failure(progress, task);
-    bool recovered = task->to == TASK_SUCCESS && task->node == progress->failed_node &&
-                     task->map_index == progress->failed_index;
-    if (recovered)
-        strbuf_clear(&progress->last_failure);
+    else if (task->to == TASK_SUCCESS && task->node == progress->failed_node &&
+             task->map_index == progress->failed_index)
+        strbuf_clear(&progress->last_failure); /* a later attempt made up for it */
 }
 
 void progress_interrupt(struct progress *progress, int times)

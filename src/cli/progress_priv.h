@@ -34,9 +34,9 @@ struct progress {
     int64_t done; /* in this call; what a retried run had before is not throughput */
     int64_t done_before;
     int interrupts;
-    int64_t failed_node; /* what it is about */
-    int64_t failed_index;
     struct strbuf last_failure; /* "load[3]: exit 1: cannot connect", or empty */
+    uint32_t failed_node;       /* whose it is */
+    int64_t failed_index;
 };
 
 /* The state that stands for a node: of itself, or the most telling of its instances. */

@@ -80,6 +80,19 @@ static void pull_roots(struct layout *layout, const struct layout_request *reque
     }
 }
 
+static void move_late(struct layout *layout, const struct layout_request *request)
+{
+    uint32_t layers = 0;
+    for (size_t i = 0; i < request->nodes_count; i++)
+        if (!request->is_late[i])
+            layers = MAX(layers, layout->nodes[i].layer + 1);
+    for (size_t i = 0; i < request->nodes_count; i++) {
+        if (request->is_late[i])
+            layout->nodes[i].layer += layers;
+        layout->layers_count = MAX(layout->layers_count, (size_t)layout->nodes[i].layer + 1);
+    }
+}
+
 static void count_dummies(struct layout *layout, const struct outgoing *outgoing)
 {
     size_t total = layout->real_count;
@@ -221,6 +234,8 @@ enum status layout_new(const struct layout_request *request, struct layout **out
     if (assign_layers(layout, request, &outgoing, err) != STATUS_OK)
         return err->code;
     pull_roots(layout, request, &outgoing);
+    if (request->is_late != NULL)
+        move_late(layout, request);
     count_dummies(layout, &outgoing);
     if (layout->nodes_count - layout->real_count > PLACEHOLDERS_MAX)
         return err_set(err, STATUS_LIMIT, "too many long edges to lay out");

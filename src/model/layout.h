@@ -10,6 +10,7 @@
  * The unit of length is the caller's (rows of text, pixels). Positions are centres,
  * measured across the layers from 0; where layers lie along the other axis is the caller's.
  */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,7 @@ struct layout_request {
     size_t edges_count;
     double node_breadth;  /* room that a node takes across its layer, gap included */
     double dummy_breadth; /* the same for a placeholder */
+    const bool *is_late; /* nodes that stand after all others, or NULL; only late ones follow one */
 };
 
 struct layout_node {

@@ -82,6 +82,9 @@ enum status render_layout(const struct dag *dag, double node_breadth, double dum
     for (size_t i = 0; i < dag->tasks_count; i++)
         count += dag->tasks[i].needs.count;
     CLEANUP(mem_freep) struct layout_edge *edges = mem_zalloc(count + 1, sizeof *edges);
+    CLEANUP(mem_freep) bool *is_late = mem_zalloc(dag->tasks_count + 1, sizeof *is_late);
+    for (size_t i = 0; i < dag->tasks_count; i++)
+        is_late[i] = dag->tasks[i].is_finally;
     size_t at = 0;
     for (uint32_t i = 0; i < dag->tasks_count; i++)
         for (size_t k = 0; k < dag->tasks[i].needs.count; k++)
@@ -92,6 +95,7 @@ enum status render_layout(const struct dag *dag, double node_breadth, double dum
         .edges_count = count,
         .node_breadth = node_breadth,
         .dummy_breadth = dummy_breadth,
+        .is_late = is_late,
     };
     return layout_new(&request, out, err);
 }

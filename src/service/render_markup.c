@@ -159,7 +159,7 @@ enum {
     LANE_BREADTH = 18,
     LETTER_WIDTH = 8,
     BOX_PADDING = 28,
-    LAYER_GAP = 64,
+    LAYER_GAP = 44,
     MARGIN = 20
 };
 

@@ -14,30 +14,48 @@ static const char *copy_or_null(struct arena *arena, const char *text)
     return text != NULL ? arena_strdup(arena, text) : NULL;
 }
 
+static bool has_changed(const struct task_row *task)
+{
+    return task->dirty &&
+           (task->fresh || task->state != task->read_state || task->attempt != task->read_attempt);
+}
+
+/* Told in an order that makes sense to people: ends, then mapped tasks as a whole, then starts. */
+enum change_class { CHANGE_ENDED, CHANGE_MAPPED_ENDED, CHANGE_OTHER, CHANGE_CLASSES };
+
+static enum change_class change_class_of(const struct task_row *task)
+{
+    if (!task_state_is_final(task->state))
+        return CHANGE_OTHER;
+    return task->instance_base != 0 ? CHANGE_MAPPED_ENDED : CHANGE_ENDED;
+}
+
+static struct task_change describe_change(const struct task_row *task, struct arena *arena)
+{
+    return (struct task_change){
+        .task = task->id,
+        .run = task->run,
+        .node = task->node,
+        .map_index = task->map_index,
+        .state = task->state,
+        .attempt = task->attempt,
+        .reason = task->reason,
+        .exit_code = task->exit_code,
+        .started_at_us = task->started_at_us,
+        .ended_at_us = task->ended_at_us,
+        .instances = task->instance_base != 0 ? task->counts.total : 0,
+        .detail = copy_or_null(arena, task->detail),
+        .label = copy_or_null(arena, task->label),
+    };
+}
+
 static void list_changes(const struct work *work, struct arena *arena, struct advance_result *out)
 {
     out->changes = arena_array(arena, work->rows.count, sizeof *out->changes);
-    for (size_t i = 0; i < work->rows.count; i++) {
-        const struct task_row *task = work->rows.items[i];
-        if (!task->dirty || (!task->fresh && task->state == task->read_state &&
-                             task->attempt == task->read_attempt))
-            continue;
-        out->changes[out->changes_count++] = (struct task_change){
-            .task = task->id,
-            .run = task->run,
-            .node = task->node,
-            .map_index = task->map_index,
-            .state = task->state,
-            .attempt = task->attempt,
-            .reason = task->reason,
-            .exit_code = task->exit_code,
-            .started_at_us = task->started_at_us,
-            .ended_at_us = task->ended_at_us,
-            .instances = task->instance_base != 0 ? task->counts.total : 0,
-            .detail = copy_or_null(arena, task->detail),
-            .label = copy_or_null(arena, task->label),
-        };
-    }
+    for (enum change_class class = 0; class < CHANGE_CLASSES; class ++)
+        for (size_t i = 0; i < work->rows.count; i++)
+            if (has_changed(work->rows.items[i]) && change_class_of(work->rows.items[i]) == class)
+                out->changes[out->changes_count++] = describe_change(work->rows.items[i], arena);
     out->runs = arena_array(arena, work->run_rows.count, sizeof *out->runs);
     for (size_t i = 0; i < work->run_rows.count; i++) {
         const struct run_row *run = work->run_rows.items[i];

@@ -308,8 +308,9 @@ static enum status lookup(void *context, const char *const *path, size_t count, 
 
 static bool is_pull(const char *const *path, size_t count)
 {
-    return count == 2 && (strcmp(path[0], "ti") == 0 || strcmp(path[0], "task_instance") == 0) &&
-           strcmp(path[1], "xcom_pull") == 0;
+    bool is_method =
+        count == 2 && (strcmp(path[0], "ti") == 0 || strcmp(path[0], "task_instance") == 0);
+    return (is_method || count == 1) && strcmp(path[count - 1], "xcom_pull") == 0;
 }
 
 static bool is_variable_get(const char *const *path, size_t count)

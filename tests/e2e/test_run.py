@@ -757,3 +757,25 @@ def test_a_script_from_a_file_with_arguments(eider):
         """, "--date", "2025-01-15")
 
     assert eider.log("dag", "a").strip() == "['one', '2025-01-15']"
+
+
+def test_a_mapped_task_is_reported_after_its_instances(eider):
+    result = eider.run("""
+        tasks:
+          many: { foreach: [1, 2, 3, 4, 5, 6, 7, 8], run: "true" }
+        """, name="many.yaml")
+
+    ends = [line.split()[2] for line in result.err.splitlines() if " success " in line]
+    assert ends[-1] == "many" and len(ends) == 9
+
+
+def test_values_can_be_pulled_the_way_airflow_does(eider):
+    eider.run("""
+        tasks:
+          give: { run: "echo 41 > $EIDER_OUTPUTS/return_value; echo x > $EIDER_OUTPUTS/k" }
+          take:
+            needs: [give]
+            run: echo {{ xcom_pull('give') }} {{ ti.xcom_pull(['give'], key='k') | first }}
+        """, name="pull.yaml")
+
+    assert eider.log("pull", "take").strip() == "41 x"

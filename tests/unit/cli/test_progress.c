@@ -147,6 +147,36 @@ Test(progress, counts_survive_retries_replays_and_odd_reports)
     build_dag_free(dag);
 }
 
+Test(progress, tasks_are_shown_parents_first_and_a_failure_until_it_is_made_up_for)
+{
+    static const struct build_task UNSORTED[] = {
+        TASK("z_first", ""),
+        {.id = "g.a", .needs = "", .group = "g"},
+        TASK("a_last", "z_first"),
+        {.id = "g.b", .needs = "", .group = "g"},
+    };
+    static uint32_t order[] = {3, 0, 1, 2};
+    struct dag *dag = build_dag("demo", UNSORTED, ARRAY_LEN(UNSORTED));
+    dag->order = order;
+    CLEANUP(progress_freep) struct progress *progress = start(dag);
+    change(progress, 0, -1, TASK_NONE, TASK_RUNNING);
+    change(progress, 0, -1, TASK_RUNNING, TASK_FAILED);
+
+    CLEANUP(mem_freep) char *failed = frame(progress, 80, 20, (struct style){0});
+    EXPECT_CONTAINS(failed, "g [0/2]\n"
+                            "  . b\n"
+                            "  . a\n"
+                            "x z_first");
+    EXPECT_CONTAINS(failed, "x z_first: exit 3: no such table\n");
+    change(progress, 2, -1, TASK_NONE, TASK_SUCCESS);
+    CLEANUP(mem_freep) char *other = frame(progress, 80, 20, (struct style){0});
+    EXPECT_CONTAINS(other, "x z_first: exit 3: no such table\n");
+    change(progress, 0, -1, TASK_FAILED, TASK_SUCCESS);
+    CLEANUP(mem_freep) char *made_up = frame(progress, 80, 20, (struct style){0});
+    cr_expect_null(strstr(made_up, "no such table"));
+    build_dag_free(dag);
+}
+
 Test(progress, the_live_view_replaces_its_block_and_gives_the_cursor_back)
 {
     char *text = NULL;

@@ -82,6 +82,27 @@ Test(layout, a_late_root_stands_before_its_first_child)
     cr_expect_eq(layout->nodes[3].layer, 1);
 }
 
+Test(layout, what_comes_last_stands_after_all_others)
+{
+    static const struct layout_edge EDGES[] = {{1, 2}, {0, 3}};
+    static const bool IS_LATE[] = {true, false, false, true, false};
+    struct layout_request request = {.nodes_count = ARRAY_LEN(IS_LATE),
+                                     .edges = EDGES,
+                                     .edges_count = ARRAY_LEN(EDGES),
+                                     .node_breadth = 3,
+                                     .dummy_breadth = 1,
+                                     .is_late = IS_LATE};
+    CLEANUP(layout_freep) struct layout *layout = NULL;
+    struct err err = {0};
+    EXPECT_OK(layout_new(&request, &layout, &err), &err);
+
+    static const uint32_t LAYERS[] = {2, 0, 1, 3, 0};
+    for (size_t i = 0; i < ARRAY_LEN(LAYERS); i++)
+        cr_expect_eq(layout->nodes[i].layer, LAYERS[i], "node %zu: layer %u", i,
+                     layout->nodes[i].layer);
+    cr_expect_eq(layout->layers_count, 4);
+}
+
 Test(layout, cycles_and_wild_edges_are_refused_and_nothing_is_fine)
 {
     static const struct layout_edge CYCLE[] = {{0, 1}, {1, 2}, {2, 1}};
