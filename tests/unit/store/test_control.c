@@ -304,3 +304,16 @@ STORE_TEST(control, a_task_cancelled_while_it_waits_for_its_retry_can_be_cleared
 
     cr_assert_eq(bench_row(&bench, "a", -1).attempt, 2);
 }
+
+STORE_TEST(control, a_run_that_others_ended_is_told_to_its_worker)
+{
+    bench_start(&bench, CHAIN);
+    cr_assert_eq(bench_advance(&bench, NULL, 0, 0).runs_count, 0);
+    cancel(true);
+
+    struct advance_result result = bench_advance(&bench, NULL, 0, 1);
+
+    cr_assert_eq(result.runs_count, 1);
+    cr_assert_eq(result.runs[0].run, bench.run.id);
+    cr_assert_eq(result.runs[0].state, RUN_CANCELLED);
+}
