@@ -103,6 +103,17 @@ def test_a_run_that_only_waits_is_stopped_from_another_process(eider):
     assert eider.run_state() == "cancelled"
 
 
+def test_a_closed_terminal_stops_gently(eider, evidence):
+    child = start_slow(eider)
+
+    child.send_signal(signal.SIGHUP)
+    child.communicate(timeout=60)
+
+    assert not is_alive(pid_of(evidence, "slow"))
+    assert eider.run_state() == "cancelled"
+    assert evidence.count("clean") == 1
+
+
 def test_stopping_what_is_over_changes_nothing(eider):
     eider.run("tasks: { a: { run: 'true' } }")
 
