@@ -21,7 +21,7 @@ struct drive {
     struct presence hold; /* of the run */
     struct loop_timer *tick;
     struct loop_timer *timeout;
-    struct loop_signal *signals[2];
+    struct loop_signal *signals[3];
     struct loop_file *wake;
     const struct engine_observer *observer;
     int interrupts;    /* by the person in front of it */
@@ -117,11 +117,16 @@ static void on_failed(void *context, const struct err *err)
 
 static enum status watch_outside(struct drive *drive, struct err *err)
 {
-    static const int SIGNALS[] = {SIGINT, SIGTERM};
+    /* A terminal that closes asks to stop too, unless nohup says otherwise. */
+    static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP};
+    _Static_assert(ARRAY_LEN(SIGNALS) == ARRAY_LEN(drive->signals), "room for every signal");
     struct loop *loop = drive->session.loop;
+    struct sigaction hangup;
+    bool is_deaf = sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler == SIG_IGN;
     for (size_t i = 0; i < ARRAY_LEN(SIGNALS); i++)
-        if (loop_signal_new(loop, SIGNALS[i], on_signal, drive, &drive->signals[i], err) !=
-            STATUS_OK)
+        if (!(SIGNALS[i] == SIGHUP && is_deaf) &&
+            loop_signal_new(loop, SIGNALS[i], on_signal, drive, &drive->signals[i], err) !=
+                STATUS_OK)
             return err->code;
     if (loop_file_new(loop, drive->session.home->wake_file, on_wake, drive, &drive->wake, err) !=
         STATUS_OK)
@@ -144,8 +149,8 @@ static void drive_close(struct drive *drive)
 {
     loop_timer_free(drive->tick);
     loop_timer_free(drive->timeout);
-    loop_signal_free(drive->signals[0]);
-    loop_signal_free(drive->signals[1]);
+    for (size_t i = 0; i < ARRAY_LEN(drive->signals); i++)
+        loop_signal_free(drive->signals[i]);
     loop_file_free(drive->wake);
     presence_end(&drive->hold);
     watching_fini(&drive->watching);

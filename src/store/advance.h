@@ -99,7 +99,7 @@ struct advance_result {
     size_t claims_count;
     struct task_change *changes;
     size_t changes_count;
-    struct run_change *runs; /* runs that ended */
+    struct run_change *runs; /* runs that ended; the scope's own run also if others ended it */
     size_t runs_count;
     int64_t next_due_us; /* when the next retry is due; 0: none waits */
 };

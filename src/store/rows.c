@@ -326,11 +326,12 @@ enum status task_row_save(struct db *db, const struct run_row *run, struct task_
     return STATUS_OK;
 }
 
+/* An attempt that another should have followed, but did not, was kept before: that record stays. */
 static const char ATTEMPT_KEEP[] =
     "INSERT INTO attempt (task, attempt, generation, state, nonce, host, queued_at_us,"
     " started_at_us, ended_at_us, reason, exit_code, detail, log_bytes, cpu_ms, rss_kb)"
     " SELECT id, $2, $3, $4, nonce, $5, queued_at_us, $6, $7, $8, $9, $10, $11, $12, $13"
-    " FROM task WHERE id = $1";
+    " FROM task WHERE id = $1 ON CONFLICT (task, attempt) DO NOTHING";
 
 enum status task_row_keep_attempt(struct db *db, const struct task_row *task, enum task_state state,
                                   struct err *err)

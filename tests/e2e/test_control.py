@@ -88,6 +88,32 @@ def test_a_run_is_stopped_from_another_process(eider, evidence):
     assert eider.run_state() == "cancelled"
 
 
+def test_a_run_that_only_waits_is_stopped_from_another_process(eider):
+    child = eider.start("run", eider.write("dag.yaml", """
+        tasks:
+          a: { run: "exit 1", retries: 1, retry_delay: 1h }
+        """))
+    wait_for(lambda: eider.runs() and eider.states().get("a") == "up_for_retry",
+             "the task to wait for its retry")
+
+    eider("stop", "dag", code=0)
+    child.communicate(timeout=60)
+
+    assert child.returncode != 0
+    assert eider.run_state() == "cancelled"
+
+
+def test_a_closed_terminal_stops_gently(eider, evidence):
+    child = start_slow(eider)
+
+    child.send_signal(signal.SIGHUP)
+    child.communicate(timeout=60)
+
+    assert not is_alive(pid_of(evidence, "slow"))
+    assert eider.run_state() == "cancelled"
+    assert evidence.count("clean") == 1
+
+
 def test_stopping_what_is_over_changes_nothing(eider):
     eider.run("tasks: { a: { run: 'true' } }")
 

@@ -288,3 +288,32 @@ STORE_TEST(control, a_task_that_keeps_losing_its_owner_is_put_aside)
     cr_assert_eq(bench_row(&bench, "a", -1).reason, REASON_LOST_OWNER);
     EXPECT_STATE(&bench, "b", "upstream_failed");
 }
+
+STORE_TEST(control, a_task_cancelled_while_it_waits_for_its_retry_can_be_cleared)
+{
+    bench_start(&bench,
+                "{\"tasks\": {\"a\": {\"run\": \"x\", \"retries\": 2, \"retry_delay\": 10}}}");
+    struct advance_result result = bench_advance(&bench, NULL, 0, 1);
+    struct outcome failure = bench_outcome(&result.claims[0], 1);
+    (void)bench_advance(&bench, &failure, 1, 0);
+    cancel(false);
+    EXPECT_STATE(&bench, "a", "cancelled");
+
+    cr_assert_eq(clear(NULL, -1), 1);
+    cr_assert_eq(bench_drain(&bench, NULL, 1), RUN_SUCCESS);
+
+    cr_assert_eq(bench_row(&bench, "a", -1).attempt, 2);
+}
+
+STORE_TEST(control, a_run_that_others_ended_is_told_to_its_worker)
+{
+    bench_start(&bench, CHAIN);
+    cr_assert_eq(bench_advance(&bench, NULL, 0, 0).runs_count, 0);
+    cancel(true);
+
+    struct advance_result result = bench_advance(&bench, NULL, 0, 1);
+
+    cr_assert_eq(result.runs_count, 1);
+    cr_assert_eq(result.runs[0].run, bench.run.id);
+    cr_assert_eq(result.runs[0].state, RUN_CANCELLED);
+}
