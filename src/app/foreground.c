@@ -97,6 +97,22 @@ static void on_changed(void *context, const struct task_change *changes, size_t 
     ask_observer(drive);
 }
 
+static void on_progress(void *context, const struct claim *claim,
+                        const struct keeper_report *report)
+{
+    struct drive *drive = context;
+    if (drive->observer->task_progress == NULL)
+        return;
+    struct engine_progress progress = {
+        .node = (uint32_t)claim->node,
+        .map_index = claim->map_index,
+        .done = report->done,
+        .total = report->total,
+        .text = report->text,
+    };
+    drive->observer->task_progress(drive->observer->context, &progress);
+}
+
 static void on_run_ended(void *context, int64_t run, enum run_state state)
 {
     struct drive *drive = context;
@@ -203,6 +219,7 @@ static enum status run_in(const struct foreground *self, const struct home *home
             {
                 .context = &drive,
                 .changed = on_changed,
+                .progress = on_progress,
                 .run_ended = on_run_ended,
                 .failed = on_failed,
             },

@@ -51,7 +51,10 @@ enum status session_open(struct session *session, const struct session_options *
                          struct err *err)
 {
     *session = (struct session){.config = options->config, .home = options->home};
-    struct store_options store = {.url = options->home->store_url, .mode = DB_READ_WRITE};
+    struct store_options store = {
+        .url = options->home->store_url,
+        .mode = DB_READ_WRITE,
+        .busy_timeout_ms = settings_number(&options->config->settings, SETTING_BUSY_TIMEOUT)};
     if (home_make(options->home, err) != STATUS_OK || loop_new(&session->loop, err) != STATUS_OK)
         return err->code;
     session->executor = executor_new(session->loop, &options->events);
@@ -87,30 +90,32 @@ void session_lend(struct session *session, int64_t version, const struct dag *da
 
 void session_begin(struct session *session, int64_t scope)
 {
-    executor_begin(session->executor,
-                   &(struct executor_options){
-                       .keeper = session->keeper,
-                       .store_thread = session->store_thread,
-                       .source =
-                           {
-                               .store = session->store,
-                               .blob = session->blob,
-                               .variables = session->config->variables,
-                               .connections = session->config->connections,
-                               .store_uuid = session->store_info.uuid,
-                           },
-                       .prepare =
-                           {
-                               .scratch_dir = session->home->scratch_dir,
-                               .blob_root = session->home->blob_dir,
-                               .output_bytes = settings_number(&session->config->settings,
-                                                               SETTING_OUTPUT_BYTES),
-                               .get_env = outside,
-                           },
-                       .host = session->host,
-                       .scope = scope,
-                       .slots = settings_number(&session->config->settings, SETTING_SLOTS),
-                   });
+    executor_begin(
+        session->executor,
+        &(struct executor_options){
+            .keeper = session->keeper,
+            .store_thread = session->store_thread,
+            .source =
+                {
+                    .store = session->store,
+                    .blob = session->blob,
+                    .variables = session->config->variables,
+                    .connections = session->config->connections,
+                    .store_uuid = session->store_info.uuid,
+                },
+            .prepare =
+                {
+                    .scratch_dir = session->home->scratch_dir,
+                    .blob_root = session->home->blob_dir,
+                    .output_bytes =
+                        settings_number(&session->config->settings, SETTING_OUTPUT_BYTES),
+                    .grace_ms = settings_number(&session->config->settings, SETTING_GRACE),
+                    .get_env = outside,
+                },
+            .host = session->host,
+            .scope = scope,
+            .slots = settings_number(&session->config->settings, SETTING_SLOTS),
+        });
 }
 
 void session_close(struct session *session)

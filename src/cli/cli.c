@@ -165,6 +165,7 @@ int cli_main(const struct cli_host *host, int argc, const char *const *argv)
     cli.verbose = parsed_has(&parsed, "verbose");
     cli.output = (struct output){
         .stream = host->out,
+        .is_terminal = host->out_is_terminal,
         .style = style_detect(host->out_is_terminal, parsed_has(&parsed, "no-color"),
                               host->environment, host->context),
     };

@@ -74,6 +74,13 @@ static void on_changed(void *context, const struct engine_task *task)
                        follow->cli->verbose);
 }
 
+static void on_progress(void *context, const struct engine_progress *report)
+{
+    struct follow *follow = context;
+    if (follow->is_live)
+        progress_report(follow->progress, report);
+}
+
 static void on_log(void *context, const struct engine_log *log)
 {
     struct follow *follow = context;
@@ -148,6 +155,7 @@ static int follow_run(struct cli *cli, const struct parsed *parsed,
         .run_started = on_started,
         .task_expanded = on_expanded,
         .task_changed = on_changed,
+        .task_progress = on_progress,
         .log_line = request->wants_output ? on_log : NULL,
         .tick = on_tick,
         .interrupted = on_interrupted,

@@ -82,6 +82,15 @@ struct engine_log {
     size_t length; /* without the end of line */
 };
 
+/* How far a task says it is. */
+struct engine_progress {
+    uint32_t node;
+    int64_t map_index;
+    double done;
+    double total;     /* negative: unknown */
+    const char *text; /* or NULL */
+};
+
 /* Every callback may be NULL. */
 struct engine_observer {
     void *context;
@@ -91,6 +100,7 @@ struct engine_observer {
     /* A mapped task has `count` instances; task_changed follows for each of them. */
     void (*task_expanded)(void *context, uint32_t node, int64_t count);
     void (*task_changed)(void *context, const struct engine_task *task);
+    void (*task_progress)(void *context, const struct engine_progress *progress);
     void (*log_line)(void *context, const struct engine_log *line);
     /* Also once at the very end, when every change has been reported. */
     void (*tick)(void *context, int64_t now_us);

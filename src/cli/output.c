@@ -125,7 +125,8 @@ static char *safe_cell(const struct table *table, const struct column *column, c
     CLEANUP(mem_freep) char *text = output_cell(column, row);
     struct strbuf buf;
     strbuf_init(&buf, CELL_MAX);
-    size_t most = table->output->format == OUTPUT_WIDE ? CELL_MAX : CELL_COLUMNS_MAX;
+    bool is_cut = table->output->is_terminal && table->output->format != OUTPUT_WIDE;
+    size_t most = is_cut ? CELL_COLUMNS_MAX : CELL_MAX;
     humanize_add_text(&buf, text, most, table->output->style.utf8);
     return strbuf_take(&buf);
 }

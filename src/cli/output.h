@@ -58,6 +58,7 @@ struct output {
     FILE *stream;
     enum output_format format;
     struct style style;
+    bool is_terminal; /* where long cells are cut */
 };
 
 /* Print a response. Returns the number of rows. */

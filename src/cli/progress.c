@@ -86,6 +86,7 @@ void progress_start(struct progress *progress, const struct engine_run *run)
             .counts = {[TASK_NONE] = 1},
             .total = 1,
             .duration_ms = -1,
+            .percent = -1,
         };
     }
     progress->total = (int64_t)progress->nodes_count;
@@ -161,6 +162,8 @@ void progress_change(struct progress *progress, const struct engine_task *task)
     node->attempt = task->attempt;
     node->attempts_max = task->attempts_max;
     if (task->to == TASK_RUNNING) {
+        node->percent = -1;
+        node->said[0] = '\0';
         node->attempt_at_us = task->at_us;
         if (node->started_at_us == 0)
             node->started_at_us = task->at_us;
@@ -182,6 +185,18 @@ void progress_change(struct progress *progress, const struct engine_task *task)
     else if (task->to == TASK_SUCCESS && task->node == progress->failed_node &&
              task->map_index == progress->failed_index)
         strbuf_clear(&progress->last_failure); /* a later attempt made up for it */
+}
+
+void progress_report(struct progress *progress, const struct engine_progress *report)
+{
+    CHECK(report->node < progress->nodes_count);
+    struct progress_node *node = &progress->nodes[report->node];
+    if (node->is_expanded)
+        return; /* its instances are counted already */
+    bool has_part = report->total > 0 && report->done >= 0;
+    double part = has_part ? MIN(report->done / report->total, 1.0) : 0;
+    node->percent = has_part ? (int)(part * 100) : -1;
+    (void)snprintf(node->said, sizeof node->said, "%s", report->text != NULL ? report->text : "");
 }
 
 void progress_interrupt(struct progress *progress, int times)

@@ -23,6 +23,8 @@ void progress_free(struct progress *progress); /* NULL is allowed */
 
 void progress_start(struct progress *progress, const struct engine_run *run);
 void progress_expand(struct progress *progress, uint32_t node, int64_t count);
+/* How far a running task says it is. */
+void progress_report(struct progress *progress, const struct engine_progress *report);
 void progress_change(struct progress *progress, const struct engine_task *task);
 void progress_interrupt(struct progress *progress, int times);
 

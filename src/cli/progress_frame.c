@@ -97,6 +97,12 @@ static void add_detail(struct strbuf *out, const struct progress_node *node, int
     add_times(out, node, state, now_us);
     if (node->is_expanded)
         return;
+    if (state == TASK_RUNNING && node->percent >= 0)
+        strbuf_addf(out, "  %d%%", node->percent);
+    if (state == TASK_RUNNING && node->said[0] != '\0') {
+        strbuf_add(out, "  ");
+        humanize_add_text(out, node->said, sizeof node->said, false);
+    }
     if (node->attempt > 1)
         strbuf_addf(out, "  try %lld/%lld", (long long)node->attempt,
                     (long long)MAX(node->attempts_max, node->attempt));

@@ -19,6 +19,8 @@ struct progress_node {
     int64_t ended_at_us;
     int64_t attempt;
     int64_t attempts_max;
+    int percent;   /* said by the task; -1: nothing */
+    char said[40]; /* the same in its words */
 };
 
 struct progress {

@@ -95,7 +95,7 @@ struct task_def {
     struct exit_codes exit_retry; /* default 75: temporary failure */
     struct exit_codes exit_only;  /* `retry_on`: retry only these; empty: any failure */
     int64_t timeout_ms;           /* 0: none */
-    int64_t grace_ms;             /* between TERM and KILL */
+    int64_t grace_ms;             /* between TERM and KILL; -1: the setting's default */
     int64_t queue_timeout_ms;     /* 0: none */
 
     struct env_entry *env; /* sorted by name */

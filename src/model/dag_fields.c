@@ -272,7 +272,7 @@ const struct task_def *task_def_default(void)
                   .jitter = 0.1},
         .exit_skip = {skip_codes, 1},
         .exit_retry = {retry_codes, 1},
-        .grace_ms = 10000,
+        .grace_ms = -1,
         .slots = 1,
         .queue = "default",
     };

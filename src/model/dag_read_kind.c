@@ -17,7 +17,7 @@ static const char DEFAULT_INTERPRETER[] = "/bin/sh";
 
 static void use_template(struct reader *r, const char *text, struct spot spot, const char *suffix)
 {
-    reader_template(r, arena_strdup(r->dag->arena, text), spot, suffix, false);
+    reader_template(r, arena_strdup(r->dag->arena, text), spot, suffix);
 }
 
 /* A list of texts as a new JSON list, or NULL after a problem. */

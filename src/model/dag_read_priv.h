@@ -70,7 +70,6 @@ struct template_use {
     const char *text;
     struct spot spot;
     int64_t draft; /* or -1: in defaults */
-    bool may_use_secrets;
 };
 
 struct reader {
@@ -127,8 +126,7 @@ void reader_unknown_key(struct reader *r, const struct field_table *table, struc
 void reader_keep(struct reader *r, const struct field_table *table, const struct dag_field *field,
                  struct spot spot, const json_t *value, json_t **rest);
 /* Remember a text that may be a template, at the current path plus `suffix`. */
-void reader_template(struct reader *r, const char *text, struct spot spot, const char *suffix,
-                     bool may_use_secrets);
+void reader_template(struct reader *r, const char *text, struct spot spot, const char *suffix);
 /* A text that must be a template, or a boolean; canonical, NULL after a problem. */
 const char *reader_condition(struct reader *r, const char *key, struct spot spot,
                              const json_t *value, const char *suffix);

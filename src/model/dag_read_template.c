@@ -187,9 +187,10 @@ static void check_name(void *context, const struct template_name *name)
     } else if (strcmp(root, "item") == 0 && !is_mapped && !name->guarded) {
         reader_problem_at(check->r, DIAG_ERROR, name_span(check, name),
                           "template: 'item' exists only in tasks with 'foreach' or 'matrix'");
-    } else if (strcmp(root, "secrets") == 0 && !check->use->may_use_secrets) {
+    } else if (strcmp(root, "secrets") == 0) {
         reader_problem_at(check->r, DIAG_ERROR, name_span(check, name),
-                          "template: 'secrets' can be used in 'env' only");
+                          "template: 'secrets' cannot be kept by this version; pass an environment "
+                          "variable with 'env_pass'");
     }
 }
 

@@ -170,14 +170,13 @@ void reader_keep(struct reader *r, const struct field_table *table, const struct
 
 /* ---- templates ---- */
 
-void reader_template(struct reader *r, const char *text, struct spot spot, const char *suffix,
-                     bool may_use_secrets)
+void reader_template(struct reader *r, const char *text, struct spot spot, const char *suffix)
 {
     if (template_is_plain(text))
         return;
     r->uses = mem_grow(r->uses, &r->uses_capacity, r->uses_count, sizeof *r->uses);
-    r->uses[r->uses_count++] = (struct template_use){
-        .text = text, .spot = spot, .draft = r->current, .may_use_secrets = may_use_secrets};
+    r->uses[r->uses_count++] =
+        (struct template_use){.text = text, .spot = spot, .draft = r->current};
     if (r->locator == NULL)
         return;
     struct source_span span = reader_span(r, spot, false);
@@ -209,7 +208,7 @@ const char *reader_condition(struct reader *r, const char *key, struct spot spot
                        key, text);
         return NULL;
     }
-    reader_template(r, text, spot, suffix, false);
+    reader_template(r, text, spot, suffix);
     return text;
 }
 
@@ -230,7 +229,7 @@ static void read_text(struct reader *r, const struct dag_field *field, struct sp
     }
     *out = arena_strdup(r->dag->arena, text);
     if (field->type == FIELD_TEMPLATE)
-        reader_template(r, *out, spot, field->key, false);
+        reader_template(r, *out, spot, field->key);
 }
 
 static void read_integer(struct reader *r, const struct dag_field *field, struct spot spot,
@@ -417,7 +416,7 @@ static void read_env(struct reader *r, struct spot spot, const json_t *value, st
         }
         entries[count++] =
             (struct env_entry){.name = arena_strdup(r->dag->arena, name), .value = text};
-        reader_template(r, text, at, arena_format(r->dag->arena, "env.%s", name), true);
+        reader_template(r, text, at, arena_format(r->dag->arena, "env.%s", name));
     }
     for (size_t i = 0; i < task->env_count; i++)
         if (json_object_get(value, task->env[i].name) == NULL)

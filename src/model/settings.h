@@ -34,8 +34,6 @@ enum setting_type {
     X(SLOTS, "slots", "EIDER_SLOTS")                                                               \
     X(OUTPUT_BYTES, "output_bytes", "EIDER_OUTPUT_BYTES")                                          \
     X(GRACE, "grace", "EIDER_GRACE")                                                               \
-    X(STOP_GRACE, "stop_grace", "EIDER_STOP_GRACE")                                                \
-    X(LEASE, "lease", "EIDER_LEASE")                                                               \
     X(BUSY_TIMEOUT, "busy_timeout", "EIDER_BUSY_TIMEOUT")                                          \
     X(LOG_LEVEL, "log_level", "EIDER_LOG_LEVEL")                                                   \
     X(LOG_FORMAT, "log_format", "EIDER_LOG_FORMAT")

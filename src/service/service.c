@@ -64,7 +64,12 @@ enum status service_store(struct service *service, enum db_mode mode, struct sto
         service->store != NULL && (service->store_mode == DB_READ_WRITE || mode == DB_READ_ONLY);
     if (!fits) {
         CLEANUP(mem_freep) char *url = service_store_url(service);
-        struct store_options options = {.url = url, .mode = mode, .now_us = service->now_us};
+        struct store_options options = {
+            .url = url,
+            .mode = mode,
+            .now_us = service->now_us,
+            .busy_timeout_ms = settings_number(service->settings, SETTING_BUSY_TIMEOUT),
+        };
         struct store *store = NULL;
         if (require_store(service, url, err) != STATUS_OK ||
             store_open(&options, &store, err) != STATUS_OK)

@@ -26,6 +26,11 @@ void db_close(struct db *db)
     db->driver->close(db);
 }
 
+void db_set_patience(struct db *db, int64_t timeout_ms)
+{
+    db->driver->set_patience(db, timeout_ms);
+}
+
 static enum status begin(struct db *db, bool write, struct err *err)
 {
     CHECK(!db->in_transaction);

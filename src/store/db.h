@@ -26,6 +26,8 @@ enum db_mode { DB_READ_WRITE, DB_READ_ONLY };
 /* Open the database behind `url` ("sqlite:PATH"), creating it in read-write mode. */
 NODISCARD enum status db_open(const char *url, enum db_mode mode, struct db **out, struct err *err);
 void db_close(struct db *db); /* NULL is allowed */
+/* How long to wait for another program that holds the database. */
+void db_set_patience(struct db *db, int64_t timeout_ms);
 
 /*
  * A write transaction. Waits for other writers; STATUS_BUSY when one that does not follow our

@@ -13,6 +13,7 @@ struct db_driver {
 
     enum status (*open)(const char *location, enum db_mode mode, struct db **out, struct err *err);
     void (*close)(struct db *db);
+    void (*set_patience)(struct db *db, int64_t timeout_ms);
 
     enum status (*begin)(struct db *db, bool write, struct err *err);
     enum status (*commit)(struct db *db, struct err *err);

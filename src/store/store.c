@@ -102,6 +102,8 @@ enum status store_open(const struct store_options *options, struct store **out, 
     store->ids.maker = maker & 0xFFF;
     if (db_open(options->url, options->mode, &store->db, err) != STATUS_OK)
         return err_wrap(err, "open the store");
+    if (options->busy_timeout_ms > 0)
+        db_set_patience(store->db, options->busy_timeout_ms);
     enum status status =
         options->mode == DB_READ_WRITE ? migrate(store, err) : require_schema(store, err);
     if (status != STATUS_OK)

@@ -24,6 +24,7 @@ struct store;
 struct store_options {
     const char *url; /* "sqlite:PATH" */
     enum db_mode mode;
+    int64_t busy_timeout_ms; /* wait for a program that does not follow our lock; 0: 10 s */
     int64_t (*now_us)(void); /* NULL: the wall clock */
 };
 

@@ -21,6 +21,12 @@ void attempt_reports_add(struct attempt_reports *reports, const struct keeper_re
             reports->values = json_object();
         if (json_object_size(reports->values) < LIMIT_VALUES_PER_TASK)
             json_put(reports->values, report->key, json_deep_copy(report->value));
+    } else if (report->type == KEEPER_REPORT_DEFER) {
+        /* Taking it for done would be worse than saying that it cannot be. */
+        reports->has_result = true;
+        reports->result = KEEPER_OUTCOME_FAILED;
+        free(reports->reason);
+        reports->reason = mem_strdup("it asked to wait elsewhere, which this version cannot do");
     } else if (report->type == KEEPER_REPORT_RESULT) {
         reports->has_result = true;
         reports->result = report->outcome;
@@ -104,7 +110,8 @@ static const char *last_words(const struct attempt_facts *facts, struct arena *a
 static const char *detail_of(const struct attempt_facts *facts, const struct keeper_exit *exit,
                              struct arena *arena)
 {
-    if (exit->kind == KEEPER_EXITED && exit->code == 0)
+    bool said_why = facts->reports->has_result && facts->reports->reason != NULL;
+    if (exit->kind == KEEPER_EXITED && (exit->code == 0 || said_why))
         return facts->reports->reason != NULL ? arena_strdup(arena, facts->reports->reason) : NULL;
     if (exit->kind == KEEPER_EXEC_ERROR || exit->kind == KEEPER_NO_RESOURCES)
         return arena_strdup(arena, exit->text);

@@ -350,7 +350,7 @@ static void task_reported(void *context, int64_t id, const struct keeper_report 
         return;
     attempt_reports_add(&attempt->reports, report);
     if (report->type == KEEPER_REPORT_PROGRESS && executor->events.progress != NULL)
-        executor->events.progress(executor->events.context, id, report);
+        executor->events.progress(executor->events.context, &attempt->claim, report);
 }
 
 static void task_exited(void *context, int64_t id, const struct keeper_exit *exit)

@@ -24,7 +24,8 @@ struct executor_events {
     void *context;
     /* States that were committed. */
     void (*changed)(void *context, const struct task_change *changes, size_t count);
-    void (*progress)(void *context, int64_t task, const struct keeper_report *report);
+    /* How far a running task says it is; NULL: nobody wants to know. */
+    void (*progress)(void *context, const struct claim *claim, const struct keeper_report *report);
     void (*run_ended)(void *context, int64_t run, enum run_state state);
     /* The store or the keeper cannot go on; nothing more will happen. */
     void (*failed)(void *context, const struct err *err);

@@ -14,6 +14,7 @@ struct prepare_options {
     const char *scratch_dir; /* existing folder for outputs and scripts of attempts */
     const char *blob_root;
     int64_t output_bytes; /* of a log, unless the task says otherwise */
+    int64_t grace_ms;     /* the same for the time between TERM and KILL */
     const char *(*get_env)(const char *name);
 };
 

@@ -98,6 +98,11 @@ static void sqlite_driver_close(struct db *base)
     free(db);
 }
 
+static void sqlite_set_patience(struct db *base, int64_t timeout_ms)
+{
+    (void)sqlite3_busy_timeout(sqlite_of(base)->handle, (int)MIN(timeout_ms, (int64_t)INT32_MAX));
+}
+
 static enum status open_writer_lock(struct sqlite_db *db, struct err *err)
 {
     CLEANUP(mem_freep) char *path = mem_format("%s.lock", db->path);
@@ -379,6 +384,7 @@ const struct db_driver SQLITE_DRIVER = {
     .migrations = SQLITE_MIGRATIONS,
     .open = sqlite_driver_open,
     .close = sqlite_driver_close,
+    .set_patience = sqlite_set_patience,
     .begin = sqlite_begin,
     .commit = sqlite_commit,
     .rollback = sqlite_rollback,

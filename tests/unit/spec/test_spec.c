@@ -176,7 +176,12 @@ Test(spec, every_mistake_is_named_at_its_place)
          "4:59: template: there is no task 'nope'\n"},
         {"tasks:\n  a: { run: '{{ item }} {{ secrets.x }}', env: { A: '{{ secrets.x }}' } }\n",
          "2:17: template: 'item' exists only in tasks with 'foreach' or 'matrix'\n"
-         "2:28: template: 'secrets' can be used in 'env' only\n"},
+         "2:28: template: 'secrets' cannot be kept by this version; pass an environment variable "
+         "with "
+         "'env_pass'\n"
+         "2:57: template: 'secrets' cannot be kept by this version; pass an environment variable "
+         "with "
+         "'env_pass'\n"},
         /* What is not built yet is said once per key. */
         {"on_failure: []\ntasks:\n  a: { noop: , on_failure: [], sla: 5m }\n  b: { noop: , sla: 5m "
          ", cache: 5 }\n",
@@ -261,7 +266,7 @@ Test(spec, good_files_mean_what_they_say)
          "{\"dag\":\"some\",\"tasks\":{\"hello\":{\"run\":\"echo hello\"}}}"},
         {"dag_id: x\ntasks: {a: {noop: {}, execution_timeout: 5, priority_weight: 3, pool_slots: "
          "2, "
-         "trigger_rule: dummy, grace: 10s, queue: default}}",
+         "trigger_rule: dummy, queue: default}}",
          "{\"dag\":\"x\",\"tasks\":{\"a\":{\"noop\":null,\"priority\":3,\"slots\":2,\"timeout\":"
          "\"5s\",\"trigger_rule\":\"always\"}}}"},
         {"defaults: {retries: 2, env: {A: 1, B: x}, tags: [t]}\ntasks: {a: {noop: , env: {B: "
