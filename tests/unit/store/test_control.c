@@ -461,3 +461,25 @@ STORE_TEST(control, a_run_that_is_being_stopped_is_not_cleared)
     EXPECT_OK(store_clear(bench.store, &request, bench.arena, &result, &err), &err);
     cr_assert_eq(bench_drain(&bench, NULL, 1), RUN_SUCCESS);
 }
+
+STORE_TEST(control, cleared_instances_keep_to_max_parallel)
+{
+    bench_start(&bench, "{\"tasks\": {\"m\": {\"run\": \"x\", \"foreach\": [1], \"max_parallel\": "
+                        "2}}}");
+    struct bench_script expand[] = {{.task = "m", .expand = 6, .exit_code = 1}, {0}};
+    cr_assert_eq(bench_drain(&bench, expand, 4), RUN_FAILED);
+    cr_assert_eq(clear(NULL, -1), 6);
+
+    struct advance_result result = bench_advance(&bench, NULL, 0, 8);
+    cr_assert_eq(result.claims_count, 2);
+    cr_assert_eq(recover(nobody_lives), 2);
+    result = bench_advance(&bench, NULL, 0, 8);
+    for (int done = 0; done < 6; done += 2) {
+        cr_assert_eq(result.claims_count, 2);
+        struct outcome outcomes[] = {bench_outcome(&result.claims[0], 0),
+                                     bench_outcome(&result.claims[1], 0)};
+        result = bench_advance(&bench, outcomes, 2, 8);
+    }
+    cr_assert_eq(result.runs_count, 1);
+    cr_assert_eq(result.runs[0].state, RUN_SUCCESS);
+}
