@@ -74,7 +74,9 @@ enum status store_run_cancel(struct store *store, const struct cancel_request *r
     if (run_state_is_final(run->state))
         return err_set(err, STATUS_CONFLICT, "the run is over already: %s",
                        run_state_name(run->state));
-    run->cancel_asked = request->cause;
+    /* Whoever asks a run to stop is not overruled by a time that runs out meanwhile. */
+    if (run->cancel_asked != CANCEL_ASKED)
+        run->cancel_asked = request->cause;
     run->dirty = true;
     if (work_event(&change.work, EVENT_RUN_CANCEL_ASKED, run, NULL, NULL, err) != STATUS_OK ||
         cancel_rows(&change, request->finally_too, err) != STATUS_OK ||

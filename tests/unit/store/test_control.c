@@ -483,3 +483,19 @@ STORE_TEST(control, cleared_instances_keep_to_max_parallel)
     cr_assert_eq(result.runs_count, 1);
     cr_assert_eq(result.runs[0].state, RUN_SUCCESS);
 }
+
+STORE_TEST(control, a_run_that_is_stopped_is_not_timed_out_as_well)
+{
+    struct err err = {0};
+    bench_start(&bench, CHAIN);
+    (void)bench_advance(&bench, NULL, 0, 1);
+    cancel(false);
+    struct cancel_request timeout = {.run = bench.run.id, .cause = CANCEL_TIMEOUT, .actor = "test"};
+
+    EXPECT_OK(store_run_cancel(bench.store, &timeout, &err), &err);
+
+    cr_assert_eq(recover(nobody_lives), 1);
+    struct advance_result result = bench_advance(&bench, NULL, 0, 1);
+    cr_assert_eq(result.runs_count, 1);
+    cr_assert_eq(result.runs[0].state, RUN_CANCELLED);
+}
