@@ -757,3 +757,15 @@ def test_a_script_from_a_file_with_arguments(eider):
         """, "--date", "2025-01-15")
 
     assert eider.log("dag", "a").strip() == "['one', '2025-01-15']"
+
+
+def test_bad_outputs_do_not_hide_why_a_task_failed(eider):
+    eider.run("""
+        tasks:
+          slow: { run: "echo 1 > $EIDER_OUTPUTS/__x; sleep 300", timeout: 1s }
+          bad: { run: "echo 1 > $EIDER_OUTPUTS/__x; exit 3" }
+          good: { run: "echo 1 > $EIDER_OUTPUTS/__x" }
+        """, code=1)
+
+    reasons = {name: row["reason"] for name, row in eider.tasks().items()}
+    assert reasons == {"slow": "timeout", "bad": "exit", "good": "limit"}
