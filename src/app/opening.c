@@ -19,6 +19,7 @@
 #include "store/control.h"
 #include "store/run_store.h"
 #include "store/version.h"
+#include "worker/orphans.h"
 #include "worker/presence.h"
 
 enum { DIAGNOSTICS_BYTES_MAX = 1 << 20 };
@@ -194,7 +195,8 @@ static enum status reopen_run(struct session *session, const struct engine_reque
     int64_t lost = 0;
     struct run_info info;
     struct clear_result cleared;
-    if (store_recover(session->store, opened->run, presence_is_alive, session->home->path, &lost,
+    if (orphans_kill(session->store, opened->run, session->home->path, err) != STATUS_OK ||
+        store_recover(session->store, opened->run, presence_is_alive, session->home->path, &lost,
                       err) != STATUS_OK ||
         store_run_load(session->store, arena, opened->run, &info, err) != STATUS_OK ||
         select_tasks(opened->dag, request, nodes, err) != STATUS_OK)

@@ -13,6 +13,10 @@ static const char TIMER_DUE[] = "SELECT task FROM timer WHERE scope = $1 AND due
                                 " ORDER BY scope, due_at_us, task LIMIT $3";
 static const char GATE_TOP[] =
     "SELECT task FROM gate WHERE run = $1 ORDER BY run, rank, task LIMIT $2";
+static const char GATE_OF_TASK[] =
+    "SELECT task FROM gate WHERE run = $1 AND rank = $2 AND task >= $3 AND task < $4"
+    " ORDER BY run, rank, task LIMIT $5";
+static const char RUNNING_OF_TASK[] = "SELECT count(*) FROM running WHERE task >= $1 AND task < $2";
 static const char EXPANSIONS[] = "SELECT task FROM expansion WHERE scope = $1 ORDER BY scope, task";
 
 struct id_list {
@@ -114,6 +118,95 @@ static enum status open_gate(struct work *work, const struct run_row *run, struc
     return STATUS_OK;
 }
 
+/* --- how many instances run at once ---------------------------------------------------------- */
+
+static bool is_instance_of(const struct task_row *task, const struct task_row *expander)
+{
+    return task->map_index >= 0 && task->run == expander->run && task->node == expander->node;
+}
+
+/* Rows of this transaction are not saved yet, so the stored count is put right by them. */
+static enum status count_running(struct work *work, struct task_row *expander, struct err *err)
+{
+    int64_t count = 0;
+    if (db_get_int(work->db, 0, &count, err, RUNNING_OF_TASK, "ii", expander->instance_base,
+                   expander->instance_base + expander->counts.total) != STATUS_OK)
+        return err_wrap(err, "count running instances");
+    for (size_t i = 0; i < work->rows.count; i++) {
+        const struct task_row *task = work->rows.items[i];
+        if (is_instance_of(task, expander))
+            count +=
+                (task->state == TASK_RUNNING) - (!task->fresh && task->read_state == TASK_RUNNING);
+    }
+    expander->running = count;
+    expander->has_running = true;
+    return STATUS_OK;
+}
+
+/* The mapped task whose max_parallel binds `task`, or NULL. */
+static enum status binding_expander(struct work *work, const struct run_row *run,
+                                    const struct task_row *task, struct task_row **out,
+                                    struct err *err)
+{
+    *out = NULL;
+    if (task->map_index < 0 || task_row_def(run, task)->max_parallel == 0)
+        return STATUS_OK;
+    if (work_node(work, run, task->node, out, err) != STATUS_OK)
+        return err->code;
+    return (*out)->has_running ? STATUS_OK : count_running(work, *out, err);
+}
+
+/* Instances held by max_parallel come back when one of them stops running. */
+static enum status open_gate_of_task(struct work *work, const struct run_row *run,
+                                     struct task_row *expander, struct err *err)
+{
+    CLEANUP(id_list_fini) struct id_list held = {0};
+    struct db_stmt *stmt = NULL;
+    const struct task_def *def = task_row_def(run, expander);
+    int64_t room = def->max_parallel - expander->running;
+    if (room <= 0)
+        return STATUS_OK;
+    if (db_query(work->db, &stmt, err, GATE_OF_TASK, "iiiii", run->id, (int64_t)-def->priority,
+                 expander->instance_base, expander->instance_base + expander->counts.total,
+                 room) != STATUS_OK ||
+        collect_ids(stmt, &held, err) != STATUS_OK)
+        return err_wrap(err, "find held instances");
+    for (size_t i = 0; i < held.count; i++) {
+        struct task_row *task = NULL;
+        if (work_task(work, held.items[i], &task, err) != STATUS_OK)
+            return err->code;
+        if (task->state == TASK_SCHEDULED)
+            work_queue(work, task);
+    }
+    return STATUS_OK;
+}
+
+enum status claim_open_gates(struct work *work, struct err *err)
+{
+    for (size_t i = 0; i < work->run_rows.count; i++)
+        if (open_gate(work, work->run_rows.items[i], err) != STATUS_OK)
+            return err->code;
+    /* The list grows while it is walked; what it grows by has not stopped running. */
+    size_t count = work->rows.count;
+    for (size_t i = 0; i < count; i++) {
+        const struct task_row *task = work->rows.items[i];
+        struct task_row *expander = NULL;
+        struct run_row *run = NULL;
+        if (task->map_index < 0 || task->read_state != TASK_RUNNING || task->state == TASK_RUNNING)
+            continue;
+        if (work_run(work, task->run, &run, err) != STATUS_OK)
+            return err->code;
+        expander = idmap_find(work->tasks, run->first_task + task->node);
+        if (expander != NULL && expander->has_running)
+            continue; /* done for another instance */
+        if (binding_expander(work, run, task, &expander, err) != STATUS_OK)
+            return err->code;
+        if (expander != NULL && open_gate_of_task(work, run, expander, err) != STATUS_OK)
+            return err->code;
+    }
+    return STATUS_OK;
+}
+
 /* --- choosing -------------------------------------------------------------------------------- */
 
 struct candidate {
@@ -194,6 +287,29 @@ static enum status drop_if_too_old(struct work *work, const struct candidate *ca
                          err);
 }
 
+/* What must wait for others of its run or its mapped task is held at the gate. */
+static enum status take_or_hold(struct work *work, const struct advance_request *request,
+                                const struct candidate *candidate, struct claim_list *claims,
+                                bool *out_taken, struct err *err)
+{
+    struct task_row *task = candidate->task;
+    struct task_row *expander = NULL;
+    if (binding_expander(work, candidate->run, task, &expander, err) != STATUS_OK)
+        return err->code;
+    bool is_full =
+        expander != NULL && expander->running >= task_row_def(candidate->run, task)->max_parallel;
+    *out_taken = work_run_room(candidate->run) > 0 && !is_full;
+    if (*out_taken) {
+        take(work, request, candidate->run, task, claims);
+        if (expander != NULL)
+            expander->running++;
+    } else {
+        task->state = TASK_SCHEDULED;
+        task->dirty = true;
+    }
+    return STATUS_OK;
+}
+
 static enum status claim_class_of_work(struct work *work, const struct advance_request *request,
                                        enum claim_class class, int64_t *slots,
                                        struct claim_list *claims, struct err *err)
@@ -211,17 +327,14 @@ static enum status claim_class_of_work(struct work *work, const struct advance_r
         qsort(list.items, list.count, sizeof *list.items, by_key);
     for (size_t i = 0; i<list.count && * slots> 0; i++) {
         bool dropped = false;
+        bool taken = false;
         if (drop_if_too_old(work, &list.items[i], &dropped, err) != STATUS_OK)
             return err->code;
         if (dropped)
             continue;
-        if (work_run_room(list.items[i].run) == 0) {
-            list.items[i].task->state = TASK_SCHEDULED;
-            list.items[i].task->dirty = true;
-            continue;
-        }
-        take(work, request, list.items[i].run, list.items[i].task, claims);
-        (*slots)--;
+        if (take_or_hold(work, request, &list.items[i], claims, &taken, err) != STATUS_OK)
+            return err->code;
+        *slots -= taken;
     }
     return STATUS_OK;
 }
@@ -313,9 +426,8 @@ enum status claim_work(struct work *work, const struct advance_request *request,
     };
     if (wake_due(work, request, err) != STATUS_OK)
         return err->code;
-    for (size_t i = 0; i < work->run_rows.count; i++)
-        if (open_gate(work, work->run_rows.items[i], err) != STATUS_OK)
-            return err->code;
+    if (claim_open_gates(work, err) != STATUS_OK)
+        return err->code;
     for (enum claim_class class = 0; class < CLASS_COUNT; class ++)
         if (claim_class_of_work(work, request, class, &slots[class], claims, err) != STATUS_OK)
             return err->code;

@@ -12,6 +12,12 @@ struct claim_list {
 };
 
 /*
+ * Tasks held by a limit of their run or their mapped task become claimable as far as there is room
+ * now; to be called where tasks stop running.
+ */
+NODISCARD enum status claim_open_gates(struct work *work, struct err *err);
+
+/*
  * Claim due work of a scope: urgent first, then the older run, then the lower task. What became
  * claimable in this very transaction takes part without passing through `ready`.
  */

@@ -10,6 +10,7 @@
 struct change {
     struct work work;
     struct run_tasks tasks;
+    bool main_again; /* something other than finally tasks will run again */
 };
 
 static void change_fini(struct change *change)
@@ -22,6 +23,7 @@ static enum status change_begin(struct change *change, struct store *store, int6
                                 const char *actor, struct err *err)
 {
     work_init(&change->work, store, actor);
+    change->main_again = false;
     if (db_begin(store->db, err) != STATUS_OK ||
         run_tasks_load(&change->work, run, &change->tasks, err) != STATUS_OK)
         return err->code;
@@ -72,7 +74,9 @@ enum status store_run_cancel(struct store *store, const struct cancel_request *r
     if (run_state_is_final(run->state))
         return err_set(err, STATUS_CONFLICT, "the run is over already: %s",
                        run_state_name(run->state));
-    run->cancel_asked = request->cause;
+    /* Whoever asks a run to stop is not overruled by a time that runs out meanwhile. */
+    if (run->cancel_asked != CANCEL_ASKED)
+        run->cancel_asked = request->cause;
     run->dirty = true;
     if (work_event(&change.work, EVENT_RUN_CANCEL_ASKED, run, NULL, NULL, err) != STATUS_OK ||
         cancel_rows(&change, request->finally_too, err) != STATUS_OK ||
@@ -112,8 +116,8 @@ static enum status renew(struct change *change, struct task_row *task, enum task
 
 static void reopen(struct run_row *run)
 {
-    run->state = RUN_RUNNING;
-    run->cancel_asked = CANCEL_NONE;
+    if (run_state_is_final(run->state))
+        run->state = run->started_at_us != 0 ? RUN_RUNNING : RUN_QUEUED;
     run->ended_at_us = 0;
     run->dirty = true;
 }
@@ -126,13 +130,17 @@ static bool did_not_succeed(const struct task_row *task)
            task->state == TASK_CANCELLED;
 }
 
-/* The chosen nodes, everything with a verdict downstream of them, and what must go with it. */
-static void choose_nodes(const struct change *change, const struct clear_request *request,
-                         bool *chosen)
+/* It has a verdict or is on its way to one, so that what it stands on must not change. */
+static bool has_started(const struct task_row *task)
+{
+    return task->state != TASK_NONE && task->reason != REASON_NOT_SELECTED;
+}
+
+/* The chosen nodes, everything downstream of them that started, and what must go with it. */
+static void choose_nodes(struct change *change, const struct clear_request *request, bool *chosen)
 {
     const struct run_tasks *tasks = &change->tasks;
     const struct dag *dag = tasks->run->dag;
-    bool any_main = false;
     for (size_t node = 0; node < dag->tasks_count; node++) {
         chosen[node] =
             request->nodes != NULL ? request->nodes[node] : did_not_succeed(tasks->nodes[node]);
@@ -142,23 +150,26 @@ static void choose_nodes(const struct change *change, const struct clear_request
         uint32_t node = dag->order[i];
         const struct node_list *next = &dag->tasks[node].dependants;
         for (size_t j = 0; chosen[node] && j < next->count; j++)
-            chosen[next->items[j]] |= task_state_is_final(tasks->nodes[next->items[j]]->state) &&
-                                      tasks->nodes[next->items[j]]->reason != REASON_NOT_SELECTED;
-        any_main |= chosen[node] && !dag->tasks[node].is_finally;
+            chosen[next->items[j]] |= has_started(tasks->nodes[next->items[j]]);
+        change->main_again |= chosen[node] && !dag->tasks[node].is_finally;
     }
     for (size_t node = 0; node < dag->tasks_count; node++) {
         const struct task_def *def = &dag->tasks[node];
         /* Finally tasks close the run again; a teardown needs its setups to have run. */
-        if (any_main && def->is_finally && task_state_is_final(tasks->nodes[node]->state))
-            chosen[node] = tasks->nodes[node]->reason != REASON_NOT_SELECTED;
-        for (size_t i = 0; chosen[node] && i < def->teardown_of.count; i++)
-            chosen[def->teardown_of.items[i]] = true;
+        if (change->main_again && def->is_finally)
+            chosen[node] |= has_started(tasks->nodes[node]);
+        bool undone = chosen[node] && has_started(tasks->nodes[node]);
+        for (size_t i = 0; undone && i < def->teardown_of.count; i++)
+            chosen[def->teardown_of.items[i]] |=
+                has_started(tasks->nodes[def->teardown_of.items[i]]);
     }
 }
 
 static enum status refuse_running(const struct change *change, const bool *chosen, struct err *err)
 {
     const struct run_tasks *tasks = &change->tasks;
+    if (tasks->run->cancel_asked != CANCEL_NONE && tasks->run->active > 0)
+        return err_set(err, STATUS_CONFLICT, "the run is being stopped; wait for its end");
     for (size_t node = 0; node < tasks->run->dag->tasks_count; node++) {
         if (!chosen[node])
             continue;
@@ -178,6 +189,9 @@ static enum status clear_instances(struct change *change, size_t node, int64_t m
 {
     struct task_row *expander = change->tasks.nodes[node];
     struct instances *list = &change->tasks.instances[node];
+    if (map_index >= expander->counts.total)
+        return err_set(err, STATUS_NOT_FOUND, "task '%s' has no instance %lld",
+                       task_row_def(change->tasks.run, expander)->id, (long long)map_index);
     for (size_t i = 0; i < list->count; i++) {
         struct task_row *task = list->items[i];
         if (map_index >= 0 ? task->map_index != map_index : !did_not_succeed(task))
@@ -197,20 +211,47 @@ static enum status clear_instances(struct change *change, size_t node, int64_t m
     return STATUS_OK;
 }
 
-static enum status clear_node(struct change *change, const struct clear_request *request,
-                              size_t node, bool by_request, int64_t *count, struct err *err)
+/* A new expansion will have instances of its own; what is left of the old one is over. */
+static void forget_instances(struct change *change, size_t node)
 {
     struct task_row *task = change->tasks.nodes[node];
-    bool keeps_expansion = task->instance_base != 0 && by_request && !request->whole;
-    if (keeps_expansion)
-        return clear_instances(change, node, request->map_index, count, err);
-    if (task->state == TASK_NONE)
-        return STATUS_OK;
+    struct instances *list = &change->tasks.instances[node];
+    for (size_t i = 0; i < list->count; i++) {
+        struct task_row *instance = list->items[i];
+        if (task_state_is_final(instance->state))
+            continue;
+        instance->state = TASK_CANCELLED;
+        instance->reason = REASON_CANCELLED;
+        instance->ended_at_us = change->work.now_us;
+        instance->due_at_us = 0;
+        instance->dirty = true;
+    }
+    list->count = 0;
     task->instance_base = 0;
     task->inserted = 0;
-    change->tasks.instances[node].count = 0;
+}
+
+static enum status clear_whole(struct change *change, size_t node, int64_t *count, struct err *err)
+{
+    struct task_row *task = change->tasks.nodes[node];
+    if (task->state == TASK_NONE)
+        return STATUS_OK;
+    forget_instances(change, node);
     (*count)++;
     return renew(change, task, TASK_NONE, EVENT_TASK_CLEARED, err);
+}
+
+/* A mapped task keeps its items only if nothing before it runs again. */
+static bool keeps_expansion(const struct change *change, const struct clear_request *request,
+                            const bool *chosen, size_t node)
+{
+    const struct task_row *task = change->tasks.nodes[node];
+    const struct task_def *def = &change->tasks.run->dag->tasks[node];
+    bool is_asked = request->nodes != NULL ? request->nodes[node] : did_not_succeed(task);
+    bool follows = def->is_finally && change->main_again;
+    for (size_t i = 0; i < def->needs.count; i++)
+        follows |= chosen[def->needs.items[i]];
+    return task->instance_base != 0 && is_asked && !request->whole && !follows;
 }
 
 static const char CHOSEN_GET[] = "SELECT json FROM value WHERE task = $1 AND key = 'chosen'";
@@ -251,12 +292,16 @@ static enum status apply_clear(struct change *change, const struct clear_request
     size_t nodes = change->tasks.run->dag->tasks_count;
     struct run_row *run = change->tasks.run;
     for (size_t node = 0; node < nodes; node++) {
-        bool by_request = request->nodes != NULL ? request->nodes[node]
-                                                 : did_not_succeed(change->tasks.nodes[node]);
-        if (chosen[node] && clear_node(change, request, node, by_request, count, err) != STATUS_OK)
-            return err->code;
+        if (!chosen[node])
+            continue;
+        enum status status = keeps_expansion(change, request, chosen, node)
+                                 ? clear_instances(change, node, request->map_index, count, err)
+                                 : clear_whole(change, node, count, err);
+        if (status != STATUS_OK)
+            return status;
     }
     reopen(run);
+    run->cancel_asked = CANCEL_NONE;
     run_tasks_recount(&change->tasks);
     if (work_event(&change->work, EVENT_RUN_REOPENED, run, NULL, NULL, err) != STATUS_OK)
         return err->code;
@@ -304,9 +349,14 @@ static enum status renew_undecided(struct change *change, size_t from, struct er
         for (size_t j = 0; affected[node] && j < next->count; j++) {
             struct task_row *child = tasks->nodes[next->items[j]];
             bool by_rule = child->reason == REASON_UPSTREAM && task_state_is_final(child->state);
-            if (!by_rule || affected[next->items[j]])
+            /* What was let through by a verdict that is open again waits for it again. */
+            bool waits =
+                node != from && (child->state == TASK_QUEUED || child->state == TASK_SCHEDULED ||
+                                 child->state == TASK_UP_FOR_RETRY);
+            if ((!by_rule && !waits) || affected[next->items[j]])
                 continue;
             affected[next->items[j]] = true;
+            change->main_again |= !dag->tasks[next->items[j]].is_finally;
             if (renew(change, child, TASK_NONE, EVENT_TASK_CLEARED, err) != STATUS_OK)
                 return err->code;
         }
@@ -333,6 +383,23 @@ static enum status find_marked(struct change *change, const struct mark_request 
                    task_row_def(change->tasks.run, task)->id, (long long)request->map_index);
 }
 
+/* Finally tasks close the run again when something before them is open again. */
+static enum status renew_finally(struct change *change, struct err *err)
+{
+    const struct dag *dag = change->tasks.run->dag;
+    bool *chosen = arena_array(change->work.arena, dag->tasks_count, sizeof *chosen);
+    int64_t count = 0;
+    for (size_t node = 0; node < dag->tasks_count; node++)
+        chosen[node] = change->main_again && dag->tasks[node].is_finally &&
+                       has_started(change->tasks.nodes[node]);
+    if (refuse_running(change, chosen, err) != STATUS_OK)
+        return err->code;
+    for (size_t node = 0; node < dag->tasks_count; node++)
+        if (chosen[node] && clear_whole(change, node, &count, err) != STATUS_OK)
+            return err->code;
+    return STATUS_OK;
+}
+
 static enum status apply_mark(struct change *change, const struct mark_request *request,
                               struct err *err)
 {
@@ -344,18 +411,20 @@ static enum status apply_mark(struct change *change, const struct mark_request *
     if (task->state == TASK_RUNNING || (task->state == TASK_DEFERRED && task->instance_base != 0))
         return err_set(err, STATUS_CONFLICT, "task '%s' is running; stop the run first",
                        task_row_def(run, task)->id);
-    if (task->map_index < 0) {
-        task->instance_base = 0;
-        task->inserted = 0;
-        change->tasks.instances[request->node].count = 0;
-    }
+    struct task_row *expander = change->tasks.nodes[request->node];
+    if (task->map_index < 0)
+        forget_instances(change, (size_t)request->node);
+    else if (task_state_is_final(expander->state) &&
+             renew(change, expander, TASK_DEFERRED, EVENT_TASK_CLEARED, err) != STATUS_OK)
+        return err->code;
     if (renew(change, task, request->state, EVENT_TASK_MARKED, err) != STATUS_OK ||
-        renew_undecided(change, (size_t)request->node, err) != STATUS_OK)
+        renew_undecided(change, (size_t)request->node, err) != STATUS_OK ||
+        renew_finally(change, err) != STATUS_OK)
         return err->code;
     task->reason = REASON_MARKED;
     task->ended_at_us = change->work.now_us;
-    if (run_state_is_final(run->state))
-        reopen(run);
+    /* A run that was stopped stays stopped: a mark changes what is known, not what was asked. */
+    reopen(run);
     run_tasks_recount(&change->tasks);
     run_tasks_touch(&change->work, &change->tasks);
     return STATUS_OK;

@@ -34,8 +34,11 @@ struct clear_result {
 };
 
 /*
- * Let tasks run again: the chosen ones and everything downstream that has a verdict start a
- * new generation; setups and teardowns of theirs too. STATUS_CONFLICT: one of them runs.
+ * Let tasks run again: the chosen ones and everything downstream that started begin a new
+ * generation; setups and teardowns of theirs too, and finally tasks after them.
+ *
+ *   STATUS_CONFLICT   one of them runs, or the run is being stopped
+ *   STATUS_NOT_FOUND  there is no such instance
  */
 NODISCARD enum status store_clear(struct store *store, const struct clear_request *request,
                                   struct arena *arena, struct clear_result *out, struct err *err);
@@ -48,7 +51,10 @@ struct mark_request {
     const char *actor;
 };
 
-/* Give a task a verdict by hand; what waited for it is decided again. */
+/*
+ * Give a task a verdict by hand; what its old verdict decided is decided again, and finally tasks
+ * run again after that. A run that was stopped stays stopped. STATUS_CONFLICT: it runs.
+ */
 NODISCARD enum status store_mark(struct store *store, const struct mark_request *request,
                                  struct err *err);
 

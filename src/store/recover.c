@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "model/limits.h"
+#include "store/claim_priv.h"
 #include "store/control.h"
 #include "store/work.h"
 
@@ -86,7 +87,8 @@ static enum status take_back_all(struct work *work, const struct held_list *held
     for (size_t i = 0; i < held->count; i++)
         if (lost[i] && take_back(work, held->items[i].host, held->items[i].task, err) != STATUS_OK)
             return err->code;
-    if (work_settle(work, err) != STATUS_OK)
+    /* The dead made room for tasks that their run's limits hold. */
+    if (work_settle(work, err) != STATUS_OK || claim_open_gates(work, err) != STATUS_OK)
         return err->code;
     return work_save(work, err);
 }

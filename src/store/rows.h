@@ -85,7 +85,10 @@ struct task_row {
     bool read_expanding;
     bool fresh;
     bool dirty;
-    bool touched;  /* waits in the work set to be decided */
+    bool touched; /* waits in the work set to be decided */
+    /* Of an expanded task: instances that run now, once they were counted. */
+    int64_t running;
+    bool has_running;
     int64_t cause; /* node of a parent that ended badly, or -1 */
 };
 

@@ -107,6 +107,9 @@ void run_tasks_touch(struct work *work, struct run_tasks *tasks)
     for (size_t node = 0; node < dag->tasks_count; node++) {
         if (tasks->nodes[node]->state == TASK_SCHEDULED)
             work_queue(work, tasks->nodes[node]);
+        for (size_t i = 0; i < tasks->instances[node].count; i++)
+            if (tasks->instances[node].items[i]->state == TASK_SCHEDULED)
+                work_queue(work, tasks->instances[node].items[i]);
         bool may_start = !dag->tasks[node].is_finally || tasks->run->open_main == 0;
         bool waits =
             tasks->nodes[node]->state == TASK_NONE || tasks->nodes[node]->state == TASK_DEFERRED;

@@ -166,6 +166,8 @@ static enum status decide_rule(struct work *work, struct run_row *run, struct ta
     if (run->cancel_asked != CANCEL_NONE && !def->is_finally)
         return work_end_task(work, run, task,
                              (struct ending){TASK_CANCELLED, REASON_CANCELLED, NULL}, err);
+    if (def->is_finally && run->open_main > 0)
+        return STATUS_OK; /* looked at again when the rest is done */
     struct parent_counts counts = task->counts;
     if (def->rule == RULE_ALL_DONE_SETUP_SUCCESS &&
         count_setups(work, run, def, &counts, err) != STATUS_OK)

@@ -192,7 +192,11 @@ void attempt_end_make(const struct attempt_facts *facts, const struct keeper_exi
         .rss_kb = exit->rss_kb,
     };
     struct err err = {0};
-    if (take_values(facts, exit, arena, out, &err) != STATUS_OK) {
+    bool ended_well =
+        exit->kind == KEEPER_EXITED && (exit->code == 0 || facts->reports->has_result);
+    /* A task that failed or was stopped may leave half of its outputs: that is not why it failed.
+     */
+    if (take_values(facts, exit, arena, out, &err) != STATUS_OK && ended_well) {
         out->end = (struct attempt_end){.reason = REASON_LIMIT, .result = TASK_FAILED};
         out->detail = arena_strdup(arena, err.text);
     }

@@ -23,6 +23,7 @@ struct attempt {
     struct arena *arena;
     const char *label;
     const char *outputs_dir;
+    const char *nonce; /* as its processes carry it */
     int64_t started_at_us;
     struct attempt_reports reports; /* said by the task on descriptor 4 */
 };
@@ -60,13 +61,18 @@ struct executor {
     struct batch *in_flight; /* with the store thread */
     struct loop_timer *due;  /* the next retry, or a pause */
     struct loop_timer *gather;
-    struct idmap *cancelled; /* runs whose main tasks must not start */
+    struct loop_timer *calm; /* capacity that was given up comes back */
+    struct idmap *cancelled; /* runs that must not start tasks any more: which is STOPS_* */
     bool wants_advance;      /* something changed since the last call was sent */
     bool scheduled;          /* advance() will be called before the loop waits */
     bool began;
     bool failed;
     int64_t slots;
 };
+
+/* Claims on their way when a run is cancelled meet one of these. */
+static char STOPS_MAIN[] = "main";
+static char STOPS_ALL[] = "all";
 
 static void advance_soon(struct executor *executor);
 
@@ -134,8 +140,8 @@ static void stop_with(struct executor *executor, const struct err *err)
 static bool must_not_start(const struct executor *executor, const struct claim *claim,
                            const struct run_context *run)
 {
-    return idmap_find(executor->cancelled, claim->run) != NULL &&
-           !run->dag->tasks[claim->node].is_finally;
+    const char *stops = idmap_find(executor->cancelled, claim->run);
+    return stops != NULL && (stops == STOPS_ALL || !run->dag->tasks[claim->node].is_finally);
 }
 
 static struct outcome plain_outcome(const struct claim *claim, enum outcome_kind kind,
@@ -159,10 +165,18 @@ static void start_process(struct executor *executor, struct run_context *run,
     prepare_attempt(run, claim, &executor->options.prepare, attempt->arena, &prepared);
     attempt->label = prepared.label;
     attempt->outputs_dir = prepared.process.outputs_dir;
+    attempt->nonce = prepared.process.nonce;
     attempt->started_at_us = clock_wall_us();
     struct err err = {0};
     if (prepared.is_process &&
         keeper_spawn(executor->options.keeper, &prepared.process, &err) != STATUS_OK) {
+        if (err.code == STATUS_NOT_FOUND) {
+            /* Not the task's fault: it stays claimed, and is taken back as one that lost its owner.
+             */
+            attempt_free(attempt);
+            stop_with(executor, &err);
+            return;
+        }
         prepared.is_process = false;
         prepared.outcome.end = (struct attempt_end){.reason = REASON_EXEC_ERROR};
         prepared.outcome.detail = arena_strdup(attempt->arena, err.text);
@@ -331,6 +345,16 @@ static void due(void *context)
     executor_wake(context);
 }
 
+/* One slot more each time; a task that was handed back is claimed again here at the latest. */
+static void calm(void *context)
+{
+    struct executor *executor = context;
+    executor->slots = MIN(executor->slots + 1, executor->options.slots);
+    if (executor->slots == executor->options.slots)
+        loop_timer_stop(executor->calm);
+    advance_soon(executor);
+}
+
 /* --- the keeper's side ----------------------------------------------------------------------- */
 
 static void task_started(void *context, int64_t id, pid_t pid, int64_t started_at_us)
@@ -372,7 +396,7 @@ static void task_exited(void *context, int64_t id, const struct keeper_exit *exi
     if (outcome.kind == OUTCOME_RETURN) {
         /* Fewer at once, and not again right now. */
         executor->slots = MAX((int64_t)idmap_count(executor->attempts), (int64_t)1);
-        loop_timer_start(executor->due, SHORT_OF_RESOURCES_MS, 0);
+        loop_timer_start(executor->calm, SHORT_OF_RESOURCES_MS, SHORT_OF_RESOURCES_MS);
     }
     add_outcome(executor, &outcome, TAKE(attempt->arena));
     attempt_free(attempt);
@@ -383,6 +407,10 @@ static void keeper_gone(void *context, const char *why)
     struct executor *executor = context;
     struct err err = {0};
     (void)err_set(&err, STATUS_IO, "the process that runs the tasks is gone: %s", why);
+    /* Nobody else ends what it left behind, and the tasks may soon run again. */
+    size_t cursor = 0;
+    for (struct attempt *attempt; (attempt = idmap_next(executor->attempts, &cursor)) != NULL;)
+        (void)keeper_kill_claim(attempt->nonce);
     stop_with(executor, &err);
 }
 
@@ -419,8 +447,8 @@ static void stop_running(struct executor *executor, int64_t run, enum keeper_sto
 void executor_cancel(struct executor *executor, int64_t run, enum cancel_cause cause,
                      enum keeper_stop how, bool finally_too)
 {
-    static char marker;
-    idmap_set(executor->cancelled, run, &marker);
+    if (finally_too || idmap_find(executor->cancelled, run) == NULL)
+        idmap_set(executor->cancelled, run, finally_too ? STOPS_ALL : STOPS_MAIN);
     stop_running(executor, run, how, finally_too);
     struct cancel_call *cancel = mem_zalloc(1, sizeof *cancel);
     *cancel = (struct cancel_call){
@@ -444,6 +472,7 @@ struct executor *executor_new(struct loop *loop, const struct executor_events *e
     executor->pending = batch_new(executor);
     executor->due = loop_timer_new(loop, due, executor);
     executor->gather = loop_timer_new(loop, advance, executor);
+    executor->calm = loop_timer_new(loop, calm, executor);
     return executor;
 }
 
@@ -454,6 +483,7 @@ void executor_free(struct executor *executor)
     loop_before_wait_cancel(executor->loop, executor);
     loop_timer_free(executor->due);
     loop_timer_free(executor->gather);
+    loop_timer_free(executor->calm);
     size_t cursor = 0;
     for (struct attempt *attempt; (attempt = idmap_next(executor->attempts, &cursor)) != NULL;)
         attempt_free(attempt);
@@ -489,8 +519,6 @@ void executor_begin(struct executor *executor, const struct executor_options *op
 
 void executor_wake(struct executor *executor)
 {
-    if (executor->slots < executor->options.slots)
-        executor->slots++;
     advance_soon(executor);
 }
 

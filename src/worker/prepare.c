@@ -170,7 +170,7 @@ static void keep_choice(struct attempt_scope *scope, const struct task_plan *pla
     outcome->values_count = 1;
 }
 
-static const char *nonce_text(struct arena *arena, const struct nonce *nonce)
+const char *prepare_nonce_text(struct arena *arena, const struct nonce *nonce)
 {
     char *text = arena_alloc(arena, sizeof nonce->bytes * 2 + 1);
     for (size_t i = 0; i < sizeof nonce->bytes; i++)
@@ -199,7 +199,7 @@ static enum status fill_process(struct attempt_scope *scope, const struct prepar
     if (task->protocol)
         out->request = task_env_request(scope, out->outputs_dir);
     out->user = task->user;
-    out->nonce = nonce_text(scope->arena, &claim->nonce);
+    out->nonce = prepare_nonce_text(scope->arena, &claim->nonce);
     out->limits = (struct keeper_limits){
         .cpu_s = (task->limits.cpu_ms + 999) / 1000,
         .memory_bytes = task->limits.memory_bytes,

@@ -29,3 +29,6 @@ struct prepared {
 void prepare_attempt(struct run_context *run, const struct claim *claim,
                      const struct prepare_options *options, struct arena *arena,
                      struct prepared *out);
+
+/* A claim's nonce as the processes of its attempt carry it. */
+const char *prepare_nonce_text(struct arena *arena, const struct nonce *nonce);

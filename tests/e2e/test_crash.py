@@ -159,6 +159,45 @@ def test_a_killed_keeper_ends_the_run_cleanly(eider, evidence):
     eider("retry", "dag", code=0)
 
 
+# A task whose grandchild leaves its session, and which does nothing when it runs again.
+STRAYS = """
+    tasks:
+      a: { run: "[ ! -s @evidence ] || exit 0; setsid sh -c 'echo $$ >> @evidence; exec sleep 300' & sleep 300" }
+    """
+
+
+def start_strays(eider, evidence):
+    child = eider.start("run", eider.write("dag.yaml", STRAYS))
+    wait_for(evidence.lines, "the grandchild to start")
+    keepers = [int(name) for name in os.listdir("/proc") if name.isdigit()
+               and parent_of(int(name)) == child.pid]
+    return child, keepers, int(evidence.lines()[0])
+
+
+def test_a_killed_keeper_leaves_no_process_behind(eider, evidence):
+    child, keepers, stray = start_strays(eider, evidence)
+
+    for pid in keepers:
+        os.kill(pid, signal.SIGKILL)
+    child.communicate(timeout=60)
+
+    assert child.returncode == 8
+    wait_for(lambda: not is_alive(stray), "the grandchild to end")
+    eider("retry", "dag", code=0)
+
+
+def test_a_retry_ends_what_a_dead_run_and_its_keeper_left(eider, evidence):
+    child, keepers, stray = start_strays(eider, evidence)
+
+    for pid in [child.pid, *keepers]:
+        os.kill(pid, signal.SIGKILL)
+    child.communicate(timeout=60)
+
+    eider("retry", "dag", code=0)
+
+    assert not is_alive(stray)
+
+
 def parent_of(pid):
     try:
         with open(f"/proc/{pid}/stat") as file:

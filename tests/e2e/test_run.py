@@ -779,3 +779,15 @@ def test_values_can_be_pulled_the_way_airflow_does(eider):
         """, name="pull.yaml")
 
     assert eider.log("pull", "take").strip() == "41 x"
+
+
+def test_bad_outputs_do_not_hide_why_a_task_failed(eider):
+    eider.run("""
+        tasks:
+          slow: { run: "echo 1 > $EIDER_OUTPUTS/__x; sleep 300", timeout: 1s }
+          bad: { run: "echo 1 > $EIDER_OUTPUTS/__x; exit 3" }
+          good: { run: "echo 1 > $EIDER_OUTPUTS/__x" }
+        """, code=1)
+
+    reasons = {name: row["reason"] for name, row in eider.tasks().items()}
+    assert reasons == {"slow": "timeout", "bad": "exit", "good": "limit"}

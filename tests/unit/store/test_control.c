@@ -2,6 +2,7 @@
  * What people and recovery may do to runs.
  */
 #include "store/control.h"
+#include "store/task_cancel.h"
 #include "store_bench.h"
 
 static struct bench_store bench;
@@ -315,5 +316,186 @@ STORE_TEST(control, a_run_that_others_ended_is_told_to_its_worker)
 
     cr_assert_eq(result.runs_count, 1);
     cr_assert_eq(result.runs[0].run, bench.run.id);
+    cr_assert_eq(result.runs[0].state, RUN_CANCELLED);
+}
+
+STORE_TEST(control, what_was_let_through_waits_again_when_its_parent_is_cleared)
+{
+    bench_start(&bench, CHAIN);
+    struct advance_result result = bench_advance(&bench, NULL, 0, 1);
+    struct outcome good = bench_outcome(&result.claims[0], 0);
+    (void)bench_advance(&bench, &good, 1, 0);
+    EXPECT_STATE(&bench, "b", "queued");
+
+    cr_assert_eq(clear((bool[]){true, false, false}, -1), 2);
+
+    EXPECT_STATE(&bench, "a", "queued");
+    EXPECT_STATE(&bench, "b", "none");
+    cr_assert_eq(bench_drain(&bench, NULL, 4), RUN_SUCCESS);
+}
+
+STORE_TEST(control, a_cleared_mapped_task_leaves_no_old_instance_to_run)
+{
+    bench_start(&bench, "{\"tasks\": {\"m\": {\"run\": \"x\", \"foreach\": [1], \"retries\": 1,"
+                        " \"retry_delay\": 5}}}");
+    struct advance_result result = bench_advance(&bench, NULL, 0, 1);
+    struct outcome outcome = bench_outcome(&result.claims[0], 0);
+    outcome.kind = OUTCOME_EXPAND;
+    outcome.instances = 2;
+    result = bench_advance(&bench, &outcome, 1, 1);
+    outcome = bench_outcome(&result.claims[0], 1);
+    (void)bench_advance(&bench, &outcome, 1, 0);
+    struct err err = {0};
+    struct clear_result cleared;
+    struct clear_request request = {.run = bench.run.id,
+                                    .nodes = (bool[]){true},
+                                    .map_index = -1,
+                                    .whole = true,
+                                    .actor = "test"};
+
+    EXPECT_OK(store_clear(bench.store, &request, bench.arena, &cleared, &err), &err);
+
+    struct bench_script script[] = {{.task = "m", .expand = 3}, {0}};
+    cr_assert_eq(bench_drain(&bench, script, 4), RUN_SUCCESS);
+    cr_assert_eq(bench_row(&bench, "m", 2).attempt, 1);
+}
+
+STORE_TEST(control, a_mapped_task_is_expanded_anew_when_its_parent_runs_again)
+{
+    bench_start(&bench, "{\"tasks\": {\"p\": {\"run\": \"x\"}, \"m\": {\"run\": \"x\", \"foreach\":"
+                        " [1], \"needs\": [\"p\"], \"trigger_rule\": \"all_done\"}}}");
+    struct bench_script bad[] = {
+        {.task = "p", .exit_code = 1}, {.task = "m", .expand = 2, .failing_index = 1}, {0}};
+    cr_assert_eq(bench_drain(&bench, bad, 4), RUN_FAILED);
+
+    (void)clear(NULL, -1);
+
+    EXPECT_STATE(&bench, "p", "queued");
+    EXPECT_STATE(&bench, "m", "none");
+    struct bench_script good[] = {{.task = "m", .expand = 3}, {0}};
+    cr_assert_eq(bench_drain(&bench, good, 4), RUN_SUCCESS);
+    cr_assert_eq(bench_row(&bench, "m", -1).counts.total, 3);
+}
+
+static const char WITH_FINALLY[] =
+    "{\"tasks\": {\"a\": {\"run\": \"x\"}}, \"finally\": {\"y\": {\"run\": \"x\"}, \"z\": {\"run\":"
+    " \"x\", \"needs\": [\"y\"], \"trigger_rule\": \"one_failed\"}}}";
+
+STORE_TEST(control, finally_tasks_wait_again_for_what_is_cleared)
+{
+    bench_start(&bench, WITH_FINALLY);
+    struct advance_result result = bench_advance(&bench, NULL, 0, 1);
+    struct outcome bad = bench_outcome(&result.claims[0], 1);
+    (void)bench_advance(&bench, &bad, 1, 0);
+    EXPECT_STATE(&bench, "y", "queued");
+
+    (void)clear(NULL, -1);
+
+    EXPECT_STATE(&bench, "y", "none");
+    cr_assert_eq(bench_drain(&bench, NULL, 4), RUN_SUCCESS);
+}
+
+STORE_TEST(control, no_finally_task_starts_early_because_another_was_cancelled)
+{
+    struct err err = {0};
+    bench_start(&bench, WITH_FINALLY);
+    struct task_cancel_request request = {
+        .run = bench.run.id, .node = 1, .map_index = -1, .actor = "test"};
+
+    EXPECT_OK(store_task_cancel(bench.store, &request, &err), &err);
+
+    EXPECT_STATE(&bench, "y", "cancelled");
+    EXPECT_STATE(&bench, "z", "none");
+    cr_assert_eq(bench_drain(&bench, NULL, 4), RUN_SUCCESS);
+    EXPECT_STATE(&bench, "z", "success");
+}
+
+static void mark(int64_t node, int64_t map_index, enum task_state state)
+{
+    struct err err = {0};
+    struct mark_request request = {
+        .run = bench.run.id, .node = node, .map_index = map_index, .state = state, .actor = "test"};
+    EXPECT_OK(store_mark(bench.store, &request, &err), &err);
+}
+
+STORE_TEST(control, marking_its_failed_instance_decides_a_mapped_task_again)
+{
+    bench_start(&bench, "{\"tasks\": {\"m\": {\"run\": \"x\", \"foreach\": [1]}, \"r\": {\"run\": "
+                        "\"x\", \"needs\": [\"m\"]}}, \"finally\": {\"z\": {\"run\": \"x\"}}}");
+    struct bench_script bad[] = {{.task = "m", .expand = 3, .failing_index = 2}, {0}};
+    cr_assert_eq(bench_drain(&bench, bad, 4), RUN_FAILED);
+
+    mark(0, 1, TASK_SUCCESS);
+
+    EXPECT_STATE(&bench, "m", "success");
+    EXPECT_STATE(&bench, "r", "queued");
+    EXPECT_STATE(&bench, "z", "none");
+    cr_assert_eq(bench_drain(&bench, NULL, 4), RUN_SUCCESS);
+}
+
+STORE_TEST(control, a_mark_does_not_make_a_stopped_run_succeed)
+{
+    bench_start(&bench, CHAIN);
+    cancel(true);
+
+    mark(0, -1, TASK_SUCCESS);
+
+    struct advance_result result = bench_advance(&bench, NULL, 0, 1);
+    cr_assert_eq(result.runs_count, 1);
+    cr_assert_eq(result.runs[0].state, RUN_CANCELLED);
+}
+
+STORE_TEST(control, a_run_that_is_being_stopped_is_not_cleared)
+{
+    struct err err = {0};
+    struct clear_result result;
+    bench_start(&bench, CHAIN);
+    (void)bench_advance(&bench, NULL, 0, 1);
+    cancel(false);
+    struct clear_request request = {.run = bench.run.id, .map_index = -1, .actor = "test"};
+
+    EXPECT_STATUS(STATUS_CONFLICT, store_clear(bench.store, &request, bench.arena, &result, &err),
+                  &err);
+
+    cr_assert_eq(recover(nobody_lives), 1);
+    EXPECT_OK(store_clear(bench.store, &request, bench.arena, &result, &err), &err);
+    cr_assert_eq(bench_drain(&bench, NULL, 1), RUN_SUCCESS);
+}
+
+STORE_TEST(control, cleared_instances_keep_to_max_parallel)
+{
+    bench_start(&bench, "{\"tasks\": {\"m\": {\"run\": \"x\", \"foreach\": [1], \"max_parallel\": "
+                        "2}}}");
+    struct bench_script expand[] = {{.task = "m", .expand = 6, .exit_code = 1}, {0}};
+    cr_assert_eq(bench_drain(&bench, expand, 4), RUN_FAILED);
+    cr_assert_eq(clear(NULL, -1), 6);
+
+    struct advance_result result = bench_advance(&bench, NULL, 0, 8);
+    cr_assert_eq(result.claims_count, 2);
+    cr_assert_eq(recover(nobody_lives), 2);
+    result = bench_advance(&bench, NULL, 0, 8);
+    for (int done = 0; done < 6; done += 2) {
+        cr_assert_eq(result.claims_count, 2);
+        struct outcome outcomes[] = {bench_outcome(&result.claims[0], 0),
+                                     bench_outcome(&result.claims[1], 0)};
+        result = bench_advance(&bench, outcomes, 2, 8);
+    }
+    cr_assert_eq(result.runs_count, 1);
+    cr_assert_eq(result.runs[0].state, RUN_SUCCESS);
+}
+
+STORE_TEST(control, a_run_that_is_stopped_is_not_timed_out_as_well)
+{
+    struct err err = {0};
+    bench_start(&bench, CHAIN);
+    (void)bench_advance(&bench, NULL, 0, 1);
+    cancel(false);
+    struct cancel_request timeout = {.run = bench.run.id, .cause = CANCEL_TIMEOUT, .actor = "test"};
+
+    EXPECT_OK(store_run_cancel(bench.store, &timeout, &err), &err);
+
+    cr_assert_eq(recover(nobody_lives), 1);
+    struct advance_result result = bench_advance(&bench, NULL, 0, 1);
+    cr_assert_eq(result.runs_count, 1);
     cr_assert_eq(result.runs[0].state, RUN_CANCELLED);
 }
