@@ -40,5 +40,6 @@ bool base64_decode(struct strbuf *out, const char *text, size_t length)
             strbuf_add_char(out, (char)(group >> bits & 0xFF));
         }
     }
-    return length % 4 == 0;
+    /* Bits beyond the last byte must be zero, so that each value has one text. */
+    return length % 4 == 0 && (group & ((1u << bits) - 1)) == 0;
 }

@@ -1,7 +1,10 @@
 #include "base/json.h"
 
+#include <float.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -36,6 +39,9 @@ enum status json_parse(const char *text, size_t length, json_t **out, struct err
 {
     if (too_deep(text, length))
         return err_set(err, STATUS_LIMIT, "JSON is nested deeper than %d", JSON_DEPTH_MAX);
+    /* jansson takes a NUL byte for the end and would not look at what follows. */
+    if (memchr(text, 0, length) != NULL)
+        return err_set(err, STATUS_INVALID, "JSON contains a NUL byte");
     json_error_t where;
     json_t *value = json_loadb(text, length, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &where);
     if (value == NULL)
@@ -45,11 +51,76 @@ enum status json_parse(const char *text, size_t length, json_t **out, struct err
     return STATUS_OK;
 }
 
+/* --- output ---------------------------------------------------------------------------------- */
+
+enum { REAL_TEXT_MAX = 40, REAL_DIGITS_MIN = 15, REAL_DIGITS_MAX = 17 };
+
+/* "1e+05" becomes "1e5"; what looks like an integer becomes a real again: "1.0". */
+static void tidy_real(char text[static REAL_TEXT_MAX])
+{
+    char *exponent = strchr(text, 'e');
+    if (exponent == NULL) {
+        if (strchr(text, '.') == NULL)
+            memcpy(text + strlen(text), ".0", 3);
+        return;
+    }
+    char *digits = exponent + 1;
+    char *target = digits + (*digits == '-');
+    digits += *digits == '-' || *digits == '+';
+    digits += strspn(digits, "0");
+    memmove(target, digits, strlen(digits) + 1);
+}
+
+/* The shortest text that reads back as `value`: jansson knows only one length for all. */
+static void format_real(double value, char out[static REAL_TEXT_MAX])
+{
+    /* 15 digits are always exact, except for numbers so small that they have fewer. */
+    int least = fabs(value) < DBL_MIN ? 1 : REAL_DIGITS_MIN;
+    for (int digits = least; digits <= REAL_DIGITS_MAX; digits++) {
+        CHECK(snprintf(out, REAL_TEXT_MAX, "%.*g", digits, value) < REAL_TEXT_MAX - 3);
+        if (strtod(out, NULL) == value)
+            break;
+    }
+    tidy_real(out);
+}
+
+static size_t string_length(const char *text)
+{
+    size_t i = 1;
+    while (text[i] != '"')
+        i += text[i] == '\\' ? 2 : 1;
+    return i + 1;
+}
+
+/* `text` was written by jansson, so it is valid JSON. Frees it and returns another. */
+static char *shorten_reals(char *text)
+{
+    struct strbuf out;
+    strbuf_init(&out, strlen(text) * 2 + 1);
+    for (const char *from = text; *from != '\0';) {
+        bool is_number = *from == '-' || (*from >= '0' && *from <= '9');
+        size_t length = *from == '"' ? string_length(from)
+                        : is_number  ? strspn(from, "+-.0123456789eE")
+                                     : 1;
+        char real[REAL_TEXT_MAX];
+        if (is_number && strcspn(from, ".eE") < length) {
+            format_real(strtod(from, NULL), real);
+            strbuf_add(&out, real);
+        } else {
+            strbuf_add_bytes(&out, from, length);
+        }
+        from += length;
+    }
+    CHECK(!out.overflow);
+    free(text);
+    return strbuf_take(&out);
+}
+
 static char *dump(const json_t *value, size_t flags)
 {
-    char *text = json_dumps(value, JSON_ENCODE_ANY | flags);
+    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(REAL_DIGITS_MAX) | flags);
     CHECK(text != NULL);
-    return text;
+    return shorten_reals(text);
 }
 
 char *json_format(const json_t *value)

@@ -20,7 +20,10 @@ enum { JSON_DEPTH_MAX = 128 };
 /* One JSON value (any kind, not only containers) and nothing after it; duplicate keys refused. */
 NODISCARD enum status json_parse(const char *text, size_t length, json_t **out, struct err *err);
 
-/* Compact text, heap, caller frees. Keys sorted: equal values give equal texts. */
+/*
+ * Compact text, heap, caller frees. Keys sorted: equal values give equal texts. A real is as short
+ * as it can be while it reads back as the same number.
+ */
 NODISCARD char *json_format(const json_t *value);
 /* The same, indented by two spaces, keys in the order they were set. */
 NODISCARD char *json_format_pretty(const json_t *value);

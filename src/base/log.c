@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/strbuf.h"
 
-enum { LINE_MAX_BYTES = 8192 };
+enum { LINE_MAX_BYTES = 8192, LINE_END_BYTES = 16 };
 
 static const char *const NAMES[] = {"error", "warn", "info", "debug"};
 _Static_assert(ARRAY_LEN(NAMES) == LOG_LEVEL_COUNT, "every level has a name");
@@ -48,27 +48,45 @@ static void add_value(struct strbuf *line, const struct log_field *field)
         add_quoted(line, field->text);
 }
 
+/* The form of a line: what stands around its parts. */
+struct form {
+    const char *key_before;
+    const char *key_after;
+    const char *cut; /* instead of the first field that does not fit, and those after it */
+    const char *end;
+};
+
+static const struct form TEXT_FORM = {" ", "=", " cut=true", "\n"};
+static const struct form JSON_FORM = {",\"", "\":", ",\"cut\":true", "}\n"};
+
+static void add_fields(struct strbuf *line, const struct form *form, const struct log_field *fields)
+{
+    for (; fields->key != NULL; fields++) {
+        size_t before = line->length;
+        strbuf_addf(line, "%s%s%s", form->key_before, fields->key, form->key_after);
+        add_value(line, fields);
+        if (line->length <= LINE_MAX_BYTES - LINE_END_BYTES)
+            continue;
+        strbuf_truncate(line, before);
+        strbuf_add(line, form->cut);
+        break;
+    }
+    strbuf_add(line, form->end);
+}
+
 static void add_json(struct strbuf *line, const char *at, const char *level, const char *event,
                      const struct log_field *fields)
 {
     strbuf_addf(line, "{\"at\":\"%s\",\"level\":\"%s\",\"event\":", at, level);
     add_quoted(line, event);
-    for (; fields->key != NULL; fields++) {
-        strbuf_addf(line, ",\"%s\":", fields->key);
-        add_value(line, fields);
-    }
-    strbuf_add(line, "}\n");
+    add_fields(line, &JSON_FORM, fields);
 }
 
 static void add_text(struct strbuf *line, const char *at, const char *level, const char *event,
                      const struct log_field *fields)
 {
     strbuf_addf(line, "%s %-5s %s", at, level, event);
-    for (; fields->key != NULL; fields++) {
-        strbuf_addf(line, " %s=", fields->key);
-        add_value(line, fields);
-    }
-    strbuf_add(line, "\n");
+    add_fields(line, &TEXT_FORM, fields);
 }
 
 void log_write(enum log_level level, const char *event, const struct log_field *fields)

@@ -1,0 +1,226 @@
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "expect.h"
+
+static char *nested(size_t depth)
+{
+    char *text = mem_alloc(depth * 2 + 1);
+    memset(text, '[', depth);
+    memset(text + depth, ']', depth);
+    text[depth * 2] = '\0';
+    return text;
+}
+
+Test(json, depth_is_bounded_and_strings_do_not_count)
+{
+    static const struct {
+        size_t depth;
+        enum status status;
+    } CASES[] = {{1, STATUS_OK},
+                 {JSON_DEPTH_MAX, STATUS_OK},
+                 {JSON_DEPTH_MAX + 1, STATUS_LIMIT},
+                 {100000, STATUS_LIMIT}};
+    for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
+        struct err err = {0};
+        CLEANUP(mem_freep) char *text = nested(CASES[i].depth);
+        CLEANUP(json_decrefp) json_t *value = NULL;
+        EXPECT_STATUS(CASES[i].status, json_parse(text, strlen(text), &value, &err), &err);
+        CLEANUP(mem_freep) char *quoted = mem_format("[\"\\\"%s\"]", text);
+        CLEANUP(json_decrefp) json_t *string = NULL;
+        EXPECT_OK(json_parse(quoted, strlen(quoted), &string, &err), &err);
+    }
+}
+
+Test(json, input_is_one_strict_value)
+{
+    static const struct {
+        const char *text;
+        bool good;
+    } CASES[] = {
+        {"1", true},
+        {"\"a\"", true},
+        {"null", true},
+        {" [1] ", true},
+        {"{\"a\":1,\"b\":2}", true},
+        {"{\"a\":1,\"a\":2}", false},
+        {"", false},
+        {" ", false},
+        {"1 2", false},
+        {"[1]x", false},
+        {"[1,]", false},
+        {"{'a':1}", false},
+        {"NaN", false},
+        {"1e999", false},
+        {"-1e999", false},
+        {"9223372036854775807", true},
+        {"9223372036854775808", false},
+        {"01", false},
+        {"\"\\u0000\"", false},
+        {"\"\xff\"", false},
+        {"\"\\ud800\"", false},
+        {"\"\\ud83d\\ude00\"", true},
+        {"\"a\nb\"", false},
+        {"nul", false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
+        struct err err = {0};
+        CLEANUP(json_decrefp) json_t *value = NULL;
+        EXPECT_STATUS(CASES[i].good ? STATUS_OK : STATUS_INVALID,
+                      json_parse(CASES[i].text, strlen(CASES[i].text), &value, &err), &err);
+        cr_assert_eq(value != NULL, CASES[i].good, "%s", CASES[i].text);
+    }
+    struct err err = {0};
+    json_t *value = NULL;
+    EXPECT_STATUS(STATUS_INVALID, json_parse("1\0", 2, &value, &err), &err);
+    EXPECT_STATUS(STATUS_INVALID, json_parse("1\0x", 3, &value, &err), &err);
+    EXPECT_STATUS(STATUS_INVALID, json_parse("{\n \"a\": x}", 10, &value, &err), &err);
+    EXPECT_CONTAINS(err.text, "line 2");
+}
+
+Test(json, text_of_any_bytes_becomes_valid)
+{
+    static const struct {
+        const char *bytes;
+        size_t length;
+        const char *wanted;
+    } CASES[] = {
+        {"", 0, ""},
+        {"abc", 3, "abc"},
+        {"a\0b", 3,
+         "a\xEF\xBF\xBD"
+         "b"},
+        {"\xff", 1, "\xEF\xBF\xBD"},
+        {"\xc3\xa9", 2, "\xc3\xa9"},
+        {"\xc3", 1, "\xEF\xBF\xBD"},
+        {"\xc0\x80", 2, "\xEF\xBF\xBD\xEF\xBF\xBD"},
+        {"\xed\xa0\x80", 3, "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},
+        {"\xf4\x90\x80\x80", 4, "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},
+        {"\xf0\x9f\x98\x80\xff", 5, "\xf0\x9f\x98\x80\xEF\xBF\xBD"},
+        {"\xe2\x82x", 3, "\xEF\xBF\xBD\xEF\xBF\xBDx"},
+        {"\xf0\x9f\x98", 3, "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
+        CLEANUP(json_decrefp) json_t *value = json_text(CASES[i].bytes, CASES[i].length);
+        EXPECT_STR(CASES[i].wanted, json_string_value(value));
+        CLEANUP(mem_freep) char *text = json_format(value);
+        struct err err = {0};
+        CLEANUP(json_decrefp) json_t *again = NULL;
+        EXPECT_OK(json_parse(text, strlen(text), &again, &err), &err);
+    }
+}
+
+Test(json, members_with_a_default_and_ids_as_strings)
+{
+    CLEANUP(json_decrefp) json_t *object = json_object();
+
+    json_put_id(object, "id", INT64_MAX);
+    json_put_int(object, "n", INT64_MIN);
+    json_put_bool(object, "b", true);
+    json_put_string(object, "s", "x");
+    json_put_string(object, "none", NULL);
+    json_put_instant(object, "at", 1700000000000000);
+    json_put_instant(object, "never", 0);
+
+    CLEANUP(mem_freep) char *text = json_format(object);
+    EXPECT_STR("{\"at\":\"2023-11-14T22:13:20Z\",\"b\":true,\"id\":\"9223372036854775807\","
+               "\"n\":-9223372036854775808,\"never\":null,\"none\":null,\"s\":\"x\"}",
+               text);
+    cr_assert_eq(json_get_int(object, "n", 1), INT64_MIN);
+    cr_assert_eq(json_get_int(object, "s", 1), 1);
+    cr_assert_eq(json_get_int(object, "missing", 2), 2);
+    EXPECT_STR("x", json_get_string(object, "s", "y"));
+    EXPECT_STR("y", json_get_string(object, "n", "y"));
+    cr_assert(json_get_bool(object, "b", false));
+    cr_assert(!json_get_bool(object, "n", false));
+    cr_assert_null(json_get_string(NULL, "x", NULL));
+}
+
+Test(json, equal_values_give_equal_texts_and_pretty_keeps_the_order)
+{
+    struct err err = {0};
+    CLEANUP(json_decrefp) json_t *a = NULL;
+    CLEANUP(json_decrefp) json_t *b = NULL;
+    static const char A[] = "{\"b\": [1, {}], \"a\": \"\\u00e9/\"}";
+    static const char B[] = "{\"a\":\"\xc3\xa9\\/\",\"b\":[1,{}]}";
+    EXPECT_OK(json_parse(A, strlen(A), &a, &err), &err);
+    EXPECT_OK(json_parse(B, strlen(B), &b, &err), &err);
+
+    CLEANUP(mem_freep) char *one = json_format(a);
+    CLEANUP(mem_freep) char *two = json_format(b);
+    CLEANUP(mem_freep) char *pretty = json_format_pretty(a);
+
+    EXPECT_STR(one, two);
+    EXPECT_STR("{\n  \"b\": [\n    1,\n    {}\n  ],\n  \"a\": \"\xc3\xa9/\"\n}", pretty);
+}
+
+Test(json, a_real_is_printed_as_short_as_it_can_be_read_back)
+{
+    static const struct {
+        double value;
+        const char *text;
+    } CASES[] = {
+        {0.1, "0.1"},
+        {-0.1, "-0.1"},
+        {0.0, "0.0"},
+        {-0.0, "-0.0"},
+        {1.0, "1.0"},
+        {100.0, "100.0"},
+        {1.5, "1.5"},
+        {0.30000000000000004, "0.30000000000000004"},
+        {1.0 / 3, "0.3333333333333333"},
+        {2.0 / 3, "0.6666666666666666"},
+        {1e15, "1e15"},
+        {1e16, "1e16"},
+        {1e100, "1e100"},
+        {1.5e-7, "1.5e-7"},
+        {1e-10, "1e-10"},
+        {123456789012345678.0, "1.2345678901234568e17"},
+        {DBL_MAX, "1.7976931348623157e308"},
+        {DBL_MIN, "2.2250738585072014e-308"},
+        {5e-324, "5e-324"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
+        CLEANUP(json_decrefp) json_t *value = json_real(CASES[i].value);
+        CLEANUP(mem_freep) char *text = json_format(value);
+        EXPECT_STR(CASES[i].text, text);
+    }
+}
+
+Test(json, reals_among_other_things_change_nothing_else)
+{
+    static const char TEXT[] = "{\"0.10000000000000001\":\"1.10000000000000001e+5 \\\" 0.5\",\"a\":"
+                               "[0.1,1,-7,0.5,true,null,1e300,\"\\\\\",0.2],\"e\":\"\"}";
+    struct err err = {0};
+    CLEANUP(json_decrefp) json_t *value = NULL;
+    EXPECT_OK(json_parse(TEXT, strlen(TEXT), &value, &err), &err);
+
+    CLEANUP(mem_freep) char *text = json_format(value);
+    CLEANUP(mem_freep) char *pretty = json_format_pretty(value);
+
+    EXPECT_STR(TEXT, text);
+    EXPECT_CONTAINS(pretty, "    0.1,\n");
+    EXPECT_CONTAINS(pretty, "    1e300,\n");
+}
+
+Test(json, any_real_reads_back_as_itself)
+{
+    for (int i = 0; i < 5000; i++) {
+        double wanted = 0;
+        rng_bytes(&wanted, sizeof wanted);
+        if (!isfinite(wanted))
+            continue;
+        struct err err = {0};
+        CLEANUP(json_decrefp) json_t *value = json_pack("[f]", wanted);
+        CLEANUP(mem_freep) char *text = json_format(value);
+        CLEANUP(json_decrefp) json_t *again = NULL;
+        EXPECT_OK(json_parse(text, strlen(text), &again, &err), &err);
+        double got = json_real_value(json_array_get(again, 0));
+        cr_assert(json_is_real(json_array_get(again, 0)), "%s", text);
+        cr_assert_eq(memcmp(&got, &wanted, sizeof got), 0, "%s", text);
+    }
+}
