@@ -115,6 +115,14 @@ CREATE TABLE task (
     row_version   INTEGER NOT NULL
 );
 
+-- Which blocks of task ids belong to a run: its own, and one for each expansion of a mapped task.
+CREATE TABLE block (
+    run   INTEGER NOT NULL,
+    first INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    PRIMARY KEY (run, first)
+) WITHOUT ROWID;
+
 -- Attempts that were followed by another; the current one lives in the task row.
 CREATE TABLE attempt (
     task          INTEGER NOT NULL,

@@ -310,31 +310,57 @@ static enum status take_or_hold(struct work *work, const struct advance_request 
     return STATUS_OK;
 }
 
+/* Everything this transaction made claimable, and the best of what is stored; best first. */
+static enum status list_candidates(struct work *work, const struct advance_request *request,
+                                   enum claim_class class, int64_t most,
+                                   struct candidate_list *list, struct err *err)
+{
+    for (size_t i = 0; i < work->ready.count; i++)
+        if (add_candidate(work, list, work->ready.items[i], class, request->scope, err) !=
+            STATUS_OK)
+            return err->code;
+    if (add_stored(work, list, class, request->scope, most, err) != STATUS_OK)
+        return err->code;
+    if (list->count > 0)
+        qsort(list->items, list->count, sizeof *list->items, by_key);
+    return STATUS_OK;
+}
+
+/* Claim from one list; *held counts those that must wait at a gate. */
+static enum status claim_from(struct work *work, const struct advance_request *request,
+                              const struct candidate_list *list, int64_t *slots, int64_t *held,
+                              struct claim_list *claims, struct err *err)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        bool dropped = false;
+        bool taken = false;
+        if (*slots <= 0)
+            break;
+        if (drop_if_too_old(work, &list->items[i], &dropped, err) != STATUS_OK)
+            return err->code;
+        if (dropped)
+            continue;
+        if (take_or_hold(work, request, &list->items[i], claims, &taken, err) != STATUS_OK)
+            return err->code;
+        *slots -= taken;
+        *held += !taken;
+    }
+    return STATUS_OK;
+}
+
 static enum status claim_class_of_work(struct work *work, const struct advance_request *request,
                                        enum claim_class class, int64_t *slots,
                                        struct claim_list *claims, struct err *err)
 {
-    CLEANUP(candidate_list_fini) struct candidate_list list = {0};
-    if (*slots <= 0)
-        return STATUS_OK;
-    for (size_t i = 0; i < work->ready.count; i++)
-        if (add_candidate(work, &list, work->ready.items[i], class, request->scope, err) !=
-            STATUS_OK)
+    int64_t held = 0;
+    int64_t held_before = -1;
+    /* What is sent to a gate leaves room for others, which may be further down. */
+    while (*slots > 0 && held > held_before) {
+        CLEANUP(candidate_list_fini) struct candidate_list list = {0};
+        held_before = held;
+        if (list_candidates(work, request, class, *slots + held, &list, err) != STATUS_OK ||
+            claim_from(work, request, &list, slots, &held, claims, err) != STATUS_OK)
             return err->code;
-    if (add_stored(work, &list, class, request->scope, *slots, err) != STATUS_OK)
-        return err->code;
-    if (list.count > 0)
-        qsort(list.items, list.count, sizeof *list.items, by_key);
-    for (size_t i = 0; i<list.count && * slots> 0; i++) {
-        bool dropped = false;
-        bool taken = false;
-        if (drop_if_too_old(work, &list.items[i], &dropped, err) != STATUS_OK)
-            return err->code;
-        if (dropped)
-            continue;
-        if (take_or_hold(work, request, &list.items[i], claims, &taken, err) != STATUS_OK)
-            return err->code;
-        *slots -= taken;
     }
     return STATUS_OK;
 }

@@ -98,7 +98,7 @@ static enum status expand(struct work *work, struct run_row *run, struct task_ro
 {
     int64_t count = outcome->instances;
     CHECK(count >= 1);
-    if (store_take_task_ids(work->store, count, &task->instance_base, err) != STATUS_OK ||
+    if (store_take_task_ids(work->store, run->id, count, &task->instance_base, err) != STATUS_OK ||
         save_values(work, outcome, err) != STATUS_OK)
         return err->code;
     note_usage(work, task, outcome);

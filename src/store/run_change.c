@@ -27,14 +27,50 @@ enum status store_run_set_note(struct store *store, int64_t run_id, const char *
     return STATUS_OK;
 }
 
-/* Values and attempts go by the ids of the run's tasks, before those go. */
-static const char *const DELETE_ROWS[] = {
-    "DELETE FROM value WHERE task IN (SELECT id FROM task WHERE run = $1)",
-    "DELETE FROM attempt WHERE task IN (SELECT id FROM task WHERE run = $1)",
+/* By the blocks of the run's task ids, which are found by its number; what remains goes by it too.
+ */
+static const char *const DELETE_BLOCK[] = {
+    "DELETE FROM value WHERE task >= $1 AND task < $2",
+    "DELETE FROM attempt WHERE task >= $1 AND task < $2",
+    "DELETE FROM task WHERE id >= $1 AND id < $2",
+};
+static const char *const DELETE_REST[] = {
+    "DELETE FROM block WHERE run = $1",
     "DELETE FROM event WHERE run = $1",
-    "DELETE FROM task WHERE run = $1",
     "DELETE FROM run WHERE id = $1",
 };
+static const char NEXT_BLOCK[] =
+    "SELECT first, count FROM block WHERE run = $1 AND first > $2 ORDER BY run, first LIMIT 1";
+
+static enum status delete_block(struct db *db, int64_t first, int64_t count, struct err *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(DELETE_BLOCK); i++)
+        if (db_do(db, err, DELETE_BLOCK[i], "ii", first, first + count) != STATUS_OK)
+            return err->code;
+    return STATUS_OK;
+}
+
+static enum status delete_rows(struct db *db, int64_t run, struct err *err)
+{
+    for (int64_t first = 0;;) {
+        struct db_stmt *stmt = NULL;
+        bool row = false;
+        if (db_query(db, &stmt, err, NEXT_BLOCK, "ii", run, first) != STATUS_OK ||
+            db_step(stmt, &row, err) != STATUS_OK)
+            return err->code;
+        if (!row)
+            break;
+        first = db_int(stmt, 0);
+        int64_t count = db_int(stmt, 1);
+        db_reset(stmt);
+        if (delete_block(db, first, count, err) != STATUS_OK)
+            return err->code;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(DELETE_REST); i++)
+        if (db_do(db, err, DELETE_REST[i], "i", run) != STATUS_OK)
+            return err->code;
+    return STATUS_OK;
+}
 
 static const char EVENT_DELETED[] =
     "INSERT INTO event (at_us, kind, run, actor) VALUES ($1, $2, $3, $4)";
@@ -48,10 +84,8 @@ enum status store_run_delete(struct store *store, int64_t run_id, const char *ac
         return err_wrap(err, "delete");
     if (!run_state_is_final(run.state))
         return err_set(err, STATUS_CONFLICT, "the run is not over; stop it first");
-    for (size_t i = 0; i < ARRAY_LEN(DELETE_ROWS); i++)
-        if (db_do(db, err, DELETE_ROWS[i], "i", run_id) != STATUS_OK)
-            return err_wrap(err, "delete");
-    if (db_do(db, err, EVENT_DELETED, "iiit", store->now_us(), (int64_t)EVENT_RUN_DELETED, run_id,
+    if (delete_rows(db, run_id, err) != STATUS_OK ||
+        db_do(db, err, EVENT_DELETED, "iiit", store->now_us(), (int64_t)EVENT_RUN_DELETED, run_id,
               actor) != STATUS_OK ||
         db_commit(db, err) != STATUS_OK)
         return err_wrap(err, "delete");

@@ -108,8 +108,8 @@ static enum status create(struct work *work, const struct run_request *request,
         db_get_int(work->db, 0, &run->dag_key, err, VERSION_DAG, "i", request->version) !=
             STATUS_OK ||
         choose_run_id(store, request, run->dag_key, out->run_id, err) != STATUS_OK ||
-        store_take_task_ids(store, (int64_t)run->dag->tasks_count, &run->first_task, err) !=
-            STATUS_OK)
+        store_take_task_ids(store, run->id, (int64_t)run->dag->tasks_count, &run->first_task,
+                            err) != STATUS_OK)
         return err->code;
     idmap_set(work->runs, run->id, run);
     if (make_tasks(work, request, run, err) != STATUS_OK)

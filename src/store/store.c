@@ -165,14 +165,16 @@ enum status store_take_run_id(struct store *store, int64_t *out_id, struct err *
 }
 
 static const char TASK_IDS_TAKE[] = "UPDATE store SET next_task = next_task + $1 WHERE id = 1";
+static const char BLOCK_ADD[] = "INSERT INTO block (run, first, count) VALUES ($1, $2, $3)";
 static const char TASK_IDS_NEXT[] = "SELECT next_task FROM store WHERE id = 1";
 
-enum status store_take_task_ids(struct store *store, int64_t count, int64_t *out_first,
+enum status store_take_task_ids(struct store *store, int64_t run, int64_t count, int64_t *out_first,
                                 struct err *err)
 {
     int64_t next = 0;
     if (db_do(store->db, err, TASK_IDS_TAKE, "i", count) != STATUS_OK ||
-        db_get_int(store->db, 0, &next, err, TASK_IDS_NEXT, "") != STATUS_OK)
+        db_get_int(store->db, 0, &next, err, TASK_IDS_NEXT, "") != STATUS_OK ||
+        db_do(store->db, err, BLOCK_ADD, "iii", run, next - count, count) != STATUS_OK)
         return err_wrap(err, "take task ids");
     *out_first = next - count;
     return STATUS_OK;

@@ -23,6 +23,6 @@ NODISCARD enum status store_dag(struct store *store, int64_t version, const stru
 
 /* A run number that nobody else gets. Inside a write transaction. */
 NODISCARD enum status store_take_run_id(struct store *store, int64_t *out_id, struct err *err);
-/* The first of `count` task ids that nobody else gets. Inside a write transaction. */
-NODISCARD enum status store_take_task_ids(struct store *store, int64_t count, int64_t *out_first,
-                                          struct err *err);
+/* The first of `count` task ids that only this run gets. Inside a write transaction. */
+NODISCARD enum status store_take_task_ids(struct store *store, int64_t run, int64_t count,
+                                          int64_t *out_first, struct err *err);

@@ -50,6 +50,9 @@ static const struct {
      " AND (nonce IS NULL OR attempt < 1 OR host IS NULL)"},
     {"every task belongs to a run",
      "SELECT count(*) FROM task t LEFT JOIN run r ON r.id = t.run WHERE r.id IS NULL"},
+    {"every task lies in a block of its run",
+     "SELECT count(*) FROM task t WHERE NOT EXISTS (SELECT 1 FROM block b WHERE b.run = t.run"
+     " AND t.id >= b.first AND t.id < b.first + b.count)"},
     {"a finished run has no unfinished task",
      "SELECT count(*) FROM run r JOIN task t ON t.run = r.id"
      " WHERE r.state IN (2, 3, 4) AND t.state NOT IN " FINAL_STATES},

@@ -45,6 +45,7 @@ struct batch {
 
 struct cancel_call {
     struct store_call call;
+    struct cancel_call *next; /* of those on their way */
     struct executor *owner;
     struct cancel_request request;
     struct err err;
@@ -59,7 +60,8 @@ struct executor {
     struct idmap *attempts;
     struct batch *pending;   /* collects outcomes */
     struct batch *in_flight; /* with the store thread */
-    struct loop_timer *due;  /* the next retry, or a pause */
+    struct cancel_call *cancels;
+    struct loop_timer *due; /* the next retry, or a pause */
     struct loop_timer *gather;
     struct loop_timer *calm; /* capacity that was given up comes back */
     struct idmap *cancelled; /* runs that must not start tasks any more: which is STOPS_* */
@@ -429,6 +431,10 @@ static void cancel_done(struct store_call *call)
     /* A run that ended meanwhile needs no cancel. */
     if (cancel->status != STATUS_OK && cancel->status != STATUS_CONFLICT)
         stop_with(executor, &cancel->err);
+    struct cancel_call **link = &executor->cancels;
+    while (*link != cancel)
+        link = &(*link)->next;
+    *link = cancel->next;
     free(cancel);
     executor_wake(executor);
 }
@@ -453,9 +459,11 @@ void executor_cancel(struct executor *executor, int64_t run, enum cancel_cause c
     struct cancel_call *cancel = mem_zalloc(1, sizeof *cancel);
     *cancel = (struct cancel_call){
         .call = {.run = run_cancel, .done = cancel_done},
+        .next = executor->cancels,
         .owner = executor,
         .request = {.run = run, .cause = cause, .finally_too = finally_too, .actor = "user"},
     };
+    executor->cancels = cancel;
     store_thread_call(executor->options.store_thread, &cancel->call);
 }
 
@@ -493,6 +501,11 @@ void executor_free(struct executor *executor)
     idmap_free(executor->runs);
     idmap_free(executor->attempts);
     idmap_free(executor->cancelled);
+    while (executor->cancels != NULL) {
+        struct cancel_call *next = executor->cancels->next;
+        free(executor->cancels);
+        executor->cancels = next;
+    }
     batch_free(executor->pending);
     batch_free(executor->in_flight);
     free(executor);

@@ -499,3 +499,28 @@ STORE_TEST(control, a_run_that_is_stopped_is_not_timed_out_as_well)
     cr_assert_eq(result.runs_count, 1);
     cr_assert_eq(result.runs[0].state, RUN_CANCELLED);
 }
+
+STORE_TEST(control, a_deleted_run_leaves_nothing_but_the_event_that_tells)
+{
+    bench_start(&bench, "{\"tasks\": {\"l\": {\"run\": \"x\"}, \"m\": {\"run\": \"x\", \"needs\": "
+                        "[\"l\"], \"foreach\": [1]}}}");
+    struct bench_script script[] = {{.task = "m", .expand = 4}, {0}};
+    (void)bench_drain(&bench, script, 2);
+    bool nodes[2] = {true, false};
+    (void)clear(nodes, -1); /* leaves a superseded expansion behind */
+    (void)bench_drain(&bench, script, 2);
+    struct err err = {0};
+
+    EXPECT_OK(store_run_delete(bench.store, bench.run.id, "test", &err), &err);
+    struct db *db = NULL;
+    EXPECT_OK(db_open(bench.url, DB_READ_ONLY, &db, &err), &err);
+    int64_t left = -1;
+    EXPECT_OK(db_get_int(db, -1, &left, &err,
+                         "SELECT (SELECT count(*) FROM task) + (SELECT count(*) FROM attempt)"
+                         " + (SELECT count(*) FROM value) + (SELECT count(*) FROM block)"
+                         " + (SELECT count(*) FROM run) + (SELECT count(*) FROM event)",
+                         ""),
+              &err);
+    db_close(db);
+    cr_assert_eq(left, 1);
+}
