@@ -7,6 +7,7 @@
 /* One row per name; a table is read by column. */
 /* clang-format off */
 const struct dag_root DAG_ROOTS[] = {
+    {"conf", "what the run was given: conf.KEY"},
     {"conn", "connections: conn.NAME.host"},
     {"dag", "the DAG: id, title, owner, tags"},
     {"dag_run", "the run: run_id, conf, logical_date, ..."},
@@ -19,6 +20,7 @@ const struct dag_root DAG_ROOTS[] = {
     {"item", "the item of a mapped task"},
     {"logical_date", "the instant that the run is for"},
     {"map_index", "number of the instance of a mapped task"},
+    {"matrix", "the combination of a mapped task: matrix.KEY"},
     {"next_execution_date", "logical date after this one"},
     {"params", "params of the run"},
     {"prev_execution_date", "logical date before this one"},
@@ -32,6 +34,7 @@ const struct dag_root DAG_ROOTS[] = {
     {"try_number", "number of the attempt, from 1"},
     {"ts", "logical date and time, RFC 3339"},
     {"ts_nodash", "logical date and time as YYYYMMDDTHHMMSS"},
+    {"ts_nodash_with_tz", "logical date and time as YYYYMMDDTHHMMSS+0000"},
     {"var", "variables: var.value.NAME, var.json.NAME"},
     {"xcom_pull", "function: values of other tasks"},
 };
