@@ -9,5 +9,5 @@
 #include "base/strbuf.h"
 
 void base64_encode(struct strbuf *out, const void *bytes, size_t length);
-/* False when the text is not base64 as base64_encode writes it; `out` may hold a part of it then. */
+/* False when the text is not as base64_encode writes it; `out` may hold a part of it then. */
 NODISCARD bool base64_decode(struct strbuf *out, const char *text, size_t length);

@@ -1,5 +1,7 @@
 #include "model/attempt.h"
 
+#include <string.h>
+
 #include "base/check.h"
 #include "model/dag.h"
 
@@ -14,6 +16,17 @@ const char *reason_name(enum reason reason)
 {
     CHECK(reason < REASON_COUNT);
     return NAMES[reason];
+}
+
+bool reason_parse(const char *name, enum reason *out)
+{
+    for (enum reason reason = 0; reason < REASON_COUNT; reason++) {
+        if (strcmp(NAMES[reason], name) == 0) {
+            *out = reason;
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool has_code(const struct exit_codes *codes, int code)
@@ -31,9 +44,12 @@ static bool is_worth_retrying(const struct task_def *task, const struct attempt_
                             end->reason == REASON_INTERNAL;
     if (would_fail_again)
         return false;
-    if (task->exit_only.count == 0)
+    const struct retry_causes *wanted = &task->retry_on;
+    if (wanted->codes.count == 0 && wanted->reasons == 0)
         return true;
-    return end->reason == REASON_EXIT && (has_code(&task->exit_only, end->exit_code) ||
+    if (wanted->reasons & 1u << end->reason)
+        return true;
+    return end->reason == REASON_EXIT && (has_code(&wanted->codes, end->exit_code) ||
                                           has_code(&task->exit_retry, end->exit_code));
 }
 

@@ -41,6 +41,7 @@ enum reason {
 };
 
 const char *reason_name(enum reason reason);
+NODISCARD bool reason_parse(const char *name, enum reason *out); /* false leaves *out alone */
 
 /* Random and never repeated: together with the attempt number it is the fencing token. */
 struct nonce {

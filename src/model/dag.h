@@ -36,6 +36,12 @@ struct exit_codes {
     size_t count;
 };
 
+/* `retry_on`: failures that are worth another try; nothing at all: any failure. */
+struct retry_causes {
+    struct exit_codes codes;
+    unsigned reasons; /* bit 1 << enum reason for each that was named */
+};
+
 struct env_entry {
     const char *name;
     const char *value; /* template */
@@ -93,10 +99,10 @@ struct task_def {
     struct retry_policy retry;
     struct exit_codes exit_skip;  /* default 99 */
     struct exit_codes exit_retry; /* default 75: temporary failure */
-    struct exit_codes exit_only;  /* `retry_on`: retry only these; empty: any failure */
-    int64_t timeout_ms;           /* 0: none */
-    int64_t grace_ms;             /* between TERM and KILL; -1: the setting's default */
-    int64_t queue_timeout_ms;     /* 0: none */
+    struct retry_causes retry_on;
+    int64_t timeout_ms;       /* 0: none */
+    int64_t grace_ms;         /* between TERM and KILL; -1: the setting's default */
+    int64_t queue_timeout_ms; /* 0: none */
 
     struct env_entry *env; /* sorted by name */
     size_t env_count;

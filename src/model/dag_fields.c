@@ -24,6 +24,10 @@ static const char *const LOST_LEASES[] = {
     [LOST_LEASE_STOP] = "stop", [LOST_LEASE_FINISH] = "finish"};
 static const struct field_choices LOST_LEASE_CHOICES = {ARRAY_LEN(LOST_LEASES), LOST_LEASES};
 
+/* The failures that may or may not come again; the names are those of enum reason. */
+static const char *const CAUSES[] = {"exit", "signal", "timeout", "exec_error"};
+static const struct field_choices CAUSE_CHOICES = {ARRAY_LEN(CAUSES), CAUSES};
+
 enum { HOOK = SHAPE_LIST | SHAPE_MAP, NAMES = SHAPE_TEXT | SHAPE_LIST };
 
 #define AT(member)      .offset = offsetof(struct task_def, member)
@@ -83,8 +87,9 @@ static const struct dag_field TASK_ROWS[] = {
      .doc = "longest delay; default 1h"},
     {"retry_jitter", NULL, FIELD_NUMBER, AT(retry.jitter), BOUND(0, 1),
      .doc = "part of a delay, 0 to 1, that chance may add; default 0.1"},
-    {"retry_on", NULL, FIELD_CODES, AT(exit_only),
-     .doc = "retry only these exit codes; default: any failure"},
+    {"retry_on", NULL, FIELD_CAUSES, AT(retry_on), .choices = &CAUSE_CHOICES,
+     .doc = "retry only after these: exit codes, exit, signal, timeout, exec_error; default: any "
+            "failure"},
     {"exit", NULL, FIELD_GROUP, .members = &EXIT_FIELDS, .doc = "meaning of exit codes"},
     {"timeout", "execution_timeout", FIELD_DURATION, AT(timeout_ms), SPAN,
      .doc = "longest time of one attempt; default: no bound"},
@@ -220,6 +225,7 @@ static const char *const TYPE_WORDS[] = {
     [FIELD_SIZE] = "a size such as 512, 64KiB or 2GiB",
     [FIELD_TEXTS] = "a list of strings",
     [FIELD_CODES] = "a list of exit codes from 0 to 255",
+    [FIELD_CAUSES] = "a list of exit codes from 0 to 255 and of exit, signal, timeout, exec_error",
     [FIELD_CHOICE] = "one of",
     [FIELD_ENV] = "a map of strings",
     [FIELD_GROUP] = "a map",

@@ -23,6 +23,7 @@ enum field_type {
     FIELD_SIZE,      /* int64_t in bytes */
     FIELD_TEXTS,     /* struct string_list; one text is a list of one */
     FIELD_CODES,     /* struct exit_codes */
+    FIELD_CAUSES,    /* struct retry_causes: exit codes, and names out of `choices` */
     FIELD_CHOICE,    /* enum, one of `choices` */
     FIELD_ENV,       /* the environment of struct task_def */
     FIELD_GROUP,     /* an object with the rows of `members` */

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "model/dag_read_priv.h"
 #include "model/limits.h"
+#include "model/template.h"
 
 /* ---- references ---- */
 
@@ -50,9 +51,8 @@ static void add_refs(struct reader *r, enum ref_kind kind, struct spot spot, con
 static void read_foreach(struct reader *r, struct spot spot, const json_t *value,
                          struct task_def *task)
 {
-    if (json_is_string(value)) {
-        const char *text = reader_condition(r, "foreach", spot, value, "foreach");
-        if (text != NULL)
+    if (json_is_string(value) && !template_is_plain(json_string_value(value))) {
+        if (reader_condition(r, "foreach", spot, value, "foreach") != NULL)
             task->foreach = json_incref(reader_mutable(value));
         return;
     }

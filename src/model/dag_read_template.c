@@ -184,9 +184,10 @@ static void check_name(void *context, const struct template_name *name)
         check_param(check, name);
     } else if (strcmp(root, "tasks") == 0) {
         check_task_value(check, name);
-    } else if (strcmp(root, "item") == 0 && !is_mapped && !name->guarded) {
+    } else if ((strcmp(root, "item") == 0 || strcmp(root, "matrix") == 0) && !is_mapped &&
+               !name->guarded) {
         reader_problem_at(check->r, DIAG_ERROR, name_span(check, name),
-                          "template: 'item' exists only in tasks with 'foreach' or 'matrix'");
+                          "template: '%s' exists only in tasks with 'foreach' or 'matrix'", root);
     } else if (strcmp(root, "secrets") == 0) {
         reader_problem_at(check->r, DIAG_ERROR, name_span(check, name),
                           "template: 'secrets' cannot be kept by this version; pass an environment "

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/strbuf.h"
+#include "model/attempt.h"
 #include "model/dag_read_priv.h"
 #include "model/duration.h"
 #include "model/limits.h"
@@ -333,6 +334,18 @@ void reader_texts(struct reader *r, const char *what, struct spot spot, const js
     *out = (struct string_list){.items = items, .count = kept};
 }
 
+static bool read_code(struct reader *r, const struct dag_field *field, struct spot spot,
+                      const json_t *value, int *out)
+{
+    int64_t code = json_integer_value(value);
+    if (code < 0 || code > 255) {
+        reader_problem(r, spot, "'%s': exit codes are 0 to 255, not %" PRId64, field->key, code);
+        return false;
+    }
+    *out = (int)code;
+    return true;
+}
+
 static void read_codes(struct reader *r, const struct dag_field *field, struct spot spot,
                        const json_t *value, struct exit_codes *out)
 {
@@ -346,15 +359,52 @@ static void read_codes(struct reader *r, const struct dag_field *field, struct s
     for (size_t i = 0; i < count; i++) {
         const json_t *item = json_is_integer(value) ? value : json_array_get(value, i);
         struct spot at = json_is_integer(value) ? spot : (struct spot){value, i};
-        int64_t code = json_integer_value(item);
-        if (json_is_integer(item) && code >= 0 && code <= 255)
-            items[kept++] = (int)code;
-        else if (json_is_integer(item))
-            reader_problem(r, at, "'%s': exit codes are 0 to 255, not %" PRId64, field->key, code);
+        if (json_is_integer(item))
+            kept += read_code(r, field, at, item, &items[kept]);
         else
             reader_mismatch(r, at, field->key, "an exit code from 0 to 255", item);
     }
     *out = (struct exit_codes){.items = items, .count = kept};
+}
+
+static void read_cause(struct reader *r, const struct dag_field *field, struct spot spot,
+                       const json_t *value, unsigned *reasons)
+{
+    static const char WANTED[] = "an exit code from 0 to 255, or exit, signal, timeout, exec_error";
+    const struct field_choices *choices = field->choices;
+    const char *name = json_string_value(value);
+    enum reason reason = REASON_NONE;
+    for (size_t i = 0; name != NULL && i < choices->count; i++) {
+        if (strcmp(choices->names[i], name) == 0 && reason_parse(name, &reason)) {
+            *reasons |= 1u << reason;
+            return;
+        }
+    }
+    const char *near = name != NULL ? str_nearest(name, choices->count, nth_choice, choices) : NULL;
+    if (near != NULL)
+        reader_problem(r, spot, "'%s': there is no '%s'; did you mean '%s'?", field->key, name,
+                       near);
+    else
+        reader_mismatch(r, spot, field->key, WANTED, value);
+}
+
+static void read_causes(struct reader *r, const struct dag_field *field, struct spot spot,
+                        const json_t *value, struct retry_causes *out)
+{
+    bool is_list = json_is_array(value);
+    size_t count = is_list ? json_array_size(value) : 1;
+    struct retry_causes causes = {
+        .codes.items = arena_array(r->dag->arena, count + 1, sizeof *causes.codes.items)};
+    for (size_t i = 0; i < count; i++) {
+        const json_t *item = is_list ? json_array_get(value, i) : value;
+        struct spot at = is_list ? (struct spot){value, i} : spot;
+        if (json_is_integer(item))
+            causes.codes.count +=
+                read_code(r, field, at, item, &causes.codes.items[causes.codes.count]);
+        else
+            read_cause(r, field, at, item, &causes.reasons);
+    }
+    *out = causes;
 }
 
 /* ---- environment ---- */
@@ -492,6 +542,9 @@ void reader_field(struct reader *r, const struct dag_field *field, struct spot s
         break;
     case FIELD_CODES:
         read_codes(r, field, spot, value, target);
+        break;
+    case FIELD_CAUSES:
+        read_causes(r, field, spot, value, target);
         break;
     case FIELD_CHOICE:
         read_choice(r, field, spot, value, target);

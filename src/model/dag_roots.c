@@ -7,6 +7,7 @@
 /* One row per name; a table is read by column. */
 /* clang-format off */
 const struct dag_root DAG_ROOTS[] = {
+    {"conf", "what the run was given: conf.KEY"},
     {"conn", "connections, as in conn.NAME.host: from EIDER_CONN_NAME or connections.yaml"},
     {"dag", "the DAG: id, title, owner, tags"},
     {"dag_run", "the run, as in dag_run.conf.KEY: conf, run_id, logical_date, execution_date"},
@@ -19,11 +20,12 @@ const struct dag_root DAG_ROOTS[] = {
     {"item", "the item of this instance of a foreach; of a matrix, item.KEY"},
     {"logical_date", "the instant that the run is for"},
     {"map_index", "number of this instance, from 0; -1 when the task is not mapped"},
+    {"matrix", "the combination of this instance of a matrix: matrix.KEY"},
     {"next_execution_date", "logical date after this one; null without a schedule"},
     {"params", "params of the run, as in params.NAME"},
     {"prev_execution_date", "logical date before this one; null without a schedule"},
     {"run_id", "id of the run"},
-    {"secrets", "secrets, in env only; none can be kept yet, so using one fails"},
+    {"secrets", "kept for later: this version cannot keep secrets, so using one is an error"},
     {"task", "the task: id, group, tags"},
     {"task_instance", "Airflow's long name for ti"},
     {"task_instance_key_str", "DAG, task and date in one name"},

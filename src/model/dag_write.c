@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/str.h"
+#include "model/attempt.h"
 #include "model/dag_fields.h"
 #include "model/duration.h"
 
@@ -26,6 +27,18 @@ static json_t *codes_value(const struct exit_codes *codes)
     json_t *list = json_array();
     for (size_t i = 0; i < codes->count; i++)
         CHECK(json_array_append_new(list, json_integer(codes->items[i])) == 0);
+    return list;
+}
+
+/* NULL when there are none. */
+static json_t *causes_value(const struct retry_causes *causes)
+{
+    if (causes->codes.count == 0 && causes->reasons == 0)
+        return NULL;
+    json_t *list = codes_value(&causes->codes);
+    for (enum reason reason = 0; reason < REASON_COUNT; reason++)
+        if (causes->reasons & 1u << reason)
+            append_string(list, reason_name(reason));
     return list;
 }
 
@@ -96,6 +109,8 @@ static json_t *field_value(const struct dag_field *field, const void *at, const 
     }
     case FIELD_CODES:
         return codes_equal(at, otherwise) ? NULL : codes_value(at);
+    case FIELD_CAUSES:
+        return causes_value(at);
     case FIELD_CHOICE: {
         unsigned choice = *(const unsigned *)at;
         return choice == *(const unsigned *)otherwise ? NULL

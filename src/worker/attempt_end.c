@@ -110,9 +110,10 @@ static const char *last_words(const struct attempt_facts *facts, struct arena *a
 static const char *detail_of(const struct attempt_facts *facts, const struct keeper_exit *exit,
                              struct arena *arena)
 {
-    bool said_why = facts->reports->has_result && facts->reports->reason != NULL;
-    if (exit->kind == KEEPER_EXITED && (exit->code == 0 || said_why))
-        return facts->reports->reason != NULL ? arena_strdup(arena, facts->reports->reason) : NULL;
+    if (exit->kind == KEEPER_EXITED && facts->reports->reason != NULL)
+        return arena_strdup(arena, facts->reports->reason);
+    if (exit->kind == KEEPER_EXITED && exit->code == 0)
+        return NULL;
     if (exit->kind == KEEPER_EXEC_ERROR || exit->kind == KEEPER_NO_RESOURCES)
         return arena_strdup(arena, exit->text);
     if (exit->kind == KEEPER_STOPPED)

@@ -45,9 +45,12 @@ static enum status foreach_items(struct attempt_scope *scope, json_t **out, stru
     if (json_is_array(*out))
         return STATUS_OK;
     json_t *other = TAKE(*out);
-    const char *found = json_is_string(other) ? "a text"
-                        : json_is_null(other) ? "null"
-                                              : "something else";
+    static const char *const FOUND[] = {
+        [JSON_OBJECT] = "a map",  [JSON_STRING] = "a text", [JSON_INTEGER] = "a number",
+        [JSON_REAL] = "a number", [JSON_TRUE] = "true",     [JSON_FALSE] = "false",
+        [JSON_NULL] = "null",
+    };
+    const char *found = FOUND[json_typeof(other)];
     json_decref(other);
     return err_set(err, STATUS_INVALID, "foreach of task '%s' gave %s where a list is needed",
                    scope->task->id, found);

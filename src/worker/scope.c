@@ -22,9 +22,9 @@ static json_t *instant_text(int64_t at_us)
 }
 
 #define ROOT(name)                                                                                 \
-    static enum status root_##name(struct attempt_scope *scope UNUSED,                             \
-                                   const char *const *path UNUSED, size_t count UNUSED,            \
-                                   size_t *out_used UNUSED, json_t **out, struct err *err UNUSED)
+    static enum status root_##name(                                                                \
+        struct attempt_scope *scope UNUSED, const char *const *path UNUSED, size_t count UNUSED,   \
+        size_t *out_used UNUSED, json_t **out UNUSED, struct err *err UNUSED)
 
 ROOT(logical_date)
 {
@@ -240,6 +240,18 @@ ROOT(env)
                    "environment variable '%s' is not set or not listed in env_pass", name);
 }
 
+ROOT(secrets)
+{
+    return err_set(err, STATUS_NOT_FOUND, "there is no secret '%s': this version keeps none",
+                   count >= 2 ? path[1] : "");
+}
+
+/* Only as a function; see is_pull. */
+ROOT(xcom_pull)
+{
+    return err_set(err, STATUS_NOT_FOUND, "'xcom_pull' is a function: xcom_pull('task')");
+}
+
 /* Sorted by name. */
 static const struct {
     const char *name;
@@ -263,6 +275,7 @@ static const struct {
     {"params", root_params},
     {"prev_execution_date", root_neighbour},
     {"run_id", root_run_id},
+    {"secrets", root_secrets},
     {"task", root_task},
     {"task_instance", root_ti},
     {"task_instance_key_str", root_task_instance_key_str},
@@ -273,6 +286,7 @@ static const struct {
     {"ts_nodash", root_ts_nodash},
     {"ts_nodash_with_tz", root_ts_nodash_with_tz},
     {"var", root_var},
+    {"xcom_pull", root_xcom_pull},
 };
 
 size_t scope_root_count(void)
@@ -308,9 +322,10 @@ static enum status lookup(void *context, const char *const *path, size_t count, 
 
 static bool is_pull(const char *const *path, size_t count)
 {
-    bool is_method =
-        count == 2 && (strcmp(path[0], "ti") == 0 || strcmp(path[0], "task_instance") == 0);
-    return (is_method || count == 1) && strcmp(path[count - 1], "xcom_pull") == 0;
+    if (count == 1)
+        return strcmp(path[0], "xcom_pull") == 0;
+    return count == 2 && (strcmp(path[0], "ti") == 0 || strcmp(path[0], "task_instance") == 0) &&
+           strcmp(path[1], "xcom_pull") == 0;
 }
 
 static bool is_variable_get(const char *const *path, size_t count)

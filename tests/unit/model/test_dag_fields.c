@@ -17,7 +17,8 @@ static void expect_sane(const struct field_table *table)
         cr_expect_leq(field->least, field->most, "%s", field->key);
         cr_expect(field->doc != NULL && field->doc[0] != '\0', "%s has no doc", field->key);
         cr_expect_eq(field->type == FIELD_KEPT, field->shapes != 0, "%s", field->key);
-        cr_expect_eq(field->type == FIELD_CHOICE, field->choices != NULL, "%s", field->key);
+        bool has_choices = field->type == FIELD_CHOICE || field->type == FIELD_CAUSES;
+        cr_expect_eq(has_choices, field->choices != NULL, "%s", field->key);
         cr_expect_eq(field->type == FIELD_GROUP, field->members != NULL, "%s", field->key);
         cr_expect_neq(dag_field_expects(field, words)[0], '\0', "%s", field->key);
         if (field->members != NULL)

@@ -51,6 +51,8 @@ static const char *const KEYS[] = {
     "\"limits\":{\"cpu\":\"5s\",\"memory\":\"64MiB\",\"procs\":3,\"output\":100}",
     "\"exit\":{\"skip\":[],\"retry\":[1,2]}",
     "\"retry_on\":[75,9]",
+    "\"retry_on\":[75,\"exit\",\"timeout\"]",
+    "\"retry_on\":[\"signal\",\"exec_error\"]",
     "\"tags\":[\"x\",\"y\"]",
     "\"priority\":-5",
     "\"slots\":2",

@@ -77,11 +77,21 @@ Test(spec, every_mistake_is_named_at_its_place)
         {"tasks:\n  a: { noop: , doc: [x] }\n", "2:21: 'doc': expected a string, found a list\n"},
         {"tasks:\n  a: { noop: , trigger_rule: all_succes }\n",
          "2:30: 'trigger_rule': there is no 'all_succes'; did you mean 'all_success'?\n"},
+        {"tasks:\n  a: { noop: , retry_on: [timout, 7, lost_owner, exit] }\n",
+         "2:27: 'retry_on': there is no 'timout'; did you mean 'timeout'?\n"
+         "2:38: 'retry_on': expected an exit code from 0 to 255, or exit, signal, timeout, "
+         "exec_error, found the string 'lost_owner'\n"},
+        {"tasks:\n  a: { noop: , foreach: files }\n",
+         "2:25: 'foreach': expected a list, or a template that gives one, found the string "
+         "'files'\n"},
+        {"tasks:\n  a: { noop: , foreach: true }\n",
+         "2:25: 'foreach': expected a list, or a template that gives one, found true\n"},
         {"tasks:\n  a: { noop: , tags: [a, 1] }\n", "2:26: 'tags': expected a string, found an "
                                                     "integer\n"},
         {"tasks:\n  a: { noop: , retry_on: [0, 256, x] }\n",
          "2:30: 'retry_on': exit codes are 0 to 255, not 256\n"
-         "2:35: 'retry_on': expected an exit code from 0 to 255, found the string 'x'\n"},
+         "2:35: 'retry_on': expected an exit code from 0 to 255, or exit, signal, timeout, "
+         "exec_error, found the string 'x'\n"},
         {"tasks:\n  a: { noop: , exit: { skp: [1] } }\n",
          "2:24: unknown key 'skp' of a 'exit'; did you mean 'skip'?\n"},
         {"tasks:\n  a: { noop: , limits: { memory: lots } }\n",

@@ -1,0 +1,233 @@
+/*
+ * The store as a thing to open, check, copy and put back, and what a failed call leaves behind.
+ */
+#include <sqlite3.h>
+
+#include "base/strbuf.h"
+#include "store_bench.h"
+
+static struct bench_store bench;
+
+static void setup(void)
+{
+    bench = (struct bench_store){0};
+    bench_open(&bench);
+}
+
+static void teardown(void)
+{
+    bench_close(&bench);
+}
+
+TestSuite(upkeep, .init = setup, .fini = teardown);
+
+/* Behind the program's back. */
+static void tamper(const char *path, const char *sql)
+{
+    sqlite3 *other = NULL;
+    char *problem = NULL;
+    cr_assert_eq(sqlite3_open(path, &other), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(other, sql, NULL, NULL, &problem), SQLITE_OK, "%s: %s", sql,
+                 problem != NULL ? problem : "");
+    cr_assert_eq(sqlite3_close(other), SQLITE_OK);
+}
+
+static const char *path_in(const char *name)
+{
+    return arena_format(bench.arena, "%s/%s", bench.dir, name);
+}
+
+static enum status open_again(struct err *err)
+{
+    CLEANUP(store_closep) struct store *again = NULL;
+    return store_open(
+        &(struct store_options){.url = bench.url, .mode = DB_READ_WRITE, .now_us = bench_clock},
+        &again, err);
+}
+
+STORE_TEST(upkeep, opening_again_keeps_everything)
+{
+    struct err err = {0};
+    struct store_info before;
+    struct store_info after;
+    EXPECT_OK(store_describe(bench.store, &before, &err), &err);
+
+    EXPECT_OK(open_again(&err), &err);
+
+    EXPECT_OK(store_describe(bench.store, &after, &err), &err);
+    EXPECT_STR(before.uuid, after.uuid);
+    cr_assert_eq(after.schema, STORE_SCHEMA);
+}
+
+Test(upkeep, a_store_that_asks_for_a_newer_program_is_refused)
+{
+    struct err err = {0};
+    tamper(path_in("eider.db"), "UPDATE store SET schema = 99, oldest_schema = 99");
+
+    EXPECT_STATUS(STATUS_CONFLICT, open_again(&err), &err);
+    EXPECT_CONTAINS(err.text, "newer eider");
+
+    tamper(path_in("eider.db"), "UPDATE store SET oldest_schema = 1");
+    EXPECT_OK(open_again(&err), &err);
+}
+
+Test(upkeep, a_file_that_is_no_database_is_refused_and_left_alone)
+{
+    struct err err = {0};
+    const char *path = path_in("junk.db");
+    FILE *file = fopen(path, "w");
+    for (int i = 0; i < 400; i++)
+        (void)fputs("this is a letter, not a database\n", file);
+    (void)fclose(file);
+    struct store *store = NULL;
+
+    EXPECT_STATUS(
+        STATUS_CORRUPT,
+        store_open(&(struct store_options){.url = arena_format(bench.arena, "sqlite:%s", path),
+                                           .mode = DB_READ_WRITE},
+                   &store, &err),
+        &err);
+    file = fopen(path, "r");
+    cr_assert_eq(fgetc(file), 't');
+    (void)fclose(file);
+    (void)unlink(path);
+    (void)unlink(path_in("junk.db.lock"));
+}
+
+/* The run's task rows as one text. */
+static enum status add_row(void *context, const struct run_row *run, const struct task_row *row,
+                           struct err *err)
+{
+    (void)run;
+    (void)err;
+    strbuf_addf(context, "%lld %d %lld %lld;", (long long)row->id, (int)row->state,
+                (long long)row->attempt, (long long)row->row_version);
+    return STATUS_OK;
+}
+
+static char *rows_text(void)
+{
+    struct err err = {0};
+    struct strbuf text;
+    strbuf_init(&text, 10000);
+    EXPECT_OK(store_task_each(bench.store, bench.run.id, add_row, &text, &err), &err);
+    return strbuf_take(&text);
+}
+
+Test(upkeep, a_failed_call_changed_nothing)
+{
+    struct err err = {0};
+    bench_start(&bench, "{\"tasks\": {\"a\": {\"run\": \"x\"}, \"b\": {\"run\": \"x\"}, \"c\": "
+                        "{\"run\": \"x\", \"needs\": [\"a\"]}}}");
+    struct advance_result first = bench_advance(&bench, NULL, 0, 1);
+    struct outcome outcome = bench_outcome(&first.claims[0], 0);
+    CLEANUP(mem_freep) char *before = rows_text();
+    tamper(path_in("eider.db"), "ALTER TABLE event RENAME TO hidden");
+
+    struct advance_result result = {.claims_count = 77};
+    struct advance_request request = {.host = 7,
+                                      .scope = bench.run.scope,
+                                      .process_slots = 5,
+                                      .outcomes = &outcome,
+                                      .outcomes_count = 1};
+    cr_assert_neq(store_advance(bench.store, &request, bench.arena, &result, &err), STATUS_OK);
+    cr_assert_eq(result.claims_count, 77);
+    CLEANUP(mem_freep) char *after = rows_text();
+    EXPECT_STR(before, after);
+
+    tamper(path_in("eider.db"), "ALTER TABLE hidden RENAME TO event");
+    cr_assert(bench_advance(&bench, &outcome, 1, 5).accepted[0]);
+    bench_check(&bench);
+}
+
+Test(upkeep, a_backup_is_made_while_open_and_put_back_with_a_new_epoch)
+{
+    struct err err = {0};
+    const char *copy = path_in("copy.db");
+    CLEANUP(mem_freep) char *kept = NULL;
+    bench_start(&bench, "{\"tasks\": {\"a\": {\"run\": \"x\"}}}");
+
+    EXPECT_OK(store_backup(bench.store, copy, &err), &err);
+    EXPECT_STATUS(STATUS_CONFLICT, store_backup(bench.store, copy, &err), &err);
+    EXPECT_OK(store_run_set_note(bench.store, bench.run.id, "later", "test", &err), &err);
+    store_close(bench.store);
+    bench.store = NULL;
+    EXPECT_OK(store_restore(copy, path_in("eider.db"), &kept, &err), &err);
+
+    struct store_options options = {.url = bench.url, .mode = DB_READ_WRITE, .now_us = bench_clock};
+    EXPECT_OK(store_open(&options, &bench.store, &err), &err);
+    struct store_info info;
+    struct run_info run;
+    EXPECT_OK(store_describe(bench.store, &info, &err), &err);
+    cr_assert_eq(info.epoch, 2);
+    EXPECT_OK(store_run_load(bench.store, bench.arena, bench.run.id, &run, &err), &err);
+    EXPECT_STR("", run.note);
+    bench_check(&bench);
+    cr_assert_not_null(kept);
+    cr_assert_eq(access(kept, F_OK), 0);
+    cr_assert_eq(unlink(kept), 0);
+    cr_assert_eq(unlink(copy), 0);
+    (void)unlink(arena_format(bench.arena, "%s.lock", copy));
+}
+
+static void note_rule(const char **seen, size_t *count, const char *rule)
+{
+    for (size_t i = 0; i < *count; i++)
+        if (strcmp(seen[i], rule) == 0)
+            return;
+    seen[(*count)++] = rule;
+}
+
+/* Each row breaks one rule between the tables; every rule is broken by some row. */
+Test(upkeep, each_planted_inconsistency_is_found)
+{
+    static const char *const PLANTS[] = {
+        "DELETE FROM ready",
+        "INSERT INTO ready VALUES (1, 0, 0, 1, 999, 'default')",
+        "DELETE FROM running",
+        "INSERT INTO running VALUES (7, 999)",
+        "INSERT INTO timer VALUES (1, 5, 999)",
+        "UPDATE task SET state = 8, due_at_us = 5 WHERE state = 0",
+        "INSERT INTO gate VALUES (1, 0, 999)",
+        "UPDATE task SET state = 1 WHERE state = 0",
+        "UPDATE run SET active = active + 1",
+        "UPDATE task SET nonce = NULL WHERE state = 3",
+        "UPDATE task SET attempt = 0 WHERE state = 3",
+        "UPDATE task SET run = 999 WHERE state = 0",
+        "UPDATE run SET state = 2",
+        "UPDATE task SET state = 4 WHERE state = 0",
+        "INSERT INTO attempt (task, attempt, generation, state, reason)"
+        " SELECT id, 99, 0, 5, 1 FROM task LIMIT 1",
+        "INSERT INTO value VALUES (999, 'k', '1', 1)",
+        "UPDATE run SET version = 999",
+    };
+    bench_start(&bench, "{\"tasks\": {\"a\": {\"run\": \"x\"}, \"b\": {\"run\": \"x\"}, \"c\": "
+                        "{\"run\": \"x\", \"needs\": [\"a\"]}}}");
+    (void)bench_advance(&bench, NULL, 0, 1);
+    bench_check(&bench);
+    struct err err = {0};
+    const char *seen[32];
+    size_t seen_count = 0;
+    size_t rules = 0;
+    for (size_t i = 0; i < ARRAY_LEN(PLANTS); i++) {
+        const char *copy = path_in("plant.db");
+        EXPECT_OK(store_backup(bench.store, copy, &err), &err);
+        tamper(copy, PLANTS[i]);
+        struct store *planted = NULL;
+        struct check_report report = {0};
+        EXPECT_OK(
+            store_open(&(struct store_options){.url = arena_format(bench.arena, "sqlite:%s", copy),
+                                               .mode = DB_READ_WRITE},
+                       &planted, &err),
+            &err);
+        EXPECT_OK(store_check(planted, &report, &err), &err);
+        store_close(planted);
+        cr_expect_gt(report.count, 0, "not found: %s", PLANTS[i]);
+        rules = report.rules;
+        for (size_t k = 0; k < report.count; k++)
+            note_rule(seen, &seen_count, report.findings[k].rule);
+        (void)unlink(copy);
+        (void)unlink(path_in("plant.db.lock"));
+    }
+    cr_assert_eq(seen_count, rules, "%zu of %zu rules were ever broken", seen_count, rules);
+}

@@ -1,0 +1,182 @@
+/*
+ * From a claim to what must be done.
+ */
+#include "model/limits.h"
+#include "worker_bench.h"
+
+static struct worker_bench bench;
+
+static void setup(void)
+{
+    worker_bench_open(&bench);
+}
+
+static void teardown(void)
+{
+    worker_bench_close(&bench);
+}
+
+TestSuite(prepare, .init = setup, .fini = teardown);
+
+static const char *outside(const char *name)
+{
+    return strcmp(name, "HOME") == 0 ? "/home/x" : strcmp(name, "SHOWN") == 0 ? "s" : NULL;
+}
+
+static struct prepared prepare_claim(const struct claim *claim)
+{
+    struct prepared out;
+    prepare_attempt(bench.run, claim,
+                    &(struct prepare_options){.scratch_dir = "/scratch",
+                                              .blob_root = "/blobs",
+                                              .output_bytes = 1000,
+                                              .get_env = outside},
+                    bench.store.arena, &out);
+    return out;
+}
+
+static struct prepared prepare_task(const char *body)
+{
+    run_context_free(bench.run);
+    bench.run = NULL;
+    worker_bench_start(
+        &bench, arena_format(bench.store.arena, "{\"tasks\":{\"t\":{\"run\":\"x\",%s}}}", body));
+    struct claim claim = worker_bench_claim(&bench, "t");
+    return prepare_claim(&claim);
+}
+
+Test(prepare, conditions_and_lists_decide_at_once)
+{
+    static const struct {
+        const char *body;
+        bool is_process;
+        enum outcome_kind kind;
+        enum reason reason;
+        int64_t instances;
+        const char *detail;
+    } CASES[] = {
+        {"\"if\":true", true, OUTCOME_END, REASON_NONE, 0, NULL},
+        {"\"if\":\"{{ 1 == 1 }}\"", true, OUTCOME_END, REASON_NONE, 0, NULL},
+        {"\"if\":\"{{ 1 == 2 }}\"", false, OUTCOME_END, REASON_CONDITION, 0, "condition is false"},
+        {"\"if\":\"{{ conf.nope }}\"", false, OUTCOME_END, REASON_TEMPLATE_ERROR, 0, "nope"},
+        {"\"foreach\":[1,2,3]", false, OUTCOME_EXPAND, REASON_NONE, 3, NULL},
+        {"\"foreach\":\"{{ range(4) }}\"", false, OUTCOME_EXPAND, REASON_NONE, 4, NULL},
+        {"\"foreach\":[]", false, OUTCOME_END, REASON_EMPTY, 0, "empty"},
+        {"\"foreach\":\"{{ true }}\"", false, OUTCOME_END, REASON_TEMPLATE_ERROR, 0,
+         "gave true where a list is needed"},
+        {"\"foreach\":\"{{ 5 }}\"", false, OUTCOME_END, REASON_TEMPLATE_ERROR, 0, "a number"},
+        {"\"foreach\":\"{{ none }}\"", false, OUTCOME_END, REASON_TEMPLATE_ERROR, 0, "null"},
+        {"\"foreach\":\"{{ conf }}\"", false, OUTCOME_END, REASON_TEMPLATE_ERROR, 0, "a map"},
+        {"\"foreach\":\"a{{ ds }}\"", false, OUTCOME_END, REASON_TEMPLATE_ERROR, 0, "a text"},
+        {"\"matrix\":{\"a\":[1,2],\"b\":[1,2,3]}", false, OUTCOME_EXPAND, REASON_NONE, 6, NULL},
+        {"\"workdir\":\"{{ conf.nope }}\"", false, OUTCOME_END, REASON_TEMPLATE_ERROR, 0,
+         "workdir of task 't'"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
+        struct prepared got = prepare_task(CASES[i].body);
+        cr_assert_eq(got.is_process, CASES[i].is_process, "%s: %s", CASES[i].body,
+                     got.outcome.detail != NULL ? got.outcome.detail : "");
+        cr_assert_eq(got.outcome.kind, CASES[i].kind, "%s: %s", CASES[i].body,
+                     got.outcome.detail != NULL ? got.outcome.detail : "");
+        cr_assert_eq(got.outcome.end.reason, CASES[i].reason, "%s: %s", CASES[i].body,
+                     reason_name(got.outcome.end.reason));
+        cr_assert_eq(got.outcome.instances, CASES[i].instances, "%s", CASES[i].body);
+        if (CASES[i].detail != NULL)
+            EXPECT_CONTAINS(got.outcome.detail, CASES[i].detail);
+    }
+}
+
+Test(prepare, combinations_turn_the_last_key_fastest)
+{
+    struct prepared got = prepare_task("\"matrix\":{\"a\":[1,2],\"b\":[\"x\",\"y\"]}");
+
+    EXPECT_STR("[{\"a\":1,\"b\":\"x\"},{\"a\":1,\"b\":\"y\"},{\"a\":2,\"b\":\"x\"},"
+               "{\"a\":2,\"b\":\"y\"}]",
+               got.outcome.values[0].json);
+    EXPECT_STR(RUN_CONTEXT_ITEMS_KEY, got.outcome.values[0].key);
+}
+
+Test(prepare, a_process_gets_exactly_the_environment_that_is_documented)
+{
+    struct prepared got = prepare_task(
+        "\"env\":{\"A\":\"{{ ds }}\",\"LANG\":\"own\"},\"env_pass\":[\"SHOWN\",\"A\",\"GONE\"],"
+        "\"workdir\":\"sub/{{ task.id }}\",\"limits\":{\"cpu\":\"1500ms\"}");
+    static const char *const WANTED[] = {"A=",
+                                         "LANG=own",
+                                         "SHOWN=s",
+                                         "HOME=/home/x",
+                                         "PATH=/usr/local/bin:/usr/bin:/bin",
+                                         "EIDER_DAG_ID=d",
+                                         "EIDER_RUN_ID=manual__",
+                                         "EIDER_TASK_ID=t",
+                                         "EIDER_MAP_INDEX=-1",
+                                         "EIDER_TRY_NUMBER=1",
+                                         "EIDER_LOGICAL_DATE=",
+                                         "EIDER_DATA_INTERVAL_START=",
+                                         "EIDER_DATA_INTERVAL_END=",
+                                         "EIDER_IDEMPOTENCY_KEY=",
+                                         "EIDER_PARAMS={}",
+                                         "EIDER_OUTPUTS=/scratch/"};
+
+    cr_assert(got.is_process, "%s", got.outcome.detail);
+    size_t count = 0;
+    while (got.process.env[count] != NULL)
+        count++;
+    cr_assert_eq(count, ARRAY_LEN(WANTED));
+    for (size_t i = 0; i < count; i++)
+        cr_assert_eq(strncmp(got.process.env[i], WANTED[i], strlen(WANTED[i])), 0, "%s, not %s",
+                     got.process.env[i], WANTED[i]);
+    EXPECT_STR("//sub/t", got.process.workdir);
+    cr_assert_eq(got.process.limits.cpu_s, 2);
+    cr_assert_eq(got.process.output_bytes, 1000);
+    EXPECT_STR("/abs", prepare_task("\"workdir\":\"/abs\"").process.workdir);
+}
+
+static const char *idempotency_key(const struct claim *claim)
+{
+    struct prepared got = prepare_claim(claim);
+    for (const char *const *at = got.process.env; *at != NULL; at++)
+        if (strncmp(*at, "EIDER_IDEMPOTENCY_KEY=", 22) == 0)
+            return *at;
+    return "";
+}
+
+Test(prepare, the_idempotency_key_is_the_same_for_every_attempt_of_a_generation)
+{
+    worker_bench_start(&bench, "{\"tasks\":{\"t\":{\"run\":\"x\"},\"u\":{\"run\":\"x\"}}}");
+    struct claim first = worker_bench_claim(&bench, "t");
+    struct claim second = first;
+    second.attempt = 2;
+    second.nonce.bytes[0] = 9;
+    struct claim cleared = first;
+    cleared.generation++;
+    struct claim other = worker_bench_claim(&bench, "u");
+
+    const char *key = idempotency_key(&first);
+
+    EXPECT_STR(key, idempotency_key(&second));
+    cr_assert_str_neq(key, idempotency_key(&cleared));
+    cr_assert_str_neq(key, idempotency_key(&other));
+}
+
+Test(prepare, many_items_are_spilled_and_found_again)
+{
+    struct prepared got = prepare_task("\"foreach\":\"{{ range(30000) }}\",\"label\":\"n{{ item "
+                                       "}}\"");
+    cr_assert_eq(got.outcome.instances, 30000, "%s", got.outcome.detail);
+    cr_assert_null(got.outcome.values[0].json);
+    cr_assert_gt(got.outcome.values[0].bytes, LIMIT_VALUE_INLINE_BYTES);
+
+    struct advance_result result = bench_advance(&bench.store, NULL, 0, 1);
+    struct outcome outcome = got.outcome;
+    outcome.nonce = result.claims[0].nonce;
+    result = bench_advance(&bench.store, &outcome, 1, 1);
+    cr_assert_eq(result.claims_count, 1);
+    struct prepared instance = prepare_claim(&result.claims[0]);
+
+    cr_assert(instance.is_process, "%s", instance.outcome.detail);
+    EXPECT_STR("n0", instance.label);
+    struct claim beyond = result.claims[0];
+    beyond.map_index = 30000;
+    EXPECT_CONTAINS(prepare_claim(&beyond).outcome.detail, "no item 30000");
+}

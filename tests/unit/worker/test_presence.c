@@ -1,0 +1,51 @@
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "expect.h"
+#include "os/file_tree.h"
+#include "worker/presence.h"
+
+Test(presence, a_host_is_alive_exactly_while_its_process_holds_the_lock)
+{
+    char home[] = "/tmp/eider-presence-XXXXXX";
+    char hosts[64];
+    int told[2];
+    char byte = 0;
+    struct err err = {0};
+    struct presence own = {0};
+    cr_assert_not_null(mkdtemp(home));
+    (void)snprintf(hosts, sizeof hosts, "%s/hosts", home);
+    cr_assert_eq(mkdir(hosts, 0700), 0);
+    cr_assert_eq(pipe(told), 0);
+
+    cr_assert(!presence_is_alive(home, 7));
+    EXPECT_OK(presence_begin(home, 7, &own, &err), &err);
+    cr_assert(presence_is_alive(home, 7));
+    cr_assert(!presence_is_alive(home, 8));
+    EXPECT_STATUS(STATUS_BUSY, presence_begin(home, 7, &(struct presence){0}, &err), &err);
+    presence_end(&own);
+    presence_end(&own);
+    cr_assert(!presence_is_alive(home, 7));
+
+    pid_t child = fork();
+    if (child == 0) {
+        struct presence held = {0};
+        if (presence_begin(home, 9, &held, &err) == STATUS_OK && write(told[1], "x", 1) == 1)
+            (void)pause();
+        _exit(1);
+    }
+    cr_assert_eq(read(told[0], &byte, 1), 1);
+    cr_assert(presence_is_alive(home, 9));
+    cr_assert_eq(kill(child, SIGKILL), 0);
+    cr_assert_eq(waitpid(child, NULL, 0), child);
+    cr_assert(!presence_is_alive(home, 9), "killed: the file is there, the lock is not");
+
+    int parent = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    EXPECT_OK(file_tree_remove(parent, home + 5, &err), &err);
+    (void)close(parent);
+}
