@@ -16,6 +16,7 @@
 #include "os/file.h"
 #include "os/file_tree.h"
 #include "spec/diag_render.h"
+#include "spec/spec_find.h"
 #include "store/control.h"
 #include "store/run_store.h"
 #include "store/version.h"
@@ -98,13 +99,51 @@ static enum status version_of_file(struct session *session, const char *path, co
     return STATUS_OK;
 }
 
+/* Whether a file has the DAG, or would have it by its name if it were valid. */
+static bool has_dag(const struct spec_file *file, const char *dag_id)
+{
+    for (size_t i = 0; i < file->dags_count; i++)
+        if (file->dags[i] != NULL && str_equal(file->dags[i]->id, dag_id))
+            return true;
+    const char *slash = strrchr(file->path, '/');
+    const char *name = slash != NULL ? slash + 1 : file->path;
+    const char *rest = name + strlen(dag_id);
+    return file->diags.errors > 0 && str_starts_with(name, dag_id) &&
+           (str_equal(rest, ".yaml") || str_equal(rest, ".yml"));
+}
+
+/* A DAG that never ran lives only in the folder of DAG files. NULL: it is not there either. */
+static char *find_in_folder(const struct session *session, const char *dag_id)
+{
+    const char *folder = settings_text(&session->config->settings, SETTING_DAGS);
+    struct spec_paths paths = {0};
+    struct err ignored = {0};
+    char *found = NULL;
+    if (spec_find_files(folder, &paths, &ignored) == STATUS_OK) {
+        for (size_t i = 0; i < paths.count && found == NULL; i++) {
+            CLEANUP(spec_file_freep) struct spec_file *file = NULL;
+            if (spec_load_file(paths.items[i], &file, &ignored) == STATUS_OK &&
+                has_dag(file, dag_id))
+                found = mem_strdup(paths.items[i]);
+        }
+    }
+    spec_paths_fini(&paths);
+    return found;
+}
+
 static enum status version_of_dag(struct session *session, const char *dag_id,
                                   struct opened *opened, int64_t *out_version, struct err *err)
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct version_info info;
-    if (store_version_newest(session->store, arena, dag_id, &info, err) != STATUS_OK)
-        return err->code;
+    enum status status = store_version_newest(session->store, arena, dag_id, &info, err);
+    if (status == STATUS_NOT_FOUND) {
+        CLEANUP(mem_freep) char *path = find_in_folder(session, dag_id);
+        if (path != NULL)
+            return version_of_file(session, path, dag_id, opened, out_version, err);
+    }
+    if (status != STATUS_OK)
+        return status;
     /* The file is the author's word; the store has the last one that was run. */
     if (info.path[0] != '\0' && access(info.path, R_OK) == 0)
         return version_of_file(session, info.path, dag_id, opened, out_version, err);

@@ -14,6 +14,7 @@ enum { WATCH_MS = 2000 };
 
 int cli_fail(struct cli *cli, const struct err *err)
 {
+    (void)fflush(cli->host.out);
     (void)fprintf(cli->host.err, "eider: %s\n", err->text);
     return exit_code_of_status(err->code);
 }
@@ -22,6 +23,7 @@ void cli_say(struct cli *cli, const char *fmt, ...)
 {
     if (cli->quiet)
         return;
+    (void)fflush(cli->host.out); /* where both go to one file, what was said first comes first */
     va_list args;
     va_start(args, fmt);
     (void)vfprintf(cli->host.err, fmt, args);

@@ -20,7 +20,7 @@
 /* --- init --- */
 
 static const char HELLO[] =
-    "# A first DAG: `eider run dags/hello.yaml`\n"
+    "# A first DAG: `eider run hello`\n"
     "title: Hello\n"
     "params:\n"
     "  name: { type: string, default: world }\n"
@@ -120,7 +120,8 @@ int cmd_init(struct cli *cli, const struct parsed *parsed)
     bool here = str_equal(folder, ".");
     cli_say(cli, "created eider.yaml, dags/hello.yaml and .gitignore%s%s", here ? "" : " in ",
             here ? "" : folder);
-    cli_say(cli, "try: eider run %s%sdags/hello.yaml", here ? "" : folder, here ? "" : "/");
+    cli_say(cli, "try: %s%s%seider run hello", here ? "" : "cd ", here ? "" : folder,
+            here ? "" : " && ");
     return EXIT_CODE_DONE;
 }
 

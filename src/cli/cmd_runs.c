@@ -176,7 +176,11 @@ int cmd_explain(struct cli *cli, const struct parsed *parsed)
     bool for_people = cli->output.format == OUTPUT_TABLE || cli->output.format == OUTPUT_WIDE;
     if (for_people)
         (void)fprintf(cli->host.out, "%s\n", json_get_string(response, "summary", ""));
-    (void)output_print(&cli->output, &VIEW_EXPLAIN, response);
+    /* Of one task the sentence has said everything. */
+    bool is_said =
+        parsed->args_count > 1 && json_array_size(json_object_get(response, "tasks")) < 2;
+    if (!for_people || !is_said)
+        (void)output_print(&cli->output, &VIEW_EXPLAIN, response);
     json_decref(response);
     return EXIT_CODE_DONE;
 }

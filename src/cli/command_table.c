@@ -50,7 +50,7 @@ const struct command_option WATCH_OPTION =
     {"slots", 'j', "N", "tasks that run at once", false, COMPLETE_NONE, NULL, "slots"}
 #define OPTION_DAG                                                                                 \
     {"dag", 0, "DAG", "which DAG of a file with several", false, COMPLETE_DAG, NULL, NULL}
-#define OPTION_YES   SWITCH("yes", 'y', "do not ask")
+#define OPTION_YES   SWITCH("yes", 'y', "do it; without this nothing changes")
 #define OPTION_DRY   SWITCH("dry-run", 0, "only show what would happen")
 #define OPTION_MAP   VALUE("map-index", 0, "N", "one instance of a mapped task")
 #define OPTION_LOGS  SWITCH("logs", 'l', "show the output of tasks as it comes")

@@ -90,6 +90,10 @@ char *output_cell(const struct column *column, const json_t *row)
             return mem_strdup(
                 humanize_duration((int64_t)(json_number_value(value) * 1000 + 0.5), text));
         break;
+    case COLUMN_INDEX:
+        if (json_is_integer(value) && json_integer_value(value) < 0)
+            return mem_strdup("-");
+        break;
     case COLUMN_BYTES:
         if (json_is_integer(value))
             return mem_strdup(humanize_bytes(json_integer_value(value), text));
@@ -153,7 +157,8 @@ static void print_cell(const struct table *table, size_t c, const char *text, bo
     const struct style *style = &table->output->style;
     FILE *stream = table->output->stream;
     size_t pad = table->widths[c] - str_columns(text);
-    bool right = column->kind == COLUMN_NUMBER || column->kind == COLUMN_BYTES;
+    bool right = column->kind == COLUMN_NUMBER || column->kind == COLUMN_INDEX ||
+                 column->kind == COLUMN_BYTES;
     const char *color = is_header                      ? style_bold(style)
                         : column->kind == COLUMN_STATE ? style_color_named(style, text)
                                                        : "";

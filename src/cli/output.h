@@ -31,6 +31,7 @@ enum output_format {
 enum column_kind {
     COLUMN_TEXT,
     COLUMN_NUMBER,   /* right-aligned */
+    COLUMN_INDEX,    /* the same; -1, not mapped, is shown as nothing */
     COLUMN_STATE,    /* coloured */
     COLUMN_INSTANT,  /* RFC 3339 text */
     COLUMN_DURATION, /* seconds */

@@ -26,7 +26,7 @@ json_t *request_of_run(const struct parsed *parsed)
 bool request_is_file(const char *argument)
 {
     static const char *const SUFFIXES[] = {".yaml", ".yml", ".py"};
-    if (strchr(argument, '/') != NULL)
+    if (argument[0] == '.' || strchr(argument, '/') != NULL) /* no id of a DAG */
         return true;
     for (size_t i = 0; i < ARRAY_LEN(SUFFIXES); i++)
         if (str_ends_with(argument, SUFFIXES[i]))

@@ -42,7 +42,7 @@ const struct view VIEW_RUN = {COLUMNS(RUN), .name = "number"};
 
 static const struct column TASK_INSTANCES[] = {
     {"TASK", "task_id", COLUMN_TEXT, false},
-    {"INDEX", "map_index", COLUMN_NUMBER, false},
+    {"INDEX", "map_index", COLUMN_INDEX, false},
     {"STATE", "state", COLUMN_STATE, false},
     {"TRY", "try_number", COLUMN_NUMBER, false},
     {"STARTED", "start_date", COLUMN_INSTANT, false},
@@ -66,7 +66,7 @@ static const struct column ACTIVE[] = {
     {"NUMBER", "number", COLUMN_NUMBER, false},
     {"DAG", "dag_id", COLUMN_TEXT, false},
     {"TASK", "task_id", COLUMN_TEXT, false},
-    {"INDEX", "map_index", COLUMN_NUMBER, false},
+    {"INDEX", "map_index", COLUMN_INDEX, false},
     {"STATE", "state", COLUMN_STATE, false},
     {"TRY", "try_number", COLUMN_NUMBER, false},
     {"STARTED", "start_date", COLUMN_INSTANT, false},
@@ -80,7 +80,7 @@ const struct view VIEW_ACTIVE = {.list = "task_instances", COLUMNS(ACTIVE), .nam
 
 static const struct column VALUES[] = {
     {"TASK", "task_id", COLUMN_TEXT, false},
-    {"INDEX", "map_index", COLUMN_NUMBER, false},
+    {"INDEX", "map_index", COLUMN_INDEX, false},
     {"KEY", "key", COLUMN_TEXT, false},
     {"VALUE", "value", COLUMN_JSON, false},
 };
@@ -89,7 +89,7 @@ const struct view VIEW_VALUES = {.list = "values", COLUMNS(VALUES), .name = "key
 
 static const struct column EXPLAIN[] = {
     {"TASK", "task_id", COLUMN_TEXT, false},
-    {"INDEX", "map_index", COLUMN_NUMBER, false},
+    {"INDEX", "map_index", COLUMN_INDEX, false},
     {"STATE", "state", COLUMN_STATE, false},
     {"BECAUSE", "because", COLUMN_TEXT, false},
     {"WAITS FOR", "waits_for", COLUMN_LIST, false},

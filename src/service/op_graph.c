@@ -1,6 +1,7 @@
 /*
  * A DAG as a picture, with the states of a run if one is named.
  */
+#include "base/check.h"
 #include "base/str.h"
 #include "base/strbuf.h"
 #include "service/json_build.h"
@@ -75,6 +76,7 @@ enum status op_dag_graph(struct service *service, const json_t *request, json_t 
             return err->code;
         graph.dag = found.dag;
     }
+    CHECK(graph.dag != NULL);
     if (render_graph(&graph, format, &picture, err) != STATUS_OK)
         return err_wrap(err, "draw '%s'", graph.dag->id);
     if (picture.overflow)

@@ -214,9 +214,9 @@ static enum status begin_at_task(struct reading *reading, const json_t *request,
         lookup_task(&reading->run, reading->arena, node, map_index, &task, err) != STATUS_OK)
         return err->code;
     if (task.instance_base == 0 && reading->try_number > task.attempt)
-        return err_set(err, STATUS_NOT_FOUND, "task '%s' has had %lld attempts, not %lld",
+        return err_set(err, STATUS_NOT_FOUND, "task '%s' has had %lld attempt%s, not %lld",
                        reading->run.dag->tasks[node].id, (long long)task.attempt,
-                       (long long)reading->try_number);
+                       task.attempt == 1 ? "" : "s", (long long)reading->try_number);
     from->next = (int64_t)reading->run.dag->tasks_count;
     log_cursor_keep(from, &(struct log_place){.task = task.id});
     return STATUS_OK;

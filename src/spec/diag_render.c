@@ -100,7 +100,7 @@ static void add_snippet(const struct diag *diag, const struct diag_source *sourc
     struct window window = {0};
     strbuf_init(&window.line, 8 * (size_t)WINDOW_COLUMNS);
     fill_window(&window, diag, line, length);
-    strbuf_addf(out, "    %s\n    ", window.line.text);
+    strbuf_addf(out, "%6d | %s\n       | ", diag->line, window.line.text);
     strbuf_add_repeat(out, ' ', window.indent);
     strbuf_add(out, source->colour ? "\x1b[32;1m^" : "^");
     strbuf_add_repeat(out, '~', window.width - 1);

@@ -3,8 +3,8 @@
  * diag_render: diagnostics for people and for programs.
  *
  *   jobs/etl.yaml:7:12: error: 'needs': there is no task 'extrct'; did you mean 'extract'?
- *       needs: [extrct]
- *               ^~~~~~
+ *        7 |     needs: [extrct]
+ *          |             ^~~~~~
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -470,6 +470,18 @@ static void on_event(struct builder *b, const yaml_event_t *event)
     }
 }
 
+static bool is_indented_by_tab(const struct builder *b, size_t line)
+{
+    const char *at = b->tree->text;
+    for (size_t i = 0; i < line; i++) {
+        at = strchr(at, '\n');
+        if (at == NULL)
+            return false;
+        at++;
+    }
+    return at[strspn(at, " ")] == '\t';
+}
+
 static void report_syntax(struct builder *b, const yaml_parser_t *parser)
 {
     const char *problem = parser->problem != NULL ? parser->problem : "not YAML";
@@ -482,7 +494,9 @@ static void report_syntax(struct builder *b, const yaml_parser_t *parser)
             span.column = is_break ? 1 : span.column + 1;
         }
     }
-    if (parser->context != NULL)
+    if (parser->error == YAML_SCANNER_ERROR && is_indented_by_tab(b, parser->problem_mark.line))
+        REPORT(b, span, "YAML: a line cannot be indented by a tab; use spaces");
+    else if (parser->context != NULL)
         REPORT(b, span, "YAML: %s %s that starts on line %zu", problem, parser->context,
                parser->context_mark.line + 1);
     else

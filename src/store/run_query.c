@@ -84,6 +84,8 @@ enum status store_run_find(struct store *store, const char *text, int64_t *out_i
         /* A DAG may be called 123 as well. */
         if (id == 0)
             status = find_by_dag(store, text, &id, err);
+        if (status == STATUS_NOT_FOUND)
+            status = err_set(err, STATUS_NOT_FOUND, "there is no run %s", text);
     } else {
         status = slash != NULL ? find_by_path(store, text, slash, &id, err)
                                : find_by_dag(store, text, &id, err);

@@ -202,10 +202,29 @@ def test_a_new_project_runs(eider):
     for path in files:
         eider("validate", path, code=0)
     eider("run", files[0], code=0)
+    eider("--home", "fresh", "--dags", "shop/dags", "run", "hello", code=0)  # never ran there
 
     files[0].write_text("# mine\n")
     eider("init", "shop")
     assert files[0].read_text() == "# mine\n", "what is there is not changed"
+    broken = eider("--home", "other", "--dags", "shop/dags", "run", "hello", code=6)
+    assert "hello.yaml" in broken.err, "a file that cannot be used is not 'no such DAG'"
+
+
+def test_a_folder_is_no_dag(eider):
+    result = eider("run", ".", code=2)
+
+    assert "DAG '.'" not in result.err
+
+
+def test_explain_says_one_task_in_a_sentence(with_run):
+    assert len(with_run("explain", "dag", "a", code=0).out.splitlines()) == 1
+
+
+def test_only_instances_have_an_index(with_run):
+    lines = with_run("runs", "tasks", "dag", code=0).out.splitlines()
+
+    assert [line.split()[1] for line in lines] == ["INDEX", "-", "-"]
 
 
 def test_settings_show_where_they_come_from(eider):

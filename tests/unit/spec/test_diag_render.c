@@ -21,20 +21,21 @@ static void expect_rendered(const char *source, int line, int column, int length
 Test(diag_render, the_underline_stands_under_the_place)
 {
     expect_rendered("a: b\nkey: value\n", 2, 6, 5,
-                    "f:2:6: error: wrong\n    key: value\n         ^~~~~\n");
-    expect_rendered("x", 1, 1, 1, "f:1:1: error: wrong\n    x\n    ^\n");
+                    "f:2:6: error: wrong\n     2 | key: value\n       |      ^~~~~\n");
+    expect_rendered("x", 1, 1, 1, "f:1:1: error: wrong\n     1 | x\n       | ^\n");
     /* Tabs become spaces, wide characters count double, carriage returns are not shown. */
     expect_rendered("\tkey: v\r\n", 1, 7, 1,
-                    "f:1:7: error: wrong\n        key: v\n             ^\n");
+                    "f:1:7: error: wrong\n     1 |     key: v\n       |          ^\n");
     expect_rendered("\xE6\x97\xA5\xE6\x9C\xAC: v", 1, 2, 1,
-                    "f:1:2: error: wrong\n    \xE6\x97\xA5\xE6\x9C\xAC: v\n      ^~\n");
+                    "f:1:2: error: wrong\n     1 | \xE6\x97\xA5\xE6\x9C\xAC: v\n       |   ^~\n");
     /* Past the end of the line, of the file, and the file as a whole. */
-    expect_rendered("ab", 1, 9, 3, "f:1:9: error: wrong\n    ab\n      ^\n");
+    expect_rendered("ab", 1, 9, 3, "f:1:9: error: wrong\n     1 | ab\n       |   ^\n");
     expect_rendered("ab", 7, 1, 3, "f:7:1: error: wrong\n");
     expect_rendered("ab", 0, 0, 1, "f: error: wrong\n");
     expect_rendered(NULL, 1, 1, 1, "f:1:1: error: wrong\n");
     /* Nothing of the file reaches the terminal as a control character. */
-    expect_rendered("\x1b[31mx", 1, 6, 1, "f:1:6: error: wrong\n    ?[31mx\n         ^\n");
+    expect_rendered("\x1b[31mx", 1, 6, 1,
+                    "f:1:6: error: wrong\n     1 | ?[31mx\n       |      ^\n");
 }
 
 Test(diag_render, long_lines_are_cut_around_the_place)
@@ -51,7 +52,7 @@ Test(diag_render, long_lines_are_cut_around_the_place)
     diag_add(&list, DIAG_WARNING, 1, 201, 4, "wrong");
     diag_render(&list.items[0], &(struct diag_source){.path = "f", .text = line.text}, &out);
 
-    EXPECT_CONTAINS(out.text, "f:1:201: warning: wrong\n    ...aaa");
+    EXPECT_CONTAINS(out.text, "f:1:201: warning: wrong\n     1 | ...aaa");
     EXPECT_CONTAINS(out.text, "bbb...\n");
     const char *shown = strstr(out.text, "HERE");
     const char *caret = strstr(out.text, "^~~~\n");

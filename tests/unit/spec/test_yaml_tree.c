@@ -66,9 +66,8 @@ Test(yaml_tree, texts_become_values_or_located_problems)
         {"a: [1, 2",
          "2:1: YAML: did not find expected ',' or ']' while parsing a flow sequence that "
          "starts on line 1"},
-        {"a: 1\n\tb: 2",
-         "2:1: YAML: found a tab character that violates indentation while scanning a "
-         "plain scalar that starts on line 1"},
+        {"a: 1\n\tb: 2", "2:1: YAML: a line cannot be indented by a tab; use spaces"},
+        {"a:\n  \tb: 2", "2:3: YAML: a line cannot be indented by a tab; use spaces"},
         {"a: \x01", "1:4: YAML: control characters are not allowed"},
     };
     for (size_t i = 0; i < ARRAY_LEN(CASES); i++)
