@@ -44,6 +44,8 @@ static bool is_worth_retrying(const struct task_def *task, const struct attempt_
                             end->reason == REASON_INTERNAL;
     if (would_fail_again)
         return false;
+    if (end->reason == REASON_RESULT && end->result == TASK_UP_FOR_RETRY)
+        return true; /* the task itself asks for it */
     const struct retry_causes *wanted = &task->retry_on;
     if (wanted->codes.count == 0 && wanted->reasons == 0)
         return true;

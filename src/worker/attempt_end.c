@@ -48,7 +48,7 @@ static const enum task_state STATE_OF_RESULT[KEEPER_OUTCOME_COUNT] = {
     [KEEPER_OUTCOME_SUCCESS] = TASK_SUCCESS,
     [KEEPER_OUTCOME_FAILED] = TASK_FAILED,
     [KEEPER_OUTCOME_SKIPPED] = TASK_SKIPPED,
-    [KEEPER_OUTCOME_RETRY] = TASK_FAILED,
+    [KEEPER_OUTCOME_RETRY] = TASK_UP_FOR_RETRY,
 };
 
 static struct attempt_end end_of(const struct keeper_exit *exit,
