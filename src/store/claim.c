@@ -326,24 +326,29 @@ static enum status list_candidates(struct work *work, const struct advance_reque
     return STATUS_OK;
 }
 
-/* Claim from one list; *held counts those that must wait at a gate. */
+/* What is left of a class while it is claimed from. */
+struct claiming {
+    int64_t slots;
+    int64_t held; /* candidates sent to wait at a gate */
+    struct claim_list *claims;
+};
+
 static enum status claim_from(struct work *work, const struct advance_request *request,
-                              const struct candidate_list *list, int64_t *slots, int64_t *held,
-                              struct claim_list *claims, struct err *err)
+                              const struct candidate_list *list, struct claiming *claiming,
+                              struct err *err)
 {
-    for (size_t i = 0; i < list->count; i++) {
+    for (size_t i = 0; i < list->count && claiming->slots > 0; i++) {
         bool dropped = false;
         bool taken = false;
-        if (*slots <= 0)
-            break;
         if (drop_if_too_old(work, &list->items[i], &dropped, err) != STATUS_OK)
             return err->code;
         if (dropped)
             continue;
-        if (take_or_hold(work, request, &list->items[i], claims, &taken, err) != STATUS_OK)
+        if (take_or_hold(work, request, &list->items[i], claiming->claims, &taken, err) !=
+            STATUS_OK)
             return err->code;
-        *slots -= taken;
-        *held += !taken;
+        claiming->slots -= taken;
+        claiming->held += !taken;
     }
     return STATUS_OK;
 }
@@ -352,16 +357,18 @@ static enum status claim_class_of_work(struct work *work, const struct advance_r
                                        enum claim_class class, int64_t *slots,
                                        struct claim_list *claims, struct err *err)
 {
-    int64_t held = 0;
+    struct claiming claiming = {.slots = *slots, .claims = claims};
     int64_t held_before = -1;
     /* What is sent to a gate leaves room for others, which may be further down. */
-    while (*slots > 0 && held > held_before) {
+    while (claiming.slots > 0 && claiming.held > held_before) {
         CLEANUP(candidate_list_fini) struct candidate_list list = {0};
-        held_before = held;
-        if (list_candidates(work, request, class, *slots + held, &list, err) != STATUS_OK ||
-            claim_from(work, request, &list, slots, &held, claims, err) != STATUS_OK)
+        held_before = claiming.held;
+        if (list_candidates(work, request, class, claiming.slots + claiming.held, &list, err) !=
+                STATUS_OK ||
+            claim_from(work, request, &list, &claiming, err) != STATUS_OK)
             return err->code;
     }
+    *slots = claiming.slots;
     return STATUS_OK;
 }
 

@@ -15,9 +15,9 @@ static char *run_path(const char *home, int64_t run)
     return mem_format("%s/hosts/run-%lld.lock", home, (long long)run);
 }
 
-static enum status hold(char *taken_path, struct presence *out, struct err *err)
+static enum status hold(const char *path, struct presence *out, struct err *err)
 {
-    struct presence presence = {.path = taken_path, .lock = {.fd = -1}};
+    struct presence presence = {.path = mem_strdup(path), .lock = {.fd = -1}};
     if (file_lock_try(presence.path, &presence.lock, err) != STATUS_OK) {
         free(presence.path);
         return err->code;
@@ -28,14 +28,16 @@ static enum status hold(char *taken_path, struct presence *out, struct err *err)
 
 enum status presence_begin(const char *home, int64_t host, struct presence *out, struct err *err)
 {
-    if (hold(host_path(home, host), out, err) != STATUS_OK)
+    CLEANUP(mem_freep) char *path = host_path(home, host);
+    if (hold(path, out, err) != STATUS_OK)
         return err_wrap(err, "register this process");
     return STATUS_OK;
 }
 
 enum status presence_hold_run(const char *home, int64_t run, struct presence *out, struct err *err)
 {
-    enum status status = hold(run_path(home, run), out, err);
+    CLEANUP(mem_freep) char *path = run_path(home, run);
+    enum status status = hold(path, out, err);
     if (status == STATUS_BUSY)
         return err_set(err, STATUS_CONFLICT, "run %lld is being run by another process",
                        (long long)run);

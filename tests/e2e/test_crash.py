@@ -162,7 +162,11 @@ def test_a_killed_keeper_ends_the_run_cleanly(eider, evidence):
 # A task whose grandchild leaves its session, and which does nothing when it runs again.
 STRAYS = """
     tasks:
-      a: { run: "[ ! -s @evidence ] || exit 0; setsid sh -c 'echo $$ >> @evidence; exec sleep 300' & sleep 300" }
+      a:
+        run: |
+          [ ! -s @evidence ] || exit 0
+          setsid sh -c 'echo $$ >> @evidence; exec sleep 300' &
+          sleep 300
     """
 
 
