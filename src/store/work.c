@@ -47,7 +47,7 @@ enum status work_run(struct work *work, int64_t id, struct run_row **out, struct
             return err->code;
         idmap_set(work->runs, id, run);
         struct run_list *list = &work->run_rows;
-        list->items = mem_grow(list->items, &list->capacity, list->count, sizeof run);
+        list->items = mem_grow(list->items, &list->capacity, list->count, sizeof(struct run_row *));
         list->items[list->count++] = run;
     }
     *out = run;
@@ -121,6 +121,7 @@ enum status work_event(struct work *work, enum event_kind kind, const struct run
                        const struct task_row *task, const char *data, struct err *err)
 {
     enum status status;
+    CHECK(run != NULL);
     if (task == NULL)
         status = db_do(work->db, err, EVENT_INSERT, "iiiniiinnntnt", work->now_us, (int64_t)kind,
                        run->id, run->row_version + 1, (int64_t)run->read_state, (int64_t)run->state,

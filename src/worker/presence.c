@@ -15,6 +15,7 @@ static char *run_path(const char *home, int64_t run)
     return mem_format("%s/hosts/run-%lld.lock", home, (long long)run);
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter) -- it is freed through the presence */
 static enum status hold(char *taken_path, struct presence *out, struct err *err)
 {
     struct presence presence = {.path = taken_path, .lock = {.fd = -1}};
