@@ -28,6 +28,7 @@ struct source_span reader_span(const struct reader *r, struct spot spot, bool of
     return r->locator->find(r->locator->context, spot.container, spot.index, of_key);
 }
 
+PRINTF(4, 0)
 static void add_problem(struct reader *r, enum diag_severity severity, struct source_span span,
                         const char *fmt, va_list args)
 {
