@@ -218,6 +218,10 @@ int cmd_run(struct cli *cli, const struct parsed *parsed)
         .record = true,
         .wants_output = parsed_has(parsed, "logs"),
     };
+    if (request.run_id != NULL && request.run_id[0] == '\0') {
+        (void)err_set(&err, STATUS_INVALID, "--run-id: the name is empty");
+        return cli_fail(cli, &err);
+    }
     if (read_inputs(parsed, &inputs, &request, &err) != STATUS_OK)
         return cli_fail(cli, &err);
     return follow_run(cli, parsed, &request);

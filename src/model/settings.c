@@ -152,7 +152,7 @@ static bool parse_number(enum setting_type type, const char *text, int64_t *out)
     case SETTING_TYPE_COUNT:
         break;
     }
-    CHECK(!"a known type of setting");
+    check_failed(__FILE__, __LINE__, "a known type of setting");
 }
 
 static enum status check_value(const struct setting *setting, const char *text, int64_t *out_number,

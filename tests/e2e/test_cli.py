@@ -47,7 +47,7 @@ def test_an_unknown_command_gets_a_suggestion(eider, typed, meant):
 @pytest.mark.parametrize("args", [
     ["run"], ["run", "a", "b", "c"], ["run", "--no-such-option", "x"], ["logs"],
     ["runs", "nonsense"], ["mark", "x"], ["version", "-o", "nonsense"], ["run", "-p"],
-    ["completion", "tcsh"]])
+    ["completion", "tcsh"], ["run", "x", "--run-id", ""]])
 def test_usage_errors_exit_2_and_say_how(eider, args):
     result = eider(*args)
 
