@@ -109,7 +109,7 @@ Test(op_log, a_finished_attempt_is_read_whole_by_tail_and_by_pattern)
         enum status status;
         const char *part;
     } WRONG[] = {
-        {"{\"run\":\"dag\",\"task\":\"a\",\"try_number\":2}", STATUS_NOT_FOUND, "1 attempts"},
+        {"{\"run\":\"dag\",\"task\":\"a\",\"try_number\":2}", STATUS_NOT_FOUND, "1 attempt,"},
         {"{\"run\":\"dag\",\"task\":\"a\",\"try_number\":0}", STATUS_INVALID, "from 1"},
         {"{\"run\":\"dag\",\"task\":\"aa\"}", STATUS_NOT_FOUND, "'a'"},
         {"{\"run\":\"dag\",\"task\":\"a\",\"grep\":\"[\"}", STATUS_INVALID, "log of 'a'"},

@@ -87,7 +87,7 @@ Test(attempt_end, a_result_beats_the_exit_code_and_keeps_its_reason)
     } CASES[] = {{KEEPER_OUTCOME_SUCCESS, TASK_SUCCESS},
                  {KEEPER_OUTCOME_FAILED, TASK_FAILED},
                  {KEEPER_OUTCOME_SKIPPED, TASK_SKIPPED},
-                 {KEEPER_OUTCOME_RETRY, TASK_FAILED}};
+                 {KEEPER_OUTCOME_RETRY, TASK_UP_FOR_RETRY}};
     for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
         for (int code = 0; code <= 1; code++) {
             struct attempt_reports reports = {0};
