@@ -118,6 +118,27 @@ static void put_part(json_t *into, const char *key, const char *from, const char
         json_put(into, key, json_text(from, (size_t)(to - from)));
 }
 
+/* "host:5432"; brackets keep the colons of an address apart from that of the port: "[::1]:5432" */
+static void put_host(json_t *into, const char *from, const char *to)
+{
+    const char *host_end = to;
+    if (to > from && *from == '[') {
+        host_end = memchr(from, ']', (size_t)(to - from));
+        put_part(into, "host", from + 1, host_end != NULL ? host_end : to);
+        host_end = host_end != NULL ? host_end + 1 : to;
+    } else {
+        const char *last = memrchr(from, ':', (size_t)(to - from));
+        host_end = last != NULL ? last : to;
+        put_part(into, "host", from, host_end);
+    }
+    const char *colon = host_end < to && *host_end == ':' ? host_end : NULL;
+    int64_t port = 0;
+    CLEANUP(mem_freep)
+    char *digits = colon != NULL ? mem_strndup(colon + 1, (size_t)(to - colon - 1)) : NULL;
+    if (digits != NULL && str_parse_i64(digits, 1, 65535, &port))
+        json_put_int(into, "port", port);
+}
+
 /* host, port and what stands before them: "user:pass@host:5432" */
 static void put_authority(json_t *into, const char *from, const char *to)
 {
@@ -129,13 +150,7 @@ static void put_authority(json_t *into, const char *from, const char *to)
             put_part(into, "password", colon + 1, at);
         from = at + 1;
     }
-    const char *colon = memrchr(from, ':', (size_t)(to - from));
-    put_part(into, "host", from, colon != NULL ? colon : to);
-    int64_t port = 0;
-    CLEANUP(mem_freep)
-    char *digits = colon != NULL ? mem_strndup(colon + 1, (size_t)(to - colon - 1)) : NULL;
-    if (digits != NULL && str_parse_i64(digits, 1, 65535, &port))
-        json_put_int(into, "port", port);
+    put_host(into, from, to);
 }
 
 json_t *config_connection_from_url(const char *url)

@@ -10,9 +10,11 @@ static const char TALLY_INSTANCES[] =
     "SELECT i.state, count(*) FROM task e JOIN task i ON i.id >= e.instance_base"
     " AND i.id < e.instance_base + e.inserted"
     " WHERE e.id >= $1 AND e.id < $2 AND e.instance_base IS NOT NULL GROUP BY i.state";
+/* No instance inserted is stored as NULL. */
 static const char TALLY_TO_COME[] =
-    "SELECT coalesce(sum(parents - inserted), 0) FROM task"
-    " WHERE id >= $1 AND id < $2 AND instance_base IS NOT NULL AND parents > inserted";
+    "SELECT coalesce(sum(parents - coalesce(inserted, 0)), 0) FROM task"
+    " WHERE id >= $1 AND id < $2 AND instance_base IS NOT NULL"
+    " AND parents > coalesce(inserted, 0)";
 
 static enum status add_states(struct store *store, const char *sql, int64_t first, int64_t end,
                               struct tally *tally, struct err *err)

@@ -50,10 +50,12 @@ static enum status find_anywhere(struct store *store, const char *text, int64_t 
 static enum status find_by_dag(struct store *store, const char *text, int64_t *out_id,
                                struct err *err)
 {
-    if (db_get_int(store->db, 0, out_id, err, FIND_LATEST, "t", text) != STATUS_OK || *out_id != 0)
-        return *out_id != 0 ? STATUS_OK : err->code;
-    if (find_anywhere(store, text, out_id, err) != STATUS_OK || *out_id != 0)
-        return *out_id != 0 ? STATUS_OK : err->code;
+    if (db_get_int(store->db, 0, out_id, err, FIND_LATEST, "t", text) != STATUS_OK)
+        return err->code;
+    if (*out_id == 0 && find_anywhere(store, text, out_id, err) != STATUS_OK)
+        return err->code;
+    if (*out_id != 0)
+        return STATUS_OK;
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct version_info info;
     if (store_version_newest(store, arena, text, &info, err) != STATUS_OK)

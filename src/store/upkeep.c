@@ -16,6 +16,7 @@
 
 /* Each counts the rows that break its rule. Numbers are those of enum task_state. */
 _Static_assert(TASK_QUEUED == 2 && TASK_RUNNING == 3 && TASK_UP_FOR_RETRY == 8, "as in the SQL");
+_Static_assert(TASK_NONE == 0 && TASK_SCHEDULED == 1 && TASK_DEFERRED == 10, "as in the SQL");
 #define FINAL_STATES "(4, 5, 6, 7, 12, 13)"
 
 static const struct {
@@ -53,6 +54,12 @@ static const struct {
     {"every task lies in a block of its run",
      "SELECT count(*) FROM task t WHERE NOT EXISTS (SELECT 1 FROM block b WHERE b.run = t.run"
      " AND t.id >= b.first AND t.id < b.first + b.count)"},
+    /* Instances without rows are unfinished as well. */
+    {"a run counts its unfinished tasks",
+     "SELECT count(*) FROM run r LEFT JOIN (SELECT run, count(*) + sum(CASE WHEN state = 10"
+     " AND instance_base IS NOT NULL THEN parents - coalesce(inserted, 0) ELSE 0 END) AS open"
+     " FROM task WHERE state NOT IN " FINAL_STATES " GROUP BY run) t ON t.run = r.id"
+     " WHERE r.open_main + r.open_finally <> coalesce(t.open, 0)"},
     {"a finished run has no unfinished task",
      "SELECT count(*) FROM run r JOIN task t ON t.run = r.id"
      " WHERE r.state IN (2, 3, 4) AND t.state NOT IN " FINAL_STATES},

@@ -81,6 +81,8 @@ Test(attempt, an_end_and_a_policy_make_a_verdict)
     static const struct policy LEFT = {.retries = 2, .failures = 1};
     static const struct policy SPENT = {.retries = 2, .failures = 2};
     static const struct policy CODES = {.codes = {7, 8}, .codes_count = 2, .retries = 1};
+    static const struct policy CODES_SPENT = {
+        .codes = {7, 8}, .codes_count = 2, .retries = 1, .failures = 1};
     static const struct policy TIMEOUTS = {.reasons = 1u << REASON_TIMEOUT, .retries = 1};
     static const struct policy EXITS = {.reasons = 1u << REASON_EXIT, .retries = 1};
     static const struct policy MIXED = {
@@ -108,6 +110,9 @@ Test(attempt, an_end_and_a_policy_make_a_verdict)
         {&LEFT, ENDS(RESULT, .result = TASK_FAILED), TASK_UP_FOR_RETRY},
         {&SPENT, ENDS(RESULT, .result = TASK_FAILED), TASK_FAILED},
         {&LEFT, ENDS(RESULT, .result = TASK_RUNNING), TASK_UP_FOR_RETRY},
+        {&LEFT, ENDS(RESULT, .result = TASK_UP_FOR_RETRY), TASK_UP_FOR_RETRY},
+        {&SPENT, ENDS(RESULT, .result = TASK_UP_FOR_RETRY), TASK_FAILED},
+        {&NO_RETRIES, ENDS(RESULT, .result = TASK_UP_FOR_RETRY), TASK_FAILED},
         {&LEFT, ENDS(CONDITION, .result = TASK_SKIPPED), TASK_SKIPPED},
         {&LEFT, ENDS(EMPTY, .result = TASK_SKIPPED), TASK_SKIPPED},
         {&CODES, ENDS(EXIT, .exit_code = 7), TASK_UP_FOR_RETRY},
@@ -116,6 +121,10 @@ Test(attempt, an_end_and_a_policy_make_a_verdict)
         {&CODES, ENDS(EXIT, .exit_code = 9), TASK_FAILED},
         {&CODES, ENDS(SIGNAL, .exit_code = 7), TASK_FAILED},
         {&CODES, ENDS(TIMEOUT), TASK_FAILED},
+        {&CODES, ENDS(RESULT, .result = TASK_UP_FOR_RETRY), TASK_UP_FOR_RETRY},
+        {&CODES, ENDS(RESULT, .result = TASK_FAILED), TASK_FAILED},
+        {&CODES_SPENT, ENDS(RESULT, .result = TASK_UP_FOR_RETRY), TASK_FAILED},
+        {&TIMEOUTS, ENDS(RESULT, .result = TASK_UP_FOR_RETRY), TASK_UP_FOR_RETRY},
         {&TIMEOUTS, ENDS(TIMEOUT), TASK_UP_FOR_RETRY},
         {&TIMEOUTS, ENDS(EXIT, .exit_code = 1), TASK_FAILED},
         {&TIMEOUTS, ENDS(EXIT, .exit_code = 75), TASK_UP_FOR_RETRY},

@@ -52,8 +52,10 @@ static inline void worker_bench_close(struct worker_bench *bench)
     char dir[64];
     memcpy(dir, bench->store.dir, sizeof dir);
     bench_close(&bench->store);
-    int parent = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    EXPECT_OK(file_tree_remove(parent, strrchr(dir, '/') + 1, &err), &err);
+    char *name = strrchr(dir, '/');
+    *name++ = '\0';
+    int parent = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    EXPECT_OK(file_tree_remove(parent, name, &err), &err);
     (void)close(parent);
 }
 
