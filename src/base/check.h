@@ -13,5 +13,8 @@
             check_failed(__FILE__, __LINE__, #condition);                                          \
     } while (0)
 
+/* For places that no path leads to; `belief` says why. */
+#define UNREACHABLE(belief) check_failed(__FILE__, __LINE__, belief)
+
 /* Print where and what, then abort. */
 NORETURN void check_failed(const char *file, int line, const char *condition);

@@ -428,7 +428,7 @@ void explain_task(const struct explain_world *world, const struct explain_subjec
     case TASK_STATE_COUNT:
         break;
     }
-    CHECK(!"every state is explained");
+    UNREACHABLE("every state is explained");
 }
 
 void explain_run(const struct explain_world *world, const struct tally *tally, struct strbuf *out)

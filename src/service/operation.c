@@ -84,7 +84,7 @@ static bool value_matches(enum field_type type, const json_t *value)
     case FIELD_TYPE_COUNT:
         break;
     }
-    CHECK(!"a known field type");
+    UNREACHABLE("a known field type");
 }
 
 static const struct operation_field *find_field(const struct operation_schema *schema,

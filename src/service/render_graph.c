@@ -117,5 +117,5 @@ enum status render_graph(const struct graph_request *request, enum graph_format 
     case GRAPH_FORMAT_COUNT:
         break;
     }
-    CHECK(!"a known format");
+    UNREACHABLE("a known format");
 }

@@ -162,6 +162,5 @@ enum status outcome_apply(struct work *work, const struct outcome *outcome, bool
     case OUTCOME_RETURN:
         return hand_back(work, run, task, err);
     }
-    CHECK(!"every outcome is handled");
-    return STATUS_OK;
+    UNREACHABLE("every outcome is handled");
 }

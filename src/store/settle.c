@@ -187,8 +187,7 @@ static enum status decide_rule(struct work *work, struct run_row *run, struct ta
             work, run, task,
             (struct ending){TASK_UPSTREAM_FAILED, REASON_UPSTREAM, why_not(work, run, task)}, err);
     }
-    CHECK(!"every decision is handled");
-    return STATUS_OK;
+    UNREACHABLE("every decision is handled");
 }
 
 static enum task_state state_of_instances(const struct run_row *run,

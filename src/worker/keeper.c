@@ -119,7 +119,7 @@ static void handle_frame(struct core *core, enum keeper_frame_type type,
     case KEEPER_FRAME_EXITED:
     case KEEPER_FRAME_LINE:
     case KEEPER_FRAME_TYPE_COUNT:
-        CHECK(!"a frame for the keeper");
+        UNREACHABLE("a frame for the keeper");
         break;
     }
 }

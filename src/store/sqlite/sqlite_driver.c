@@ -223,8 +223,7 @@ static struct sqlite_stmt *slot_for(struct sqlite_db *db, const char *sql)
     for (size_t tries = 0; tries < STATEMENTS_MAX; tries++, i = (i + 1) % STATEMENTS_MAX)
         if (db->statements[i].sql == sql || db->statements[i].sql == NULL)
             return &db->statements[i];
-    CHECK(!"room for every statement of the program");
-    return NULL;
+    UNREACHABLE("room for every statement of the program");
 }
 
 static enum status sqlite_prepare(struct db *base, const char *sql, struct db_stmt **out,
