@@ -30,6 +30,8 @@ struct dag_locator {
     /* Byte `offset` of a text value. */
     struct source_span (*find_inside)(const void *context, const json_t *container, size_t index,
                                       size_t offset);
+    /* Whether the lines of a text value begin on the line below its place, as in a block. */
+    bool (*is_below)(const void *context, const json_t *container, size_t index);
 };
 
 struct dag_read_options {

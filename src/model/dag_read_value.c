@@ -182,6 +182,7 @@ void reader_template(struct reader *r, const char *text, struct spot spot, const
     if (r->locator == NULL)
         return;
     struct source_span span = reader_span(r, spot, false);
+    span.line += r->locator->is_below(r->locator->context, spot.container, spot.index);
     const char *owner = r->current >= 0 ? r->drafts[r->current].def.id : NULL;
     r->places = mem_grow(r->places, &r->places_capacity, r->places_count, sizeof *r->places);
     r->places[r->places_count++] = (struct source_place){

@@ -604,7 +604,15 @@ static struct source_span find_inside(const void *context, const json_t *contain
     return yaml_tree_find_inside(context, container, index, offset);
 }
 
+static bool is_below(const void *context, const json_t *container, size_t index)
+{
+    const struct yaml_tree *tree = context;
+    const struct yaml_place *place = yaml_places_find(&tree->places, container, index);
+    return place != NULL && place->style == YAML_STYLE_LITERAL;
+}
+
 struct dag_locator yaml_tree_locator(const struct yaml_tree *tree)
 {
-    return (struct dag_locator){.context = tree, .find = find, .find_inside = find_inside};
+    return (struct dag_locator){
+        .context = tree, .find = find, .find_inside = find_inside, .is_below = is_below};
 }

@@ -24,7 +24,8 @@ enum status argv_add_list(struct argv *argv, const struct plan_request *request,
         const char *word = NULL;
         if (text == NULL)
             return err_set(err, STATUS_INVALID, "%s: word %zu is not a text", field, i + 1);
-        if (request->renderer->text(request->renderer->context, field, text, &word, err) !=
+        const char *place = arena_format(request->arena, "%s.%zu", field, i);
+        if (request->renderer->text(request->renderer->context, place, text, &word, err) !=
             STATUS_OK)
             return err->code;
         argv_add(argv, word);

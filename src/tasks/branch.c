@@ -4,8 +4,8 @@
 #include "model/template.h"
 #include "tasks/kinds.h"
 
-static enum status holds(const struct plan_request *request, const json_t *rule, bool *out,
-                         struct err *err)
+static enum status holds(const struct plan_request *request, const json_t *rule, size_t i,
+                         bool *out, struct err *err)
 {
     const json_t *condition = json_object_get(rule, "if");
     if (condition == NULL || !json_is_string(condition)) {
@@ -13,7 +13,8 @@ static enum status holds(const struct plan_request *request, const json_t *rule,
         return STATUS_OK;
     }
     CLEANUP(json_decrefp) json_t *value = NULL;
-    if (request->renderer->value(request->renderer->context, "branch", json_string_value(condition),
+    const char *field = arena_format(request->arena, "branch.%zu.if", i);
+    if (request->renderer->value(request->renderer->context, field, json_string_value(condition),
                                  &value, err) != STATUS_OK)
         return err->code;
     *out = template_truth(value);
@@ -46,7 +47,7 @@ enum status branch_plan(const struct plan_request *request, struct task_plan *ou
     for (size_t i = 0; i < json_array_size(rules); i++) {
         const json_t *rule = json_array_get(rules, i);
         bool is_met = false;
-        if (holds(request, rule, &is_met, err) != STATUS_OK)
+        if (holds(request, rule, i, &is_met, err) != STATUS_OK)
             return err->code;
         if (is_met)
             return choose(request, rule, out, err);

@@ -19,7 +19,7 @@ static enum status script_text(const struct plan_request *request, const json_t 
     const struct renderer *renderer = request->renderer;
     const char *text = json_get_string(settings, "text", NULL);
     if (text != NULL)
-        return renderer->text(renderer->context, "script", text, out, err);
+        return renderer->text(renderer->context, "script.text", text, out, err);
     const char *name = NULL;
     if (renderer->text(renderer->context, "script.file", json_get_string(settings, "file", ""),
                        &name, err) != STATUS_OK)
@@ -49,10 +49,10 @@ static enum status script_argv(const struct plan_request *request, const json_t 
     if (!json_is_array(interpreter))
         argv_add(&argv, json_is_string(interpreter) ? json_string_value(interpreter)
                                                     : DEFAULT_INTERPRETER);
-    if (argv_add_list(&argv, request, "script", interpreter, err) != STATUS_OK)
+    if (argv_add_list(&argv, request, "script.interpreter", interpreter, err) != STATUS_OK)
         return err->code;
     argv_add(&argv, request->script_path);
-    return argv_add_list(&argv, request, "script", args, err);
+    return argv_add_list(&argv, request, "script.args", args, err);
 }
 
 enum status script_plan(const struct plan_request *request, struct task_plan *out, struct err *err)

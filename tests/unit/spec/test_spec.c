@@ -344,7 +344,7 @@ Test(spec, places_of_templates_are_kept)
     cr_assert_eq(file->diags.errors, 0);
     const struct dag *dag = file->dags[0];
     cr_expect_eq(dag->places_count, 3);
-    cr_expect_eq(dag_find_place(dag, "tasks.a.run")->line, 4);
+    cr_expect_eq(dag_find_place(dag, "tasks.a.run")->line, 5);
     cr_expect_eq(dag_find_place(dag, "tasks.a.run.deeper.still")->column, 10);
     cr_expect_eq(dag_find_place(dag, "tasks.a.env.U")->line, 6);
     cr_expect_eq(dag_find_place(dag, "defaults.env.T")->line, 1);

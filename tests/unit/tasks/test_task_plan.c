@@ -7,6 +7,7 @@
 
 #include "expect.h"
 #include "model/dag_read.h"
+#include "model/limits.h"
 #include "tasks/task_plan.h"
 
 static struct arena *arena;
@@ -104,24 +105,65 @@ Test(task_plan, kinds_that_start_a_process)
     }
 }
 
+static void write_file(const char *path, const char *bytes, size_t length)
+{
+    FILE *file = fopen(path, "w");
+    cr_assert_not_null(file);
+    cr_assert_eq(fwrite(bytes, 1, length, file), length);
+    cr_assert_eq(fclose(file), 0);
+}
+
 Test(task_plan, a_script_file_is_run_as_it_is)
 {
-    char path[] = "/tmp/eider-plan-XXXXXX";
-    int fd = mkstemp(path);
-    cr_assert_geq(fd, 0);
-    cr_assert_eq(write(fd, "#!/bin/sh\n{{ bad }}\n", 20), 20);
-    (void)close(fd);
+    static const char TEXT[] = "#!/bin/sh\n{{ bad }}\n";
+    static const char BODY[] = "\"script\":{\"file\":\"s.sh\"},\"interpreter\":\"perl\"";
     struct err err = {0};
     struct task_plan plan = {.script = "as it was"};
+    char dir[] = "/tmp/eider-plan-XXXXXX";
+    cr_assert_not_null(mkdtemp(dir));
+    char path[64];
+    /* The fake renderer puts the name in <>. */
+    (void)snprintf(path, sizeof path, "%s/<s.sh>", dir);
 
-    char body[64];
-    (void)snprintf(body, sizeof body, "\"script\":{\"file\":\"%s\"}", path + 5);
-    enum status status = plan_in("/tmp", body, &plan, &err);
-    (void)unlink(path);
-    /* The fake renderer puts the name in <>, so the file is not there. */
-    cr_assert_eq(status, STATUS_NOT_FOUND, "%s", err.text);
+    EXPECT_STATUS(STATUS_NOT_FOUND, plan_in(dir, BODY, &plan, &err), &err);
     EXPECT_CONTAINS(err.text, "script file: ");
+    EXPECT_CONTAINS(err.text, path);
     EXPECT_STR("as it was", plan.script);
+
+    write_file(path, TEXT, sizeof TEXT - 1);
+    EXPECT_OK(plan_in(dir, BODY, &plan, &err), &err);
+    cr_assert(plan.is_process);
+    EXPECT_STR(TEXT, plan.script);
+    expect_argv(&plan, "<perl>|/scratch/s|");
+
+    EXPECT_STATUS(STATUS_INVALID,
+                  plan_in(dir, "\"script\":{\"file\":\"{{ dag_run.conf.bad }}\"}", &plan, &err),
+                  &err);
+    EXPECT_CONTAINS(err.text, "script.file is bad");
+    (void)unlink(path);
+    (void)rmdir(dir);
+}
+
+Test(task_plan, a_script_file_has_a_largest_size)
+{
+    struct err err = {0};
+    struct task_plan plan;
+    char dir[] = "/tmp/eider-plan-XXXXXX";
+    cr_assert_not_null(mkdtemp(dir));
+    char path[64];
+    (void)snprintf(path, sizeof path, "%s/<s>", dir);
+    char *bytes = malloc(LIMIT_TEMPLATE_BYTES + 1);
+    cr_assert_not_null(bytes);
+    memset(bytes, '#', LIMIT_TEMPLATE_BYTES + 1);
+
+    write_file(path, bytes, LIMIT_TEMPLATE_BYTES);
+    EXPECT_OK(plan_in(dir, "\"script\":{\"file\":\"s\"}", &plan, &err), &err);
+    cr_assert_eq(strlen(plan.script), LIMIT_TEMPLATE_BYTES);
+    write_file(path, bytes, LIMIT_TEMPLATE_BYTES + 1);
+    EXPECT_STATUS(STATUS_LIMIT, plan_in(dir, "\"script\":{\"file\":\"s\"}", &plan, &err), &err);
+    free(bytes);
+    (void)unlink(path);
+    (void)rmdir(dir);
 }
 
 Test(task_plan, kinds_that_end_at_once)

@@ -180,3 +180,141 @@ Test(prepare, many_items_are_spilled_and_found_again)
     beyond.map_index = 30000;
     EXPECT_CONTAINS(prepare_claim(&beyond).outcome.detail, "no item 30000");
 }
+
+Test(prepare, more_items_than_are_allowed_fail_the_task)
+{
+    json_t *many = json_array();
+    for (int i = 0; i < LIMIT_INSTANCES; i++)
+        (void)json_array_append_new(many, json_integer(1));
+    json_put(bench.variables, "many", many);
+    static const char FOREACH[] = "\"foreach\":\"{{ var.json.many }}\"";
+    struct prepared got = prepare_task(FOREACH);
+    cr_assert_eq(got.outcome.kind, OUTCOME_EXPAND, "%s", got.outcome.detail);
+    cr_assert_eq(got.outcome.instances, LIMIT_INSTANCES);
+
+    (void)json_array_append_new(many, json_integer(1));
+    got = prepare_task(FOREACH);
+    cr_assert_eq(got.outcome.kind, OUTCOME_END);
+    cr_assert_eq(got.outcome.end.reason, REASON_LIMIT);
+    EXPECT_CONTAINS(got.outcome.detail, "gave 100001 items, at most 100000");
+}
+
+/* Lists as long as the format allows in a file: the product is what counts. */
+static json_t *axis(size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        (void)json_array_append_new(list, json_integer(0));
+    return list;
+}
+
+Test(prepare, a_matrix_has_a_largest_number_of_combinations)
+{
+    static const struct {
+        size_t a, b;
+        enum outcome_kind kind;
+    } CASES[] = {{400, 250, OUTCOME_EXPAND}, {401, 250, OUTCOME_END}, {400, 251, OUTCOME_END}};
+    worker_bench_start(&bench, "{\"tasks\":{\"t\":{\"run\":\"x\",\"matrix\":{\"a\":[1]}}}}");
+    struct claim claim = worker_bench_claim(&bench, "t");
+    for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
+        /* A file with too many is refused; a stored version may come from elsewhere. */
+        struct task_def *task = &((struct dag *)(uintptr_t)bench.run->dag)->tasks[0];
+        json_decref(task->matrix);
+        task->matrix = json_pack("{s:o, s:o}", "a", axis(CASES[i].a), "b", axis(CASES[i].b));
+
+        struct prepared got = prepare_claim(&claim);
+
+        cr_assert_eq(got.outcome.kind, CASES[i].kind, "case %zu: %s", i, got.outcome.detail);
+        if (CASES[i].kind == OUTCOME_EXPAND)
+            cr_assert_eq(got.outcome.instances, LIMIT_INSTANCES);
+        else
+            EXPECT_CONTAINS(got.outcome.detail, "matrix of task 't' has more than 100000");
+    }
+}
+
+/* --- places ---------------------------------------------------------------------------------- */
+
+/* Line 10 for a member of a task, one more for each element of a list; texts begin there. */
+static struct source_span fake_place(const void *context, const json_t *container, size_t index,
+                                     bool of_key)
+{
+    (void)context;
+    (void)of_key;
+    return (struct source_span){.line = json_is_array(container) ? 20 + (int)index : 10,
+                                .column = 5};
+}
+
+static struct source_span fake_inside(const void *context, const json_t *container, size_t index,
+                                      size_t offset)
+{
+    (void)offset;
+    return fake_place(context, container, index, false);
+}
+
+static bool fake_below(const void *context, const json_t *container, size_t index)
+{
+    (void)context;
+    (void)index;
+    return json_is_object(container);
+}
+
+/* A run of the task `t`, whose version came from /dags/d.yaml with places. */
+static struct prepared prepare_located(const char *body)
+{
+    static const struct dag_locator LOCATOR = {
+        .find = fake_place, .find_inside = fake_inside, .is_below = fake_below};
+    struct err err = {0};
+    struct version_ref ref;
+    CLEANUP(json_decrefp) json_t *tree = NULL;
+    CLEANUP(diag_list_fini) struct diag_list diags = {0};
+    const char *text = arena_format(bench.store.arena,
+                                    "{\"dag\":\"l\",\"tasks\":{\"t\":{%s},\"u\":{\"noop\":null,"
+                                    "\"needs\":[\"t\"]}}}",
+                                    body);
+    EXPECT_OK(json_parse(text, strlen(text), &tree, &err), &err);
+    struct dag *dag = dag_read(tree, &(struct dag_read_options){.locator = &LOCATOR}, &diags);
+    cr_assert_not_null(dag, "%s", diags.count > 0 ? diags.items[0].text : "no DAG");
+    struct version_source source = {.path = "/dags/d.yaml", .text = text};
+    EXPECT_OK(store_version_save(bench.store.store, dag, &source, &ref, &err), &err);
+    dag_free(dag);
+    struct run_request request = {.version = ref.version,
+                                  .kind = "manual",
+                                  .params = "{}",
+                                  .conf = "{}",
+                                  .note = "",
+                                  .actor = "test",
+                                  .scope = -1};
+    struct run_created run;
+    EXPECT_OK(store_run_create(bench.store.store, &request, &run, &err), &err);
+    run_context_free(bench.run);
+    bench.run = NULL;
+    EXPECT_OK(run_context_new(&bench.source, run.id, &bench.run, &err), &err);
+    struct claim claim = worker_bench_claim(&bench, "t");
+    return prepare_claim(&claim);
+}
+
+Test(prepare, a_template_error_names_the_file_and_the_line)
+{
+    static const struct {
+        const char *body;
+        const char *start;
+    } CASES[] = {
+        {"\"run\":\"{{ conf.nope }}\"", "/dags/d.yaml:11: run of task 't': "},
+        {"\"run\":\"one\\ntwo {{ conf.nope }}\"", "/dags/d.yaml:12: run of task 't': "},
+        {"\"run\":[\"one\",\"{{ conf.nope }}\"]", "/dags/d.yaml:21: run.1 of task 't': "},
+        {"\"script\":\"\\n\\n{{ conf.nope }}\"", "/dags/d.yaml:13: script.text of task 't': "},
+        {"\"script\":\"x\",\"args\":[\"a\",\"b\",\"{{ conf.nope }}\"]",
+         "/dags/d.yaml:22: script.args.2 of task 't': "},
+        {"\"run\":\"x\",\"env\":{\"A\":\"{{ conf.nope }}\"}",
+         "/dags/d.yaml:11: env.A of task 't': "},
+        {"\"branch\":[{\"if\":\"{{ conf.nope }}\",\"then\":\"u\"}]",
+         "/dags/d.yaml:11: branch.0.if of task 't': "},
+        {"\"run\":\"x\",\"foreach\":\"{{ conf.nope }}\"", "/dags/d.yaml:11: foreach of task 't': "},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
+        struct prepared got = prepare_located(CASES[i].body);
+        cr_assert_eq(got.outcome.end.reason, REASON_TEMPLATE_ERROR, "%s", CASES[i].body);
+        cr_assert_eq(strncmp(got.outcome.detail, CASES[i].start, strlen(CASES[i].start)), 0,
+                     "%s: %s", CASES[i].body, got.outcome.detail);
+    }
+}

@@ -1,0 +1,119 @@
+/*
+ * The thread that owns the write connection.
+ */
+#include "store_bench.h"
+#include "worker/store_thread.h"
+
+static struct bench_store bench;
+static struct loop *loop;
+
+static void setup(void)
+{
+    struct err err = {0};
+    bench = (struct bench_store){0};
+    bench_open(&bench);
+    EXPECT_OK(loop_new(&loop, &err), &err);
+}
+
+static void teardown(void)
+{
+    loop_free(loop);
+    bench_close(&bench);
+}
+
+TestSuite(store_thread, .init = setup, .fini = teardown);
+
+enum { CALLS = 100 };
+
+struct numbered {
+    struct store_call call; /* first: a call is cast back */
+    int number;
+    char uuid[37];
+};
+
+static struct numbered calls[CALLS];
+static int ran[CALLS];
+static int ran_count;
+static int done[CALLS];
+static int done_count;
+
+static void run_one(struct store *store, struct store_call *call)
+{
+    struct err err = {0};
+    struct store_info info;
+    struct numbered *one = (struct numbered *)call;
+    if (store_describe(store, &info, &err) == STATUS_OK)
+        memcpy(one->uuid, info.uuid, sizeof one->uuid);
+    ran[ran_count++] = one->number;
+}
+
+static void done_one(struct store_call *call)
+{
+    done[done_count++] = ((struct numbered *)call)->number;
+    if (done_count == CALLS)
+        loop_stop(loop);
+}
+
+static struct store_thread *start(void)
+{
+    struct err err = {0};
+    struct store_thread *thread = NULL;
+    struct store_options options = {.url = bench.url, .mode = DB_READ_WRITE, .now_us = bench_clock};
+    EXPECT_OK(store_thread_start(loop, &options, &thread, &err), &err);
+    return thread;
+}
+
+static void hand_in(struct store_thread *thread)
+{
+    for (int i = 0; i < CALLS; i++) {
+        calls[i] = (struct numbered){.call = {.run = run_one, .done = done_one}, .number = i};
+        store_thread_call(thread, &calls[i].call);
+    }
+}
+
+Test(store_thread, calls_run_and_come_back_in_order)
+{
+    struct err err = {0};
+    struct store_info info;
+    struct store_thread *thread = start();
+    hand_in(thread);
+
+    loop_run(loop);
+    store_thread_stop(thread);
+
+    EXPECT_OK(store_describe(bench.store, &info, &err), &err);
+    cr_assert_eq(ran_count, CALLS);
+    cr_assert_eq(done_count, CALLS);
+    for (int i = 0; i < CALLS; i++) {
+        cr_assert_eq(ran[i], i);
+        cr_assert_eq(done[i], i);
+        EXPECT_STR(info.uuid, calls[i].uuid);
+        cr_assert_eq(calls[i].call.thread, thread);
+    }
+}
+
+Test(store_thread, a_stop_waits_for_the_calls_handed_in)
+{
+    struct store_thread *thread = start();
+    hand_in(thread);
+
+    store_thread_stop(thread);
+
+    cr_assert_eq(ran_count, CALLS);
+    for (int i = 0; i < CALLS; i++)
+        cr_assert_eq(ran[i], i);
+    cr_assert_eq(done_count, 0);
+    store_thread_stop(NULL);
+}
+
+Test(store_thread, a_store_that_does_not_open_is_reported)
+{
+    struct err err = {0};
+    struct store_thread *thread = NULL;
+    const char *url = arena_format(bench.arena, "sqlite:%s/none/eider.db", bench.dir);
+    struct store_options options = {.url = url, .mode = DB_READ_ONLY};
+
+    EXPECT_STATUS(STATUS_NOT_FOUND, store_thread_start(loop, &options, &thread, &err), &err);
+    cr_assert_null(thread);
+    cr_assert_neq(err.text[0], '\0');
+}
