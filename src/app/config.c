@@ -13,6 +13,8 @@
 #include "os/file.h"
 #include "spec/yaml_tree.h"
 
+static const char PROJECT_FILE[] = "eider.yaml";
+
 /* --- files ----------------------------------------------------------------------------------- */
 
 /* A YAML file that holds one map; a missing file gives NULL. */
@@ -56,9 +58,46 @@ static const char *environment(void *context, const char *name)
     return getenv(name);
 }
 
-static enum status load_settings(const json_t *flags, struct settings *out, struct err *err)
+/*
+ * The project's folder: the nearest one with an eider.yaml, from here upwards. NULL when it is the
+ * current folder or there is none; relative names then mean the current folder.
+ */
+static char *find_project(void)
 {
-    static const char PROJECT[] = "eider.yaml";
+    CLEANUP(mem_freep) char *dir = get_current_dir_name();
+    bool is_here = true;
+    while (dir != NULL && dir[0] == '/' && dir[1] != '\0') {
+        CLEANUP(mem_freep) char *file = file_path_join(dir, PROJECT_FILE);
+        if (access(file, F_OK) == 0)
+            return is_here ? NULL : TAKE(dir);
+        is_here = false;
+        char *slash = strrchr(dir, '/');
+        slash[slash == dir] = '\0';
+    }
+    return NULL;
+}
+
+static char *in_project(const char *project_dir, const char *name)
+{
+    return project_dir != NULL ? file_path_join(project_dir, name) : mem_strdup(name);
+}
+
+/* Paths that the project file or a default gives belong to the project, wherever one stands. */
+static void anchor_path(struct settings *settings, enum setting_key key, const char *project_dir)
+{
+    enum setting_origin origin = settings->values[key].origin;
+    bool is_ours = origin == ORIGIN_PROJECT || origin == ORIGIN_DEFAULT;
+    if (project_dir == NULL || !is_ours || settings->values[key].text[0] == '\0')
+        return;
+    char *path = file_path_join(project_dir, settings->values[key].text);
+    free(settings->values[key].text);
+    settings->values[key].text = path;
+}
+
+static enum status load_settings(const json_t *flags, const char *project_dir, struct settings *out,
+                                 struct err *err)
+{
+    CLEANUP(mem_freep) char *project_path = in_project(project_dir, PROJECT_FILE);
     CLEANUP(mem_freep) char *user_path = user_file();
     CLEANUP(json_decrefp) json_t *project = NULL;
     CLEANUP(json_decrefp) json_t *user = NULL;
@@ -66,19 +105,23 @@ static enum status load_settings(const json_t *flags, struct settings *out, stru
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     long count = MAX(cores * 4, 8L);
     CHECK(snprintf(slots, sizeof slots, "%ld", count) > 0);
-    if (load_map(PROJECT, &project, err) != STATUS_OK ||
+    if (load_map(project_path, &project, err) != STATUS_OK ||
         load_map(user_path, &user, err) != STATUS_OK)
         return err->code;
     struct settings_layers layers = {
         .flags = flags,
         .project = project,
-        .project_path = PROJECT,
+        .project_path = project_path,
         .user = user,
         .user_path = user_path,
         .environment = environment,
         .defaults = {[SETTING_SLOTS] = slots},
     };
-    return settings_resolve(&layers, out, err);
+    if (settings_resolve(&layers, out, err) != STATUS_OK)
+        return err->code;
+    anchor_path(out, SETTING_HOME, project_dir);
+    anchor_path(out, SETTING_DAGS, project_dir);
+    return STATUS_OK;
 }
 
 /* --- variables and connections --------------------------------------------------------------- */
@@ -212,9 +255,12 @@ static void expand_urls(json_t *connections)
 enum status config_load(const json_t *flags, struct config *out, struct err *err)
 {
     struct config config = {0};
-    if (load_settings(flags, &config.settings, err) != STATUS_OK ||
-        load_named("variables.yaml", "EIDER_VAR_", as_text, &config.variables, err) != STATUS_OK ||
-        load_named("connections.yaml", "EIDER_CONN_", as_connection, &config.connections, err) !=
+    CLEANUP(mem_freep) char *project_dir = find_project();
+    CLEANUP(mem_freep) char *variables = in_project(project_dir, "variables.yaml");
+    CLEANUP(mem_freep) char *connections = in_project(project_dir, "connections.yaml");
+    if (load_settings(flags, project_dir, &config.settings, err) != STATUS_OK ||
+        load_named(variables, "EIDER_VAR_", as_text, &config.variables, err) != STATUS_OK ||
+        load_named(connections, "EIDER_CONN_", as_connection, &config.connections, err) !=
             STATUS_OK) {
         config_fini(&config);
         return err->code;

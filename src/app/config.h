@@ -4,7 +4,8 @@
  *
  * Settings from flags, environment, the project's eider.yaml, the user's file. Variables from
  * EIDER_VAR_NAME and variables.yaml, connections from EIDER_CONN_NAME (a URL or JSON) and
- * connections.yaml, both files beside eider.yaml; the environment wins.
+ * connections.yaml, both files beside eider.yaml; the environment wins. The project's file is
+ * looked for here and in the folders above.
  */
 #include "base/json.h"
 #include "model/settings.h"

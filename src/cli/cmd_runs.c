@@ -124,8 +124,12 @@ int cmd_runs_delete(struct cli *cli, const struct parsed *parsed)
     if (!is_confirmed(cli, parsed, "delete the run with its logs and values"))
         return EXIT_CODE_USAGE;
     json_t *request = request_of_run(parsed);
-    json_put_bool(request, "dry_run", parsed_has(parsed, "dry-run"));
-    return cli_show(cli, "run.delete", request, &VIEW_RUN);
+    bool is_dry = parsed_has(parsed, "dry-run");
+    json_put_bool(request, "dry_run", is_dry);
+    int code = cli_show(cli, "run.delete", request, &VIEW_RUN);
+    if (code == EXIT_CODE_DONE)
+        cli_say(cli, "%s", is_dry ? "would be deleted; nothing was changed" : "deleted");
+    return code;
 }
 
 int cmd_runs_note(struct cli *cli, const struct parsed *parsed)

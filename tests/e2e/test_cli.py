@@ -294,3 +294,18 @@ def test_a_manual_page_can_be_made(eider):
 
     assert out.startswith((".TH", '.\\"'))
     assert "validate" in out
+
+
+def test_a_project_is_found_from_its_subfolders(eider):
+    """The state and the DAGs of a project are the same wherever in it one stands."""
+    eider.write("project/eider.yaml", "log_level: warn\n")
+    path = eider.write("project/dags/deep/hello.yaml", "tasks: { a: { run: 'true' } }")
+    env = {"EIDER_HOME": ""}
+    project = path.parent.parent.parent
+
+    eider("run", path, cwd=path.parent, env=env, code=0)
+
+    assert (project / ".eider" / "eider.db").exists()
+    assert not (path.parent / ".eider").exists()
+    assert "hello" in eider("runs", "list", cwd=project, env=env, code=0).out
+    assert "success" in eider("run", "hello", cwd=path.parent, env=env, code=0).out

@@ -68,7 +68,9 @@ def test_killed_at_random_moments_a_run_still_ends_and_repeats_nothing(eider, ev
             child.communicate(timeout=60)
             finished = False
 
-        eider("store", "check", code=0)
+        check = eider("store", "check")
+        # Killed before it had made a store, there is nothing to check yet.
+        assert check.code == 0 or "there is no store" in check.err, check
         check_nothing_repeated()
         if eider.runs():
             for name in names_done(eider):
