@@ -92,25 +92,45 @@ static size_t string_length(const char *text)
     return i + 1;
 }
 
-/* `text` was written by jansson, so it is valid JSON. Frees it and returns another. */
+/* Length of the number at `text`, and whether it is a real. */
+static size_t number_length(const char *text, bool *out_is_real)
+{
+    size_t integer = 1 + strspn(text + 1, "0123456789");
+    size_t length = integer + strspn(text + integer, "+-.0123456789eE");
+    *out_is_real = length > integer;
+    return length;
+}
+
+/*
+ * `text` was written by jansson, so it is valid JSON. Frees it and returns another, unless it
+ * has no reals: then it stays as it is.
+ */
 static char *shorten_reals(char *text)
 {
     struct strbuf out;
     strbuf_init(&out, strlen(text) * 2 + 1);
+    const char *copied = text; /* everything before is in `out` */
     for (const char *from = text; *from != '\0';) {
-        bool is_number = *from == '-' || (*from >= '0' && *from <= '9');
-        size_t length = *from == '"' ? string_length(from)
-                        : is_number  ? strspn(from, "+-.0123456789eE")
-                                     : 1;
-        char real[REAL_TEXT_MAX];
-        if (is_number && strcspn(from, ".eE") < length) {
+        bool is_real = false;
+        size_t length = 1;
+        if (*from == '"')
+            length = string_length(from);
+        else if (*from == '-' || (*from >= '0' && *from <= '9'))
+            length = number_length(from, &is_real);
+        if (is_real) {
+            char real[REAL_TEXT_MAX];
             format_real(strtod(from, NULL), real);
+            strbuf_add_bytes(&out, copied, (size_t)(from - copied));
             strbuf_add(&out, real);
-        } else {
-            strbuf_add_bytes(&out, from, length);
+            copied = from + length;
         }
         from += length;
     }
+    if (copied == text) {
+        strbuf_fini(&out);
+        return text;
+    }
+    strbuf_add(&out, copied);
     CHECK(!out.overflow);
     free(text);
     return strbuf_take(&out);
