@@ -14,6 +14,7 @@ enum {
     SHORT_OF_RESOURCES_MS = 1000,
     GATHER_MS = 1, /* how long outcomes wait for company while most slots are busy */
     GATHER_COUNT = 4,
+    SHORT_TASK_US = 20000, /* below this, going to the store for each task costs too much */
 };
 
 /* A task that this process holds. */
@@ -26,6 +27,14 @@ struct attempt {
     const char *nonce; /* as its processes carry it */
     int64_t started_at_us;
     struct attempt_reports reports; /* said by the task on descriptor 4 */
+};
+
+/* Claimed tasks that wait here for a slot, first come first served. */
+struct backlog {
+    struct claim *items;
+    size_t head;
+    size_t count; /* behind the head */
+    size_t capacity;
 };
 
 /* Outcomes on their way, with the memory they point into. */
@@ -70,6 +79,8 @@ struct executor {
     bool began;
     bool failed;
     int64_t slots;
+    struct backlog backlog;
+    int64_t pace_us; /* how long processes take, smoothed; 0: none has ended yet */
 };
 
 /* Claims on their way when a run is cancelled meet one of these. */
@@ -191,6 +202,28 @@ static void start_process(struct executor *executor, struct run_context *run,
     attempt_free(attempt);
 }
 
+static void backlog_push(struct backlog *backlog, const struct claim *claim)
+{
+    size_t end = backlog->head + backlog->count;
+    backlog->items = mem_grow(backlog->items, &backlog->capacity, end, sizeof *backlog->items);
+    backlog->items[end] = *claim;
+    backlog->count++;
+}
+
+static struct claim backlog_pop(struct backlog *backlog)
+{
+    CHECK(backlog->count > 0);
+    struct claim claim = backlog->items[backlog->head++];
+    if (--backlog->count == 0)
+        backlog->head = 0;
+    return claim;
+}
+
+static bool has_free_slot(const struct executor *executor)
+{
+    return (int64_t)idmap_count(executor->attempts) < executor->slots;
+}
+
 static void start_claim(struct executor *executor, const struct claim *claim)
 {
     struct run_context *run = NULL;
@@ -211,8 +244,18 @@ static void start_claim(struct executor *executor, const struct claim *claim)
                         &prepared);
         CHECK(!prepared.is_process);
         add_outcome(executor, &prepared.outcome, NULL);
-    } else {
+    } else if (has_free_slot(executor)) {
         start_process(executor, run, claim);
+    } else {
+        backlog_push(&executor->backlog, claim);
+    }
+}
+
+static void start_backlog(struct executor *executor)
+{
+    while (executor->backlog.count > 0 && has_free_slot(executor) && !executor->failed) {
+        struct claim claim = backlog_pop(&executor->backlog);
+        start_claim(executor, &claim);
     }
 }
 
@@ -226,10 +269,21 @@ static void run_advance(struct store *store, struct store_call *call)
         store_advance(store, &batch->request, batch->arena, &batch->result, &batch->err);
 }
 
+/*
+ * Short tasks are claimed ahead of their slots, so that the next one starts while the end of the
+ * last is being committed. Long ones are not: they would look as if they ran, and keep more urgent
+ * work from its turn.
+ */
+static int64_t claims_ahead(const struct executor *executor)
+{
+    bool are_short = executor->pace_us > 0 && executor->pace_us < SHORT_TASK_US;
+    return are_short ? executor->slots : 0;
+}
+
 static void send_batch(struct executor *executor, struct batch *batch)
 {
-    size_t active = idmap_count(executor->attempts);
-    int64_t room = executor->slots - (int64_t)active;
+    int64_t held = (int64_t)(idmap_count(executor->attempts) + executor->backlog.count);
+    int64_t room = executor->slots + claims_ahead(executor) - held;
     batch->request = (struct advance_request){
         .host = executor->options.host,
         .scope = executor->options.scope,
@@ -400,8 +454,11 @@ static void task_exited(void *context, int64_t id, const struct keeper_exit *exi
         executor->slots = MAX((int64_t)idmap_count(executor->attempts), (int64_t)1);
         loop_timer_start(executor->calm, SHORT_OF_RESOURCES_MS, SHORT_OF_RESOURCES_MS);
     }
+    executor->pace_us = executor->pace_us == 0 ? MAX(exit->wall_us, (int64_t)1)
+                                               : (executor->pace_us * 7 + exit->wall_us) / 8 + 1;
     add_outcome(executor, &outcome, TAKE(attempt->arena));
     attempt_free(attempt);
+    start_backlog(executor);
 }
 
 static void keeper_gone(void *context, const char *why)
@@ -501,6 +558,7 @@ void executor_free(struct executor *executor)
     idmap_free(executor->runs);
     idmap_free(executor->attempts);
     idmap_free(executor->cancelled);
+    free(executor->backlog.items);
     while (executor->cancels != NULL) {
         struct cancel_call *next = executor->cancels->next;
         free(executor->cancels);
@@ -533,9 +591,4 @@ void executor_begin(struct executor *executor, const struct executor_options *op
 void executor_wake(struct executor *executor)
 {
     advance_soon(executor);
-}
-
-size_t executor_active(const struct executor *executor)
-{
-    return idmap_count(executor->attempts);
 }

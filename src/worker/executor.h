@@ -61,6 +61,3 @@ void executor_wake(struct executor *executor);
  */
 void executor_cancel(struct executor *executor, int64_t run, enum cancel_cause cause,
                      enum keeper_stop how, bool finally_too);
-
-/* Tasks held at the moment. */
-size_t executor_active(const struct executor *executor);
