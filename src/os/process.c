@@ -69,8 +69,11 @@ static bool child_signals(struct launch *launch)
     /* Zeros are "default action, no flags" in every layout the kernel knows. SIGKILL, SIGSTOP
        refuse, which is as good. */
     static const char DEFAULT_ACTION[64] = {0};
+    /* An exec ends handlers by itself; only what we ignore stays ignored. */
+    uint64_t ignored = launch->request->ignored != 0 ? launch->request->ignored : UINT64_MAX;
     for (long signo = 1; signo <= SIGNALS; signo++)
-        (void)syscall(SYS_rt_sigaction, signo, DEFAULT_ACTION, NULL, KERNEL_SIGSET_BYTES);
+        if (ignored >> (signo - 1) & 1)
+            (void)syscall(SYS_rt_sigaction, signo, DEFAULT_ACTION, NULL, KERNEL_SIGSET_BYTES);
     if (syscall(SYS_setpgid, 0, 0) != 0)
         return fail(launch, STEP_GROUP);
     return true;
@@ -340,6 +343,18 @@ bool process_wait(int pidfd, int64_t timeout_ms, struct process_end *out)
         struct pollfd watch = {.fd = pidfd, .events = POLLIN};
         (void)poll(&watch, 1, (int)MIN(left_ms, (int64_t)60000));
     }
+}
+
+uint64_t process_ignored_signals(void)
+{
+    /* SIGKILL cannot be ignored: its bit tells that the others are known. */
+    uint64_t ignored = UINT64_C(1) << (SIGKILL - 1);
+    for (int signo = 1; signo <= SIGNALS; signo++) {
+        struct sigaction action;
+        if (sigaction(signo, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
+            ignored |= UINT64_C(1) << (signo - 1);
+    }
+    return ignored;
 }
 
 enum status process_become_keeper(const char *name, struct err *err)

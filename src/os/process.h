@@ -41,6 +41,7 @@ struct process_request {
     const struct process_user *user; /* NULL: as ours */
     const struct process_limit *limits;
     size_t limit_count;
+    uint64_t ignored; /* signals that we ignore, see process_ignored_signals; 0: not known */
     bool umask_set;
     mode_t umask;
     bool die_with_parent;
@@ -81,6 +82,9 @@ NODISCARD bool process_reap(int pidfd, struct process_end *out);
 NODISCARD bool process_wait(int pidfd, int64_t timeout_ms, struct process_end *out);
 
 /* Adopt descendants whose parents end, under the name `name`, deaf to the terminal's signals. */
+/* Bit n - 1 is set when we ignore signal n, which a child would inherit; never 0. */
+uint64_t process_ignored_signals(void);
+
 NODISCARD enum status process_become_keeper(const char *name, struct err *err);
 
 /* Raise the soft limit of open files to the hard one; *out is the limit as it was. */

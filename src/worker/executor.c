@@ -1,6 +1,7 @@
 #include "worker/executor.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/check.h"
 #include "base/clock.h"
@@ -24,6 +25,7 @@ struct attempt {
     struct arena *arena;
     const char *label;
     const char *outputs_dir;
+    int64_t slot;      /* from 1 */
     const char *nonce; /* as its processes carry it */
     int64_t started_at_us;
     struct attempt_reports reports; /* said by the task on descriptor 4 */
@@ -79,6 +81,7 @@ struct executor {
     bool began;
     bool failed;
     int64_t slots;
+    bool *slots_used; /* one per slot of the options */
     struct backlog backlog;
     int64_t pace_us; /* how long processes take, smoothed; 0: none has ended yet */
 };
@@ -169,13 +172,27 @@ static struct outcome plain_outcome(const struct claim *claim, enum outcome_kind
     };
 }
 
+static int64_t take_slot(struct executor *executor)
+{
+    for (int64_t i = 0; i < executor->options.slots; i++) {
+        if (!executor->slots_used[i]) {
+            executor->slots_used[i] = true;
+            return i + 1;
+        }
+    }
+    UNREACHABLE("there is a slot for every process");
+}
+
 static void start_process(struct executor *executor, struct run_context *run,
                           const struct claim *claim)
 {
     struct attempt *attempt = mem_zalloc(1, sizeof *attempt);
     *attempt = (struct attempt){.claim = *claim, .run = run, .arena = arena_new()};
     struct prepared prepared;
-    prepare_attempt(run, claim, &executor->options.prepare, attempt->arena, &prepared);
+    struct prepare_options options = executor->options.prepare;
+    options.host = executor->options.host;
+    options.slot = attempt->slot = take_slot(executor);
+    prepare_attempt(run, claim, &options, attempt->arena, &prepared);
     attempt->label = prepared.label;
     attempt->outputs_dir = prepared.process.outputs_dir;
     attempt->nonce = prepared.process.nonce;
@@ -186,6 +203,7 @@ static void start_process(struct executor *executor, struct run_context *run,
         if (err.code == STATUS_NOT_FOUND) {
             /* Not the task's fault: it stays claimed, and is taken back as one that lost its owner.
              */
+            executor->slots_used[attempt->slot - 1] = false;
             attempt_free(attempt);
             stop_with(executor, &err);
             return;
@@ -198,6 +216,7 @@ static void start_process(struct executor *executor, struct run_context *run,
         idmap_set(executor->attempts, claim->task, attempt);
         return;
     }
+    executor->slots_used[attempt->slot - 1] = false;
     add_outcome(executor, &prepared.outcome, TAKE(attempt->arena));
     attempt_free(attempt);
 }
@@ -439,6 +458,7 @@ static void task_exited(void *context, int64_t id, const struct keeper_exit *exi
     struct attempt *attempt = idmap_remove(executor->attempts, id);
     if (attempt == NULL)
         return;
+    executor->slots_used[attempt->slot - 1] = false;
     struct attempt_facts facts = {
         .claim = &attempt->claim,
         .label = attempt->label,
@@ -541,6 +561,15 @@ struct executor *executor_new(struct loop *loop, const struct executor_events *e
     return executor;
 }
 
+static void remove_slot_folders(const struct executor *executor)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    struct prepare_options options = executor->options.prepare;
+    options.host = executor->options.host;
+    for (options.slot = 1; options.slot <= executor->options.slots; options.slot++)
+        (void)rmdir(prepare_slot_outputs(arena, &options));
+}
+
 void executor_free(struct executor *executor)
 {
     if (executor == NULL)
@@ -558,6 +587,8 @@ void executor_free(struct executor *executor)
     idmap_free(executor->runs);
     idmap_free(executor->attempts);
     idmap_free(executor->cancelled);
+    remove_slot_folders(executor);
+    free(executor->slots_used);
     free(executor->backlog.items);
     while (executor->cancels != NULL) {
         struct cancel_call *next = executor->cancels->next;
@@ -584,6 +615,7 @@ void executor_begin(struct executor *executor, const struct executor_options *op
 {
     executor->options = *options;
     executor->slots = options->slots;
+    executor->slots_used = mem_zalloc((size_t)options->slots, sizeof *executor->slots_used);
     executor->began = true;
     advance_soon(executor);
 }

@@ -283,6 +283,7 @@ int keeper_main(int socket_fd)
                  poller_open(&core.room.poller, &err) == STATUS_OK &&
                  poller_add(core.room.poller, socket_fd, &core.socket, &err) == STATUS_OK;
     if (ready) {
+        core.room.ignored_signals = process_ignored_signals();
         core.room.buffer = mem_alloc(KEEPER_READ_BYTES);
         serve(&core);
     } else {

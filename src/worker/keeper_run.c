@@ -1,5 +1,6 @@
 #include "worker/keeper_run.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/check.h"
@@ -123,10 +125,31 @@ static enum status write_script(const struct start *start, struct err *err)
     return give_to_user(start, task->script_path, err);
 }
 
+/* Ours, a folder and nothing in it; making and removing one costs much more than a look. */
+static bool is_empty_folder(const char *path)
+{
+    struct stat status;
+    CLEANUP(file_closep)
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &status) != 0 || status.st_uid != geteuid())
+        return false;
+    _Alignas(struct dirent64) char entries[1024];
+    long length = syscall(SYS_getdents64, fd, entries, sizeof entries);
+    for (long at = 0; at < length;) {
+        const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            return false;
+        at += entry->d_reclen;
+    }
+    return length >= 0;
+}
+
 static enum status make_outputs(const struct start *start, struct err *err)
 {
     const char *path = start->task->outputs_dir;
     if (mkdir(path, 0700) != 0) {
+        if (errno == EEXIST && start->task->keep_outputs_dir && is_empty_folder(path))
+            return STATUS_OK;
         if (errno != ENOENT)
             return err_errno(err, errno, "make directory '%s'", path);
         if (file_tree_make(path, 0700, err) != STATUS_OK)
@@ -194,6 +217,7 @@ static enum status spawn(const struct keeper_room *room, const struct start *sta
         .limits = limits,
         .limit_count = collect_limits(room, &task->limits, limits),
         .die_with_parent = true,
+        .ignored = room->ignored_signals,
     };
     return process_spawn(&request, out, err);
 }
@@ -204,10 +228,12 @@ static void send_exit(struct keeper_room *room, int64_t id, const struct keeper_
 }
 
 /* Put away what was made for a task that will not run, or has run. */
-static bool clear_files(const char *script_path, const char *outputs_dir)
+static bool clear_files(const char *script_path, const char *outputs_dir, bool keep_outputs_dir)
 {
     if (script_path != NULL)
         (void)unlink(script_path);
+    if (outputs_dir != NULL && keep_outputs_dir && is_empty_folder(outputs_dir))
+        return false;
     return outputs_dir != NULL && rmdir(outputs_dir) != 0 && errno != ENOENT;
 }
 
@@ -218,8 +244,8 @@ static void report_failure(struct keeper_room *room, const struct keeper_task *t
         .kind = err->code == STATUS_BUSY ? KEEPER_NO_RESOURCES : KEEPER_EXEC_ERROR,
     };
     (void)snprintf(exit.text, sizeof exit.text, "%s", err->text);
-    exit.outputs_left =
-        clear_files(task->script == NULL ? NULL : task->script_path, task->outputs_dir);
+    exit.outputs_left = clear_files(task->script == NULL ? NULL : task->script_path,
+                                    task->outputs_dir, task->keep_outputs_dir);
     send_exit(room, task->id, &exit);
 }
 
@@ -239,6 +265,7 @@ static struct keeper_run *run_new(struct keeper_room *room, const struct keeper_
         .term_us = task->timeout_ms > 0 ? now_us + task->timeout_ms * 1000 : INT64_MAX,
         .kill_us = INT64_MAX,
         .outputs_dir = task->outputs_dir == NULL ? NULL : mem_strdup(task->outputs_dir),
+        .keep_outputs_dir = task->keep_outputs_dir,
         .script_path = task->script == NULL ? NULL : mem_strdup(task->script_path),
     };
     (void)snprintf(run->nonce, sizeof run->nonce, "%s", task->nonce);
@@ -461,7 +488,7 @@ void keeper_run_report(struct keeper_room *room, struct keeper_run *run)
     CHECK(run->ended);
     log_writer_finish(&run->log);
     run->exit.log = run->log.result;
-    run->exit.outputs_left = clear_files(run->script_path, run->outputs_dir);
+    run->exit.outputs_left = clear_files(run->script_path, run->outputs_dir, run->keep_outputs_dir);
     send_exit(room, run->id, &run->exit);
     run_free(run);
 }

@@ -46,6 +46,7 @@ struct keeper_room {
     char *buffer; /* of KEEPER_READ_BYTES, for every read */
     struct keeper_root *roots;
     struct process_limit files; /* what tasks get, whatever we took */
+    uint64_t ignored_signals;
 };
 
 enum { KEEPER_READ_BYTES = 64 << 10 };
@@ -64,6 +65,7 @@ struct keeper_run {
     struct keeper_root *root;
     struct log_writer log;
     char *outputs_dir;
+    bool keep_outputs_dir;
     char *script_path;
     int64_t started_us;
     int64_t grace_ms;

@@ -35,6 +35,7 @@ struct keeper_task {
     const char *blob_root;
     struct blob_key log_key;
     const char *outputs_dir; /* NULL: none; made 0700 for the user before the start */
+    bool keep_outputs_dir;   /* it may be there, empty, and stays when it is empty at the end */
     const char *script;      /* NULL: none; written 0700 for the user before the start and ... */
     const char *script_path; /* ... removed at the end; argv names it */
     bool protocol;           /* descriptors 3 and 4, see docs/process-protocol.md */

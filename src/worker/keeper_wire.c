@@ -105,6 +105,7 @@ enum status keeper_wire_put_task(struct strbuf *out, const struct keeper_task *t
         task->protocol,
         task->log_key.kind,
         (int64_t)task->log_key.id_count,
+        task->keep_outputs_dir,
     };
     for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
         put_int(out, numbers[i]);
@@ -233,7 +234,7 @@ bool keeper_wire_get(struct keeper_wire_reader *fields, struct keeper_frame *out
 bool keeper_wire_get_task(struct keeper_wire_reader *fields, struct arena *arena,
                           struct keeper_task *out)
 {
-    int64_t n[10];
+    int64_t n[11];
     int64_t ids[BLOB_KEY_IDS_MAX];
     const char *texts[8];
     size_t length = 0;
@@ -263,6 +264,7 @@ bool keeper_wire_get_task(struct keeper_wire_reader *fields, struct arena *arena
         .script_path = texts[5],
         .request = texts[6],
         .outputs_dir = texts[7],
+        .keep_outputs_dir = n[10] != 0,
         .argv = argv,
         .env = env,
     };

@@ -219,6 +219,12 @@ static enum status fill_process(struct attempt_scope *scope, const struct prepar
     return task_env_make(scope, &env, &out->env, err);
 }
 
+const char *prepare_slot_outputs(struct arena *arena, const struct prepare_options *options)
+{
+    return arena_format(arena, "%s/host-%lld.%lld.out", options->scratch_dir,
+                        (long long)options->host, (long long)options->slot);
+}
+
 static enum status plan_task(struct attempt_scope *scope, const struct prepare_options *options,
                              struct prepared *out, struct err *err)
 {
@@ -226,9 +232,13 @@ static enum status plan_task(struct attempt_scope *scope, const struct prepare_o
     struct renderer renderer = scope_renderer(scope);
     const char *stem = arena_format(scope->arena, "%s/%lld.%lld", options->scratch_dir,
                                     (long long)claim->task, (long long)claim->attempt);
+    /* A folder that was given to another user cannot serve the next task. */
+    bool keeps_outputs_dir = options->slot > 0 && scope->task->user == NULL;
     out->process = (struct keeper_task){
         .id = claim->task,
-        .outputs_dir = arena_format(scope->arena, "%s.out", stem),
+        .outputs_dir = keeps_outputs_dir ? prepare_slot_outputs(scope->arena, options)
+                                         : arena_format(scope->arena, "%s.out", stem),
+        .keep_outputs_dir = keeps_outputs_dir,
         .script_path = arena_format(scope->arena, "%s.script", stem),
     };
     struct plan_request request = {

@@ -12,6 +12,8 @@
 
 struct prepare_options {
     const char *scratch_dir; /* existing folder for outputs and scripts of attempts */
+    int64_t slot;            /* from 1: the outputs folder of this slot is used again; 0: none */
+    int64_t host;            /* whose slot it is */
     const char *blob_root;
     int64_t output_bytes; /* of a log, unless the task says otherwise */
     int64_t grace_ms;     /* the same for the time between TERM and KILL */
@@ -24,6 +26,9 @@ struct prepared {
     struct outcome outcome;
     const char *label;
 };
+
+/* The outputs folder of a slot, in `arena`. */
+const char *prepare_slot_outputs(struct arena *arena, const struct prepare_options *options);
 
 /* Everything of *out lives in `arena`. */
 void prepare_attempt(struct run_context *run, const struct claim *claim,

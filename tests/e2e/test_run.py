@@ -791,3 +791,20 @@ def test_bad_outputs_do_not_hide_why_a_task_failed(eider):
 
     reasons = {name: row["reason"] for name, row in eider.tasks().items()}
     assert reasons == {"slow": "timeout", "bad": "exit", "good": "limit"}
+
+
+def test_tasks_of_one_slot_do_not_see_each_others_outputs(eider):
+    """A slot's outputs folder is used again; what one task left is not there for the next."""
+    eider.run("""
+        tasks:
+          a: { run: "echo 1 > $EIDER_OUTPUTS/x" }
+          b: { needs: [a], run: "ls -A $EIDER_OUTPUTS; echo 2 > $EIDER_OUTPUTS/.y" }
+          c: { needs: [b], run: "ls -A $EIDER_OUTPUTS; rmdir $EIDER_OUTPUTS" }
+          d: { needs: [c], run: "ls -A $EIDER_OUTPUTS; echo {{ tasks.a.x }}{{ tasks.b['.y'] }}" }
+          e: { needs: [d], run: "ln -s /etc/passwd $EIDER_OUTPUTS/p", allow_failure: true }
+          f: { needs: [e], trigger_rule: all_done, run: "ls -A $EIDER_OUTPUTS" }
+        """, "--slots", "1", name="slots.yaml", code=0)
+
+    assert eider.log("slots", "d").strip() == "12"
+    assert [eider.log("slots", task).strip() for task in "bcf"] == ["", "", ""]
+    assert not list((eider.home / "scratch").iterdir())
