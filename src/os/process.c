@@ -349,9 +349,11 @@ uint64_t process_ignored_signals(void)
 {
     /* SIGKILL cannot be ignored: its bit tells that the others are known. */
     uint64_t ignored = UINT64_C(1) << (SIGKILL - 1);
-    for (int signo = 1; signo <= SIGNALS; signo++) {
-        struct sigaction action;
-        if (sigaction(signo, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
+    for (long signo = 1; signo <= SIGNALS; signo++) {
+        /* The kernel's own form: its first word is the handler. libc hides signals 32 and 33. */
+        uintptr_t action[8] = {0};
+        if (syscall(SYS_rt_sigaction, signo, NULL, action, KERNEL_SIGSET_BYTES) == 0 &&
+            action[0] == (uintptr_t)SIG_IGN)
             ignored |= UINT64_C(1) << (signo - 1);
     }
     return ignored;
