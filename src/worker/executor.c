@@ -13,8 +13,6 @@ enum {
     RETRY_DELAY_MS = 100,
     RETRIES_MAX = 50,
     SHORT_OF_RESOURCES_MS = 1000,
-    GATHER_MS = 1, /* how long outcomes wait for company while most slots are busy */
-    GATHER_COUNT = 4,
     SHORT_TASK_US = 20000, /* below this, going to the store for each task costs too much */
 };
 
@@ -72,8 +70,7 @@ struct executor {
     struct batch *pending;   /* collects outcomes */
     struct batch *in_flight; /* with the store thread */
     struct cancel_call *cancels;
-    struct loop_timer *due; /* the next retry, or a pause */
-    struct loop_timer *gather;
+    struct loop_timer *due;  /* the next retry, or a pause */
     struct loop_timer *calm; /* capacity that was given up comes back */
     struct idmap *cancelled; /* runs that must not start tasks any more: which is STOPS_* */
     bool wants_advance;      /* something changed since the last call was sent */
@@ -389,28 +386,12 @@ static void advance(void *context)
     send_batch(executor, batch);
 }
 
-/*
- * With most slots busy a commit per outcome would cost more than it brings, so a few gather first.
- * With few tasks at once each outcome goes at once: a chain waits for nothing.
- */
-static bool should_gather(const struct executor *executor)
-{
-    int64_t active = (int64_t)idmap_count(executor->attempts);
-    return active >= GATHER_COUNT && active * 2 >= executor->slots &&
-           executor->pending->count > 0 && executor->pending->count < GATHER_COUNT;
-}
-
 /* Once per turn of the loop, when its callbacks have delivered all they have. */
 static void advance_soon(struct executor *executor)
 {
     executor->wants_advance = true;
     if (executor->in_flight != NULL || executor->scheduled)
         return;
-    if (should_gather(executor)) {
-        if (executor->pending->count == 1)
-            loop_timer_start(executor->gather, GATHER_MS, 0);
-        return;
-    }
     executor->scheduled = true;
     loop_before_wait(executor->loop, advance, executor);
 }
@@ -556,7 +537,6 @@ struct executor *executor_new(struct loop *loop, const struct executor_events *e
     executor->cancelled = idmap_new();
     executor->pending = batch_new(executor);
     executor->due = loop_timer_new(loop, due, executor);
-    executor->gather = loop_timer_new(loop, advance, executor);
     executor->calm = loop_timer_new(loop, calm, executor);
     return executor;
 }
@@ -576,7 +556,6 @@ void executor_free(struct executor *executor)
         return;
     loop_before_wait_cancel(executor->loop, executor);
     loop_timer_free(executor->due);
-    loop_timer_free(executor->gather);
     loop_timer_free(executor->calm);
     size_t cursor = 0;
     for (struct attempt *attempt; (attempt = idmap_next(executor->attempts, &cursor)) != NULL;)

@@ -1,8 +1,10 @@
 #include <fcntl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -205,4 +207,18 @@ Test(process, users_are_found_with_their_groups_or_not_at_all)
     cr_assert_geq(user.group_count, 1);
     process_user_fini(&user);
     EXPECT_STATUS(STATUS_NOT_FOUND, process_user_find("no-such-user", &user, &err), &err);
+}
+
+Test(process, what_we_ignore_is_known_even_where_libc_hides_it)
+{
+    uintptr_t ignore[8] = {(uintptr_t)SIG_IGN};
+    cr_assert_eq(syscall(SYS_rt_sigaction, 32L, ignore, NULL, 8), 0);
+    (void)signal(SIGUSR1, SIG_IGN);
+    (void)signal(SIGUSR2, SIG_DFL);
+
+    uint64_t ignored = process_ignored_signals();
+
+    cr_assert(ignored >> 31 & 1);
+    cr_assert(ignored >> (SIGUSR1 - 1) & 1);
+    cr_assert(!(ignored >> (SIGUSR2 - 1) & 1));
 }
