@@ -77,6 +77,7 @@ CREATE TABLE run (
     UNIQUE (dag, run_id)
 );
 CREATE UNIQUE INDEX run_logical ON run (dag, logical_at_us) WHERE kind <> 'manual';
+CREATE INDEX run_date ON run (dag, logical_at_us);
 CREATE INDEX run_active ON run (id) WHERE state IN (0, 1);
 
 -- Ids of one run follow one another: first_task + node number. Instances of a mapped task

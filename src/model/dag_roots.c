@@ -37,7 +37,8 @@ const struct dag_root DAG_ROOTS[] = {
     {"ts_nodash_with_tz", "the same with the offset, YYYYMMDDTHHMMSS+0000"},
     {"var", "variables: var.value.NAME, var.json.NAME.KEY, var.value.get('NAME', 1); "
             "from EIDER_VAR_NAME or variables.yaml"},
-    {"xcom_pull", "as ti.xcom_pull; key return_value by default, several tasks give a list"},
+    {"xcom_pull", "as ti.xcom_pull; key return_value by default, several tasks give a list; dag_id='x' pulls from "
+                  "the run of DAG x for the same date, or the last before"},
 };
 /* clang-format on */
 const size_t DAG_ROOTS_COUNT = ARRAY_LEN(DAG_ROOTS);

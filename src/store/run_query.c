@@ -97,6 +97,23 @@ enum status store_run_find(struct store *store, const char *text, int64_t *out_i
     return status;
 }
 
+static const char FIND_BY_DATE[] =
+    "SELECT r.id FROM run r WHERE r.dag = (SELECT id FROM dag WHERE dag_id = $1)"
+    " AND r.logical_at_us <= $2 ORDER BY r.dag DESC, r.logical_at_us DESC, r.id DESC LIMIT 1";
+
+enum status store_run_find_by_date(struct store *store, const char *dag_id, int64_t logical_at_us,
+                                   int64_t *out_id, struct err *err)
+{
+    int64_t id = 0;
+    if (db_get_int(store->db, 0, &id, err, FIND_BY_DATE, "ti", dag_id, logical_at_us) != STATUS_OK)
+        return err->code;
+    if (id == 0)
+        return err_set(err, STATUS_NOT_FOUND, "DAG '%s' has no run for this date or before it",
+                       dag_id);
+    *out_id = id;
+    return STATUS_OK;
+}
+
 /* --- looking --------------------------------------------------------------------------------- */
 
 #define RUN_COLUMNS                                                                                \

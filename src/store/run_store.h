@@ -42,6 +42,11 @@ NODISCARD enum status store_runs_create(struct store *store, const struct run_re
 NODISCARD enum status store_run_find(struct store *store, const char *text, int64_t *out_id,
                                      struct err *err);
 
+/* The run of a DAG for this date, or the last one before it. STATUS_NOT_FOUND: there is none. */
+NODISCARD enum status store_run_find_by_date(struct store *store, const char *dag_id,
+                                             int64_t logical_at_us, int64_t *out_id,
+                                             struct err *err);
+
 struct run_info {
     int64_t id;
     int64_t dag_key;

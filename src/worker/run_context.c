@@ -135,6 +135,28 @@ enum status run_context_value(struct run_context *context, const char *task_id, 
     return spill_get(context->source->blob, &place, &value, out, err);
 }
 
+enum status run_context_value_of_dag(struct run_context *context, const char *dag_id,
+                                     const char *task_id, const char *key, json_t **out,
+                                     struct err *err)
+{
+    const struct run_source *source = context->source;
+    struct run_context *other = NULL;
+    int64_t run = 0;
+    if (strcmp(dag_id, context->dag->id) == 0)
+        return run_context_value(context, task_id, key, out, err);
+    if (source->store == NULL)
+        return err_set(err, STATUS_NOT_FOUND, "values of DAG '%s' exist only in a run", dag_id);
+    if (store_run_find_by_date(source->store, dag_id, context->info.logical_at_us, &run, err) !=
+            STATUS_OK ||
+        run_context_new(source, run, &other, err) != STATUS_OK)
+        return err->code;
+    enum status status = run_context_value(other, task_id, key, out, err);
+    if (status != STATUS_OK)
+        (void)err_wrap(err, "run '%s' of DAG '%s'", other->info.run_id, dag_id);
+    run_context_free(other);
+    return status;
+}
+
 static enum status note_key(void *context, const struct value_info *value, struct err *err)
 {
     (void)err;

@@ -48,6 +48,10 @@ NODISCARD enum status run_context_item(struct run_context *context, int64_t expa
  */
 NODISCARD enum status run_context_value(struct run_context *context, const char *task_id,
                                         const char *key, json_t **out, struct err *err);
+/* The same from another DAG: from its run for the same date, or the last one before. */
+NODISCARD enum status run_context_value_of_dag(struct run_context *context, const char *dag_id,
+                                               const char *task_id, const char *key, json_t **out,
+                                               struct err *err);
 /* All values of a task as an object. */
 NODISCARD enum status run_context_values(struct run_context *context, const char *task_id,
                                          json_t **out, struct err *err);

@@ -353,18 +353,19 @@ static enum status pull(struct attempt_scope *scope, const json_t *args, const j
     const json_t *tasks = argument(args, 0, named, "task_ids");
     const json_t *key_value = argument(args, 1, named, "key");
     const char *key = json_is_string(key_value) ? json_string_value(key_value) : "return_value";
-    const json_t *dag_id = argument(args, 2, named, "dag_id");
-    if (json_is_string(dag_id) && strcmp(json_string_value(dag_id), scope->run->dag->id) != 0)
-        return err_set(err, STATUS_INVALID, "xcom_pull from another DAG is not supported");
+    const json_t *dag = argument(args, 2, named, "dag_id");
+    const char *dag_id = json_is_string(dag) ? json_string_value(dag) : scope->run->dag->id;
     if (json_is_string(tasks))
-        return run_context_value(scope->run, json_string_value(tasks), key, out, err);
+        return run_context_value_of_dag(scope->run, dag_id, json_string_value(tasks), key, out,
+                                        err);
     if (!json_is_array(tasks))
         return err_set(err, STATUS_INVALID, "xcom_pull needs a task id or a list of them");
     CLEANUP(json_decrefp) json_t *list = json_array();
     for (size_t i = 0; i < json_array_size(tasks); i++) {
         const char *id = json_string_value(json_array_get(tasks, i));
         json_t *value = NULL;
-        if (run_context_value(scope->run, id != NULL ? id : "", key, &value, err) != STATUS_OK)
+        if (run_context_value_of_dag(scope->run, dag_id, id != NULL ? id : "", key, &value, err) !=
+            STATUS_OK)
             return err->code;
         (void)json_array_append_new(list, value);
     }

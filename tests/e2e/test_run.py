@@ -808,3 +808,18 @@ def test_tasks_of_one_slot_do_not_see_each_others_outputs(eider):
     assert eider.log("slots", "d").strip() == "12"
     assert [eider.log("slots", task).strip() for task in "bcf"] == ["", "", ""]
     assert not list((eider.home / "scratch").iterdir())
+
+
+def test_values_are_pulled_from_another_dag(eider):
+    """From its run for the same date, or the last one before."""
+    other = "tasks: { give: { run: 'echo {{ ds_nodash }} > $EIDER_OUTPUTS/return_value' } }"
+    for date in ("2026-01-10", "2026-01-12", "2026-01-14"):
+        eider.run(other, "--date", date, name="other.yaml", code=0)
+    taker = "tasks: { take: { run: \"echo {{ ti.xcom_pull('give', dag_id='other') }}\" } }"
+
+    for date, wanted in (("2026-01-12", "20260112"), ("2026-01-13", "20260112")):
+        eider.run(taker, "--date", date, name="taker.yaml", code=0)
+        assert eider.log("taker", "take").strip() == wanted
+    result = eider.run(taker, "--date", "2026-01-09", name="taker.yaml", code=1)
+
+    assert "DAG 'other' has no run for this date or before it" in result.out

@@ -130,7 +130,7 @@ Test(scope, what_is_missing_is_named)
         {"{{ tasks.zz.rows }}", "there is no task 'zz'"},
         {"{{ tasks }}", "needs the name of a task"},
         {"{{ xcom_pull() }}", "needs a task id"},
-        {"{{ xcom_pull('a', dag_id='other') }}", "another DAG"},
+        {"{{ xcom_pull('a', dag_id='other') }}", "DAG 'other' has no run"},
         {"{{ var.value.nope }}", "there is no variable 'nope'"},
         {"{{ var.nope }}", "var.value.NAME or var.json.NAME"},
         {"{{ var.json.region }}", "variable 'region': JSON"},
