@@ -150,6 +150,7 @@ enum status run_context_value_of_dag(struct run_context *context, const char *da
             STATUS_OK ||
         run_context_new(source, run, &other, err) != STATUS_OK)
         return err->code;
+    CHECK(other != NULL);
     enum status status = run_context_value(other, task_id, key, out, err);
     if (status != STATUS_OK)
         (void)err_wrap(err, "run '%s' of DAG '%s'", other->info.run_id, dag_id);
