@@ -55,6 +55,13 @@ int64_t db_changes(const struct db *db);
 
 /* Next row: *out_row tells whether there is one. After the last row the statement is reset. */
 NODISCARD enum status db_step(struct db_stmt *stmt, bool *out_row, struct err *err);
+/* For loops over rows: true while there is one; *status tells how it went. */
+static inline bool db_next(struct db_stmt *stmt, enum status *status, struct err *err)
+{
+    bool row = false;
+    *status = db_step(stmt, &row, err);
+    return *status == STATUS_OK && row;
+}
 /* Leave a statement before its last row. */
 void db_reset(struct db_stmt *stmt);
 

@@ -14,11 +14,7 @@ enum status store_event_each(struct store *store, const struct event_range *rang
     struct db_stmt *stmt = NULL;
     enum status status =
         db_query(store->db, &stmt, err, EVENT_LIST, "iii", range->run, range->after, range->limit);
-    while (status == STATUS_OK) {
-        bool row = false;
-        status = db_step(stmt, &row, err);
-        if (status != STATUS_OK || !row)
-            break;
+    while (status == STATUS_OK && db_next(stmt, &status, err)) {
         struct event_info event = {
             .id = db_int(stmt, 0),
             .at_us = db_int(stmt, 1),

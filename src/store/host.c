@@ -47,11 +47,7 @@ enum status store_host_each(struct store *store, bool with_ended,
 {
     struct db_stmt *stmt = NULL;
     enum status status = db_query(store->db, &stmt, err, HOST_LIST, "i", (int64_t)with_ended);
-    while (status == STATUS_OK) {
-        bool row = false;
-        status = db_step(stmt, &row, err);
-        if (status != STATUS_OK || !row)
-            break;
+    while (status == STATUS_OK && db_next(stmt, &status, err)) {
         struct host_info info = {
             .id = db_int(stmt, 0),
             .name = db_text(stmt, 1),
@@ -75,11 +71,7 @@ enum status store_host_of_run(struct store *store, int64_t run,
 {
     struct db_stmt *stmt = NULL;
     enum status status = db_query(store->db, &stmt, err, HOST_OF_RUN, "i", run);
-    while (status == STATUS_OK) {
-        bool row = false;
-        status = db_step(stmt, &row, err);
-        if (status != STATUS_OK || !row)
-            break;
+    while (status == STATUS_OK && db_next(stmt, &status, err)) {
         each(context, db_int(stmt, 0));
     }
     return status;

@@ -194,11 +194,7 @@ enum status store_run_each(struct store *store, const struct run_filter *filter,
                              ? db_query(store->db, &stmt, err, RUN_LIST_ACTIVE, "i", filter->limit)
                              : db_query(store->db, &stmt, err, RUN_LIST, "tiii", filter->dag_id,
                                         filter->state, filter->before, filter->limit);
-    while (status == STATUS_OK) {
-        bool row = false;
-        status = db_step(stmt, &row, err);
-        if (status != STATUS_OK || !row)
-            break;
+    while (status == STATUS_OK && db_next(stmt, &status, err)) {
         struct run_info info;
         read_run(stmt, NULL, &info);
         status = each(context, &info, err);
@@ -293,11 +289,7 @@ enum status store_attempt_each(struct store *store, int64_t task,
 {
     struct db_stmt *stmt = NULL;
     enum status status = db_query(store->db, &stmt, err, ATTEMPT_LIST, "i", task);
-    while (status == STATUS_OK) {
-        bool row = false;
-        status = db_step(stmt, &row, err);
-        if (status != STATUS_OK || !row)
-            break;
+    while (status == STATUS_OK && db_next(stmt, &status, err)) {
         struct task_row attempt = {
             .id = task,
             .attempt = db_int(stmt, 0),

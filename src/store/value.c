@@ -34,11 +34,7 @@ enum status store_value_each(struct store *store, int64_t task,
 {
     struct db_stmt *stmt = NULL;
     enum status status = db_query(store->db, &stmt, err, VALUE_LIST, "i", task);
-    while (status == STATUS_OK) {
-        bool row = false;
-        status = db_step(stmt, &row, err);
-        if (status != STATUS_OK || !row)
-            break;
+    while (status == STATUS_OK && db_next(stmt, &status, err)) {
         struct value_info value = {
             .key = db_text(stmt, 0), .json = db_text(stmt, 1), .bytes = db_int(stmt, 2)};
         status = each(context, &value, err);
@@ -61,11 +57,7 @@ enum status store_value_of_instances(
     struct db_stmt *stmt = NULL;
     enum status status = db_query(store->db, &stmt, err, VALUE_OF_INSTANCES, "iit", range.base,
                                   range.base + range.count, key);
-    while (status == STATUS_OK) {
-        bool row = false;
-        status = db_step(stmt, &row, err);
-        if (status != STATUS_OK || !row)
-            break;
+    while (status == STATUS_OK && db_next(stmt, &status, err)) {
         struct instance_value value = {
             .task = db_int(stmt, 0),
             .map_index = db_int(stmt, 1),
