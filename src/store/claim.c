@@ -98,6 +98,19 @@ static enum status wake_due(struct work *work, const struct advance_request *req
     return STATUS_OK;
 }
 
+/* Those still at a gate become claimable. */
+static enum status queue_held(struct work *work, const struct id_list *held, struct err *err)
+{
+    for (size_t i = 0; i < held->count; i++) {
+        struct task_row *task = NULL;
+        if (work_task(work, held->items[i], &task, err) != STATUS_OK)
+            return err->code;
+        if (task->state == TASK_SCHEDULED)
+            work_queue(work, task);
+    }
+    return STATUS_OK;
+}
+
 /* Tasks held by their run's limit come back when there is room. */
 static enum status open_gate(struct work *work, const struct run_row *run, struct err *err)
 {
@@ -108,14 +121,7 @@ static enum status open_gate(struct work *work, const struct run_row *run, struc
     if (db_query(work->db, &stmt, err, GATE_TOP, "ii", run->id, work_run_room(run)) != STATUS_OK ||
         collect_ids(stmt, &held, err) != STATUS_OK)
         return err_wrap(err, "find held tasks");
-    for (size_t i = 0; i < held.count; i++) {
-        struct task_row *task = NULL;
-        if (work_task(work, held.items[i], &task, err) != STATUS_OK)
-            return err->code;
-        if (task->state == TASK_SCHEDULED)
-            work_queue(work, task);
-    }
-    return STATUS_OK;
+    return queue_held(work, &held, err);
 }
 
 /* --- how many instances run at once ---------------------------------------------------------- */
@@ -171,14 +177,7 @@ static enum status open_gate_of_task(struct work *work, const struct run_row *ru
                  room) != STATUS_OK ||
         collect_ids(stmt, &held, err) != STATUS_OK)
         return err_wrap(err, "find held instances");
-    for (size_t i = 0; i < held.count; i++) {
-        struct task_row *task = NULL;
-        if (work_task(work, held.items[i], &task, err) != STATUS_OK)
-            return err->code;
-        if (task->state == TASK_SCHEDULED)
-            work_queue(work, task);
-    }
-    return STATUS_OK;
+    return queue_held(work, &held, err);
 }
 
 enum status claim_open_gates(struct work *work, struct err *err)
