@@ -12,3 +12,5 @@ endfunction()
 
 file(GLOB migrations CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/sql/sqlite/*.sql)
 embed(store SQLITE_MIGRATIONS ${migrations})
+file(GLOB migrations CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/sql/postgres/*.sql)
+embed(store POSTGRES_MIGRATIONS ${migrations})

@@ -28,7 +28,8 @@
     X(UNKNOWN, "outcome unknown", 0)                                                               \
     X(FULL, "no space", 0)                                                                         \
     X(CORRUPT, "stored data is inconsistent", 0)                                                   \
-    X(BAD_DAG, "invalid DAG", 0)
+    X(BAD_DAG, "invalid DAG", 0)                                                                   \
+    X(UNREACHABLE, "cannot be reached", 1)
 
 enum status {
 #define X(name, text, retryable) STATUS_##name,

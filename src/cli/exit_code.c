@@ -17,6 +17,7 @@ static const enum exit_code OF_STATUS[] = {
     [STATUS_FULL] = EXIT_CODE_UNREACHABLE,
     [STATUS_CORRUPT] = EXIT_CODE_UNREACHABLE,
     [STATUS_BAD_DAG] = EXIT_CODE_BAD_DAG,
+    [STATUS_UNREACHABLE] = EXIT_CODE_UNREACHABLE,
 };
 _Static_assert(ARRAY_LEN(OF_STATUS) == STATUS_COUNT, "every status has an exit code");
 

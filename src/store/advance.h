@@ -27,11 +27,13 @@ struct outcome_value {
 enum outcome_kind {
     OUTCOME_END,    /* the attempt is over */
     OUTCOME_EXPAND, /* a mapped task knows its instances */
-    OUTCOME_RETURN, /* handed back: could not be started here */
+    OUTCOME_RETURN, /* handed back: could not be started here; counts for nothing */
+    OUTCOME_LOST,   /* ended because its host lost its lease: counted as a lost owner */
 };
 
 struct outcome {
     int64_t task;
+    int64_t run; /* 0: a job */
     int64_t attempt;
     struct nonce nonce;
     enum outcome_kind kind;
@@ -51,15 +53,26 @@ struct outcome {
     int64_t instances; /* OUTCOME_EXPAND: at least 1 */
 };
 
+/* What a claimed job brings along; everything else it needs is its task's row. */
+struct claimed_job {
+    const char *queue;
+    const char *handler;
+    const char *payload; /* JSON */
+    const char *namespace_;
+    int64_t timeout_ms;
+    bool finish_on_lost_lease;
+};
+
 struct claim {
     int64_t task;
-    int64_t run;
+    int64_t run; /* 0: a job */
     int64_t node;
     int64_t map_index;
     int64_t expander; /* instance: id of the mapped task's row; else 0 */
     int64_t generation;
     int64_t attempt;
     struct nonce nonce;
+    const struct claimed_job *job; /* of a job; else NULL */
 };
 
 /* A task whose state changed, for those who watch. */
@@ -89,6 +102,8 @@ struct advance_request {
     int64_t scope;         /* whose work may be claimed */
     int64_t process_slots; /* how much may be claimed */
     int64_t inline_slots;
+    const char *labels; /* of the host: sorted, separated by blanks; NULL: none */
+    const char *queues; /* it serves: the same; NULL or "": all */
     const struct outcome *outcomes;
     size_t outcomes_count;
 };
@@ -104,7 +119,22 @@ struct advance_result {
     int64_t next_due_us; /* when the next retry is due; 0: none waits */
 };
 
-/* Results are allocated in `arena`. On failure nothing changed and nothing was claimed. */
+/*
+ * Results are allocated in `arena`. On failure nothing changed and nothing was claimed, except that
+ * after STATUS_UNKNOWN it may have: the same outcomes may be given again, and store_held tells
+ * what was claimed.
+ */
 NODISCARD enum status store_advance(struct store *store, const struct advance_request *request,
                                     struct arena *arena, struct advance_result *out,
                                     struct err *err);
+
+/* Everything `host` holds, as claims; after a restart, or when an answer was lost. */
+NODISCARD enum status store_held(struct store *store, int64_t host, struct arena *arena,
+                                 struct claim **out_claims, size_t *out_count, struct err *err);
+/* Which of these runs were asked to stop, and which of these jobs; for their owner. */
+struct stop_wish {
+    int64_t run; /* 0: a job */
+    int64_t task;
+};
+NODISCARD enum status store_stop_wishes(struct store *store, int64_t host, struct arena *arena,
+                                        struct stop_wish **out, size_t *out_count, struct err *err);

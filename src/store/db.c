@@ -13,9 +13,22 @@ enum status db_open(const char *url, enum db_mode mode, struct db **out, struct 
 {
     for (size_t i = 0; i < ARRAY_LEN(DRIVERS); i++)
         if (str_starts_with(url, DRIVERS[i]->scheme))
-            return DRIVERS[i]->open(url + strlen(DRIVERS[i]->scheme), mode, out, err);
-    return err_set(err, STATUS_INVALID, "store '%s' is not one this version knows; use sqlite:PATH",
+            return DRIVERS[i]->open(
+                DRIVERS[i]->keeps_scheme ? url : url + strlen(DRIVERS[i]->scheme), mode, out, err);
+    return err_set(err, STATUS_INVALID,
+                   "store '%s' is not one this version knows; use sqlite:PATH or "
+                   "postgresql://USER@HOST/DATABASE",
                    url);
+}
+
+enum db_dialect db_dialect(const struct db *db)
+{
+    return db->driver->dialect;
+}
+
+int64_t db_now_us(struct db *db)
+{
+    return db->driver->now_us(db);
 }
 
 void db_close(struct db *db)
@@ -106,6 +119,11 @@ static void bind_values(struct db_stmt *stmt, const char *format, va_list args)
                 driver->bind_blob(stmt, index, bytes, size);
             break;
         }
+        case 'I': {
+            const int64_t *items = va_arg(args, const int64_t *);
+            driver->bind_ints(stmt, index, items, va_arg(args, size_t));
+            break;
+        }
         default:
             CHECK(*format == 'n');
             driver->bind_null(stmt, index);
@@ -139,6 +157,20 @@ enum status db_do(struct db *db, struct err *err, const char *sql, const char *f
     va_start(args, format);
     enum status status = start(db, &stmt, sql, format, args, err);
     va_end(args);
+    for (bool row = true; status == STATUS_OK && row;)
+        status = db_step(stmt, &row, err);
+    return status;
+}
+
+enum status db_later(struct db *db, struct err *err, const char *sql, const char *format, ...)
+{
+    struct db_stmt *stmt = NULL;
+    va_list args;
+    va_start(args, format);
+    enum status status = start(db, &stmt, sql, format, args, err);
+    va_end(args);
+    if (status == STATUS_OK && db->driver->later != NULL)
+        return db->driver->later(stmt, err);
     for (bool row = true; status == STATUS_OK && row;)
         status = db_step(stmt, &row, err);
     return status;

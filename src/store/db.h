@@ -10,7 +10,7 @@
  * Ownership  Statements belong to the connection. Column texts are borrowed until the next step.
  * Threads    One thread per connection.
  *
- * Drivers are in sqlite/, behind db_driver.h.
+ * Drivers are in sqlite/ and postgres/, behind db_driver.h.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,12 +22,32 @@ struct db;
 struct db_stmt;
 
 enum db_mode { DB_READ_WRITE, DB_READ_ONLY };
+enum db_dialect { DB_SQLITE, DB_POSTGRES };
 
-/* Open the database behind `url` ("sqlite:PATH"), creating it in read-write mode. */
+/*
+ * Open the database behind `url`: "sqlite:PATH", created in read-write mode, or
+ * "postgresql://..." in any form that libpq takes.
+ *
+ * A connection that breaks is made again by the next call outside a transaction; inside one,
+ * everything fails until db_end. What a failure means for the caller:
+ *
+ *   STATUS_BUSY         nothing happened, the same again may work (deadlock, lock, restart)
+ *   STATUS_UNREACHABLE  nothing happened, there is no server to talk to
+ *   STATUS_UNKNOWN      the answer to a commit was lost: read back what is there
+ *   STATUS_CONFLICT     a key exists already
+ *   STATUS_FULL, STATUS_DENIED, STATUS_CORRUPT, STATUS_INVALID  as they say
+ */
 NODISCARD enum status db_open(const char *url, enum db_mode mode, struct db **out, struct err *err);
 void db_close(struct db *db); /* NULL is allowed */
-/* How long to wait for another program that holds the database. */
+enum db_dialect db_dialect(const struct db *db);
+/* How long to wait for another program that holds the database, or for a server's answer. */
 void db_set_patience(struct db *db, int64_t timeout_ms);
+
+/*
+ * Now, by the clock that all users of the database share. In a write transaction on PostgreSQL the
+ * instant the server began it, else that clock carried on by this machine's steady one.
+ */
+int64_t db_now_us(struct db *db);
 
 /*
  * A write transaction. Waits for other writers; STATUS_BUSY when one that does not follow our
@@ -43,7 +63,8 @@ bool db_in_transaction(const struct db *db);
 /*
  * Start a statement with values, by a format of one letter each: i int64_t, t const char * or
  * NULL, b const void * and size_t (NULL pointer: null), n null, z int64_t where 0 means null,
- * x int64_t where a negative one means null.
+ * x int64_t where a negative one means null. On PostgreSQL also I: const int64_t * and size_t, an
+ * array of numbers.
  */
 NODISCARD enum status db_query(struct db *db, struct db_stmt **out, struct err *err,
                                const char *sql, const char *format, ...);
@@ -52,6 +73,64 @@ NODISCARD enum status db_do(struct db *db, struct err *err, const char *sql, con
                             ...);
 /* Rows changed by the last db_do. */
 int64_t db_changes(const struct db *db);
+
+/*
+ * The same for a statement whose answer nobody waits for: it is sent with the next one. Its failure
+ * is the failure of a later call of the transaction, at the latest of db_commit.
+ */
+NODISCARD enum status db_later(struct db *db, struct err *err, const char *sql, const char *format,
+                               ...);
+
+/*
+ * One statement for many rows, in the way that each database does best: SQLite runs `one` for every
+ * row, PostgreSQL `many` once, whose parameters are arrays, one per column.
+ */
+struct db_bulk_form {
+    const char *one;
+    const char *many;
+    const char *format; /* of a row: letters of db_query except I */
+    const char *what;   /* "task": for the message when rows were changed by others meanwhile */
+};
+
+struct db_cell {
+    char letter; /* i, t, b; n for null */
+    int64_t number;
+    const void *bytes; /* borrowed until the bulk has run */
+    size_t size;
+};
+
+struct db_bulk {
+    const struct db_bulk_form *form;
+    size_t columns;
+    size_t rows;
+    size_t capacity; /* in cells */
+    struct db_cell *cells;
+};
+
+void db_bulk_init(struct db_bulk *bulk, const struct db_bulk_form *form);
+void db_bulk_fini(struct db_bulk *bulk);
+/* One row, by the form's format. */
+void db_bulk_add(struct db_bulk *bulk, ...);
+enum { DB_ANY_CHANGES = -1 };
+/*
+ * Run it for the rows added and forget them; no rows, nothing happens. Unless `expected` is
+ * DB_ANY_CHANGES, another number of rows changed is STATUS_CONFLICT. Like db_later, PostgreSQL may
+ * tell so only with a later call of the transaction, at the latest with db_commit.
+ */
+NODISCARD enum status db_bulk_run(struct db *db, struct db_bulk *bulk, int64_t expected,
+                                  struct err *err);
+
+/*
+ * Wake-ups between processes, on PostgreSQL only; elsewhere nothing is heard. db_notify belongs to
+ * the transaction and takes effect with its commit. db_wait returns when something was
+ * heard, when `wake_fd` (-1: none) is readable, or after the time; *out_heard tells whether it was
+ * the first. After a broken connection it listens again, and says heard, since it cannot know.
+ */
+NODISCARD enum status db_listen(struct db *db, const char *channel, struct err *err);
+NODISCARD enum status db_notify(struct db *db, const char *channel, const char *text,
+                                struct err *err);
+NODISCARD enum status db_wait(struct db *db, int wake_fd, int64_t timeout_ms, bool *out_heard,
+                              struct err *err);
 
 /* Next row: *out_row tells whether there is one. After the last row the statement is reset. */
 NODISCARD enum status db_step(struct db_stmt *stmt, bool *out_row, struct err *err);

@@ -9,11 +9,14 @@
 
 struct db_driver {
     const char *scheme; /* of the URL, with the colon: "sqlite:" */
+    bool keeps_scheme;  /* open() wants the whole URL */
+    enum db_dialect dialect;
     const char *const *migrations;
 
     enum status (*open)(const char *location, enum db_mode mode, struct db **out, struct err *err);
     void (*close)(struct db *db);
     void (*set_patience)(struct db *db, int64_t timeout_ms);
+    int64_t (*now_us)(struct db *db);
 
     enum status (*begin)(struct db *db, bool write, struct err *err);
     enum status (*commit)(struct db *db, struct err *err);
@@ -25,8 +28,18 @@ struct db_driver {
     void (*bind_text)(struct db_stmt *stmt, int index, const char *text);
     void (*bind_blob)(struct db_stmt *stmt, int index, const void *bytes, size_t size);
     void (*bind_null)(struct db_stmt *stmt, int index);
+    void (*bind_ints)(struct db_stmt *stmt, int index, const int64_t *items, size_t count);
     enum status (*step)(struct db_stmt *stmt, bool *out_row, struct err *err);
     void (*reset)(struct db_stmt *stmt);
+
+    /* These may be NULL: statements are then run at once, and nothing is ever heard. */
+    enum status (*later)(struct db_stmt *stmt, struct err *err);
+    enum status (*bulk)(struct db *db, const struct db_bulk *bulk, int64_t expected,
+                        struct err *err);
+    enum status (*listen)(struct db *db, const char *channel, struct err *err);
+    enum status (*notify)(struct db *db, const char *channel, const char *text, struct err *err);
+    enum status (*wait)(struct db *db, int wake_fd, int64_t timeout_ms, bool *out_heard,
+                        struct err *err);
 
     int64_t (*column_int)(struct db_stmt *stmt, int column);
     bool (*column_is_null)(struct db_stmt *stmt, int column);

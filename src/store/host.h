@@ -2,31 +2,93 @@
 /*
  * host: the processes that run tasks, as the store knows them.
  *
- * Whether one is alive is not written here: on an embedded store each holds a lock on a file of
- * its own, and a free lock means dead (worker/presence.h).
+ * On an embedded store each holds a lock on a file of its own, and a free lock means dead
+ * (worker/presence.h); nothing is renewed. In a fleet a host has a lease, renewed on the
+ * server's clock: one that expired may still be renewed until a sweep has taken it.
  */
+#include "base/arena.h"
 #include "store/store.h"
 
 struct host_request {
-    const char *name;
-    const char *kind; /* "foreground" */
+    const char *name;    /* unique among the living of a fleet */
+    const char *kind;    /* "foreground" | "daemon" | "client" */
+    const char *machine; /* its network name */
+    const char *version; /* of the program */
+    const char *roles;   /* separated by blanks */
+    const char *labels;  /* sorted, separated by blanks */
+    const char *queues;  /* the same; "": all */
     int64_t pid;
     const char *boot;
     int64_t slots;
+    int64_t lease_ms; /* 0: none, its lock tells */
 };
 
+/*
+ * STATUS_CONFLICT: a living host of the fleet has this name. One with the same name whose lease
+ * has run out, or that runs on this boot of this machine with a pid that is gone, is ended first,
+ * as lost.
+ */
 NODISCARD enum status store_host_add(struct store *store, const struct host_request *request,
                                      int64_t *out_id, struct err *err);
+/*
+ * The same process place again: a daemon that was killed and started with the same id. Renews the
+ * lease. STATUS_NOT_FOUND: a sweep has taken it, or there is no such host: add a new one.
+ */
+NODISCARD enum status store_host_resume(struct store *store, int64_t id,
+                                        const struct host_request *request, struct err *err);
 NODISCARD enum status store_host_end(struct store *store, int64_t id, struct err *err);
+
+struct host_pulse {
+    bool draining;   /* asked for by somebody */
+    bool leads;      /* the oldest living host */
+    int64_t living;  /* hosts */
+    int64_t expired; /* hosts that a sweep should look at, or that left tasks behind */
+};
+
+/* Renew the lease. STATUS_NOT_FOUND: a sweep has taken it; everything it held is lost. */
+NODISCARD enum status store_host_renew(struct store *store, int64_t id, struct host_pulse *out,
+                                       struct err *err);
+
+struct sweep_result {
+    int64_t hosts;  /* ended as lost */
+    int64_t tasks;  /* taken back */
+    int64_t buried; /* of those, put aside for good */
+    int64_t *dead;  /* the ids of these, in the arena */
+    bool more;      /* there is more than one call does */
+};
+
+/*
+ * Take back what expired hosts hold, and what hosts that ended left behind. Idempotent: any number
+ * of hosts may do it at once. `self` is left alone.
+ */
+NODISCARD enum status store_sweep(struct store *store, int64_t self, struct arena *arena,
+                                  struct sweep_result *out, struct err *err);
+
+/* Ask a host to claim nothing more, or to claim again. */
+NODISCARD enum status store_host_drain(struct store *store, int64_t id, bool drain,
+                                       const char *actor, struct err *err);
 
 struct host_info {
     int64_t id;
     const char *name;
     const char *kind;
+    const char *machine;
+    const char *version;
+    const char *roles;
+    const char *labels;
+    const char *queues;
+    const char *boot;
     int64_t pid;
     int64_t slots;
     int64_t started_at_us;
     int64_t ended_at_us;
+    const char *fate;
+    bool draining;
+    int64_t lease_ms;
+    int64_t renewed_at_us;
+    int64_t lease_until_us;
+    bool has_expired; /* by the store's clock; never without a lease */
+    bool leads;
     int64_t holds; /* tasks */
 };
 
@@ -35,6 +97,9 @@ NODISCARD enum status
 store_host_each(struct store *store, bool with_ended,
                 enum status (*each)(void *context, const struct host_info *info, struct err *err),
                 void *context, struct err *err);
+/* By id or by the name of a living one. */
+NODISCARD enum status store_host_find(struct store *store, const char *text, int64_t *out_id,
+                                      struct err *err);
 /* Hosts that hold tasks of a run: is there a living one? Calls `each` with their ids. */
 NODISCARD enum status store_host_of_run(struct store *store, int64_t run,
                                         void (*each)(void *context, int64_t host), void *context,

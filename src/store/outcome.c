@@ -153,6 +153,8 @@ enum status outcome_apply(struct work *work, const struct outcome *outcome, bool
     if (work_run(work, task->run, &run, err) != STATUS_OK)
         return err->code;
     *out_accepted = true;
+    if (outcome->kind == OUTCOME_LOST)
+        return work_lose_owner(work, run, task, err);
     work_leave_slot(run);
     switch (outcome->kind) {
     case OUTCOME_END:
@@ -161,6 +163,8 @@ enum status outcome_apply(struct work *work, const struct outcome *outcome, bool
         return expand(work, run, task, outcome, err);
     case OUTCOME_RETURN:
         return hand_back(work, run, task, err);
+    case OUTCOME_LOST:
+        break;
     }
     UNREACHABLE("every outcome is handled");
 }

@@ -49,15 +49,9 @@ static enum status list_held(struct store *store, int64_t run, struct held_list 
     }
 }
 
-static enum status take_back(struct work *work, int64_t host, int64_t id, struct err *err)
+enum status work_lose_owner(struct work *work, struct run_row *run, struct task_row *task,
+                            struct err *err)
 {
-    struct task_row *task = NULL;
-    struct run_row *run = NULL;
-    if (work_task(work, id, &task, err) != STATUS_OK ||
-        work_run(work, task->run, &run, err) != STATUS_OK)
-        return err->code;
-    if (task->state != TASK_RUNNING || task->host != host)
-        return STATUS_OK;
     work_leave_slot(run);
     task->losses++;
     task->reason = REASON_LOST_OWNER;
@@ -79,6 +73,18 @@ static enum status take_back(struct work *work, int64_t host, int64_t id, struct
     task->ended_at_us = 0;
     work_queue(work, task);
     return STATUS_OK;
+}
+
+static enum status take_back(struct work *work, int64_t host, int64_t id, struct err *err)
+{
+    struct task_row *task = NULL;
+    struct run_row *run = NULL;
+    if (work_task(work, id, &task, err) != STATUS_OK ||
+        work_run(work, task->run, &run, err) != STATUS_OK)
+        return err->code;
+    if (task->state != TASK_RUNNING || task->host != host)
+        return STATUS_OK;
+    return work_lose_owner(work, run, task, err);
 }
 
 static enum status take_back_all(struct work *work, const struct held_list *held, const bool *lost,

@@ -84,6 +84,10 @@ NODISCARD enum status work_skip_unchosen(struct work *work, struct run_row *run,
 NODISCARD enum status work_drop_uninserted(struct work *work, struct run_row *run,
                                            struct task_row *expander, struct err *err);
 
+/* A running task whose owner is gone: claimable again, or given up when that happened too often. */
+NODISCARD enum status work_lose_owner(struct work *work, struct run_row *run, struct task_row *task,
+                                      struct err *err);
+
 /* Whether the task's verdict, as it is, makes the run fail. */
 bool work_counts_as_failure(const struct run_row *run, const struct task_row *task);
 

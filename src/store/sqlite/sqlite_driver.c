@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "store/db_driver.h"
 
@@ -148,6 +149,12 @@ static enum status sqlite_driver_open(const char *location, enum db_mode mode, s
     return STATUS_OK;
 }
 
+static int64_t sqlite_now_us(struct db *db)
+{
+    (void)db;
+    return clock_wall_us();
+}
+
 /* --- transactions ---------------------------------------------------------------------------- */
 
 static enum status take_writer_lock(struct sqlite_db *db, struct err *err)
@@ -262,6 +269,12 @@ static void sqlite_bind_text(struct db_stmt *stmt, int index, const char *text)
 static void sqlite_bind_blob(struct db_stmt *stmt, int index, const void *bytes, size_t size)
 {
     CHECK(sqlite3_bind_blob64(handle_of(stmt), index, bytes, size, SQLITE_TRANSIENT) == SQLITE_OK);
+}
+
+static void sqlite_bind_ints(struct db_stmt *stmt, int index, const int64_t *items, size_t count)
+{
+    (void)stmt, (void)index, (void)items, (void)count;
+    UNREACHABLE("arrays are for PostgreSQL");
 }
 
 static void sqlite_bind_null(struct db_stmt *stmt, int index)
@@ -380,10 +393,12 @@ static enum status sqlite_verify(struct db *base, struct err *err)
 
 const struct db_driver SQLITE_DRIVER = {
     .scheme = "sqlite:",
+    .dialect = DB_SQLITE,
     .migrations = SQLITE_MIGRATIONS,
     .open = sqlite_driver_open,
     .close = sqlite_driver_close,
     .set_patience = sqlite_set_patience,
+    .now_us = sqlite_now_us,
     .begin = sqlite_begin,
     .commit = sqlite_commit,
     .rollback = sqlite_rollback,
@@ -392,6 +407,7 @@ const struct db_driver SQLITE_DRIVER = {
     .bind_text = sqlite_bind_text,
     .bind_blob = sqlite_bind_blob,
     .bind_null = sqlite_bind_null,
+    .bind_ints = sqlite_bind_ints,
     .step = sqlite_step,
     .reset = sqlite_reset,
     .column_int = sqlite_column_int,

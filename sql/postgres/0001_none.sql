@@ -1,0 +1,1 @@
+-- Schema 1 was for SQLite only; PostgreSQL begins with schema 2.

@@ -1,0 +1,7 @@
+#pragma once
+/*
+ * channel: what processes of a fleet tell each other through the database. Only hints: whoever
+ * misses one finds the work with its next look.
+ */
+#define STORE_CHANNEL_WORK "eider_work" /* something became claimable */
+#define STORE_CHANNEL_STOP "eider_stop" /* a run or job was asked to stop, a host to drain */

@@ -1,0 +1,110 @@
+#pragma once
+/*
+ * job: plain jobs, tasks without a DAG.
+ *
+ * A job names a queue and a handler and carries a JSON payload. It is claimed, run, retried and
+ * recovered like a task, by the policy in its own row. Its states are those of tasks; people read
+ * pending, delayed, claimed, completed, failed, cancelled (job_status_name).
+ */
+#include "base/arena.h"
+#include "model/attempt.h"
+#include "model/task_state.h"
+#include "store/store.h"
+
+struct job_request {
+    const char *queue;
+    const char *handler;    /* a name of the config's `handlers`, a built-in one, or "$ COMMAND" */
+    const char *payload;    /* JSON; NULL: null */
+    const char *namespace_; /* NULL: "default" */
+    const char *dedupe;     /* NULL: none */
+    int64_t priority;
+    int64_t run_after_us; /* 0: at once; by the store's clock */
+    int64_t delay_ms;     /* the same, counted from now; only one of the two */
+    int64_t retries;
+    int64_t retry_delay_ms; /* -1: the usual growing delay */
+    int64_t timeout_ms;     /* 0: none */
+    bool finish_on_lost_lease;
+    const char *actor;
+};
+
+struct job_created {
+    int64_t id;
+    bool existed; /* by its dedupe key; nothing was made */
+};
+
+/*
+ * All or none, in one commit; waiting hosts hear of it.
+ *
+ *   STATUS_NOT_FOUND  there is no such queue
+ *   STATUS_LIMIT      the queue refuses more, or the payload is too large
+ *   STATUS_CONFLICT   the dedupe key is taken by a job with another handler or payload
+ *   STATUS_INVALID    the payload is not JSON
+ * *out_warning (may be NULL) is set when a queue is beyond its soft bound.
+ */
+NODISCARD enum status store_jobs_enqueue(struct store *store, const struct job_request *requests,
+                                         size_t count, struct job_created *out, bool *out_warning,
+                                         struct err *err);
+
+struct job_info {
+    int64_t id;
+    const char *queue;
+    const char *handler;
+    const char *payload;
+    const char *dedupe;
+    const char *namespace_;
+    const char *actor;
+    int64_t priority;
+    int64_t retries;
+    int64_t retry_delay_ms;
+    int64_t timeout_ms;
+    bool finish_on_lost_lease;
+    enum task_state state;
+    int64_t generation;
+    int64_t attempt;
+    int64_t failures;
+    int64_t losses;
+    int64_t host;
+    enum reason reason;
+    int64_t exit_code; /* -1: none */
+    const char *detail;
+    int64_t created_at_us;
+    int64_t run_after_us;
+    int64_t started_at_us;
+    int64_t ended_at_us;
+    const char *result;
+    const char *error;
+    bool is_dead; /* lies among the dead letters */
+};
+
+const char *job_status_name(enum task_state state);
+
+struct job_filter {
+    const char *queue;  /* NULL: any */
+    const char *status; /* a job_status_name; NULL: any */
+    int64_t before;     /* only ids below; 0: no bound */
+    int64_t limit;
+};
+
+/* Newest first; texts are borrowed during the call. */
+NODISCARD enum status store_job_each(struct store *store, const struct job_filter *filter,
+                                     enum status (*each)(void *context, const struct job_info *info,
+                                                         struct err *err),
+                                     void *context, struct err *err);
+NODISCARD enum status store_job_load(struct store *store, struct arena *arena, int64_t id,
+                                     struct job_info *out, struct err *err);
+
+/*
+ * Cancel: one that waits does not run; of one that runs, its owner ends the attempt.
+ * STATUS_CONFLICT: it is over.
+ */
+NODISCARD enum status store_job_cancel(struct store *store, int64_t id, const char *actor,
+                                       struct err *err);
+/* Run one that is over again, or one that waits now: a new generation, budgets restart. */
+NODISCARD enum status store_job_retry(struct store *store, int64_t id, const char *actor,
+                                      struct err *err);
+/* Another time for one that waits. STATUS_CONFLICT: it runs or is over. */
+NODISCARD enum status store_job_reschedule(struct store *store, int64_t id, int64_t run_after_us,
+                                           const char *actor, struct err *err);
+/* Remove jobs that are over and older, at most `limit`; how many went. */
+NODISCARD enum status store_job_purge(struct store *store, const struct job_filter *filter,
+                                      int64_t ended_before_us, int64_t *out_count, struct err *err);
