@@ -19,7 +19,7 @@ enum status store_host_add(struct store *store, const struct host_request *reque
                            struct err *err)
 {
     CLEANUP(db_endp) struct db *db = store->db;
-    int64_t now_us = store->now_us();
+    int64_t now_us = store_now_us(store);
     int64_t id = id_next(&store->ids, now_us);
     if (db_begin(db, err) != STATUS_OK ||
         db_do(db, err, HOST_INSERT, "iitittii", id, (int64_t)store->ids.maker, request->name,
@@ -34,7 +34,7 @@ enum status store_host_end(struct store *store, int64_t id, struct err *err)
 {
     CLEANUP(db_endp) struct db *db = store->db;
     if (db_begin(db, err) != STATUS_OK ||
-        db_do(db, err, HOST_END, "ii", id, store->now_us()) != STATUS_OK ||
+        db_do(db, err, HOST_END, "ii", id, store_now_us(store)) != STATUS_OK ||
         db_commit(db, err) != STATUS_OK)
         return err_wrap(err, "take leave of the store");
     return STATUS_OK;

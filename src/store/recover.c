@@ -58,7 +58,7 @@ enum status work_lose_owner(struct work *work, struct run_row *run, struct task_
     task->detail = "the process that ran it is gone";
     task->ended_at_us = work->now_us;
     task->dirty = true;
-    if (run->cancel_asked != CANCEL_NONE && !task_row_def(run, task)->is_finally)
+    if (work_is_stopping(run, task))
         return work_end_task(work, run, task,
                              (struct ending){TASK_CANCELLED, REASON_CANCELLED, NULL}, err);
     if (task->losses >= LIMIT_OWNER_LOSSES)
@@ -66,8 +66,8 @@ enum status work_lose_owner(struct work *work, struct run_row *run, struct task_
             work, run, task,
             (struct ending){TASK_FAILED, REASON_LOST_OWNER, "lost its owner too often; put aside"},
             err);
-    if (work_event(work, EVENT_TASK_LOST, run, task, NULL, err) != STATUS_OK ||
-        task_row_keep_attempt(work->db, task, TASK_FAILED, err) != STATUS_OK)
+    work_event(work, EVENT_TASK_LOST, run, task, NULL);
+    if (task_row_keep_attempt(work->db, task, TASK_FAILED, err) != STATUS_OK)
         return err->code;
     task->host = 0;
     task->ended_at_us = 0;

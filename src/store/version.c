@@ -79,7 +79,7 @@ static enum status insert_version(struct store *store, const struct dag *dag,
     (void)dag_hash(dag, hash);
     CLEANUP(json_decrefp) json_t *tree = dag_write(dag);
     CLEANUP(mem_freep) char *canonical = json_format(tree);
-    int64_t now_us = store->now_us();
+    int64_t now_us = store_now_us(store);
     int64_t last = 0;
     if (db_get_int(store->db, 0, &last, err, VERSION_NUMBER, "i", ref->dag_key) != STATUS_OK)
         return err->code;
@@ -101,7 +101,7 @@ static enum status save(struct store *store, const struct dag *dag,
     if (find_dag(store, dag->id, &ref->dag_key, &newest, err) != STATUS_OK)
         return err->code;
     bool is_new_dag = ref->dag_key == 0;
-    int64_t now_us = store->now_us();
+    int64_t now_us = store_now_us(store);
     if (is_new_dag)
         ref->dag_key = id_next(&store->ids, now_us);
     else if (find_version(store, hash, source, ref, &same_text, err) != STATUS_OK)

@@ -183,7 +183,7 @@ Test(upkeep, each_planted_inconsistency_is_found)
 {
     static const char *const PLANTS[] = {
         "DELETE FROM ready",
-        "INSERT INTO ready VALUES (1, 0, 0, 1, 999, 'default')",
+        "INSERT INTO ready VALUES (1, 0, 1, 0, 0, 999, 1)",
         "DELETE FROM running",
         "INSERT INTO running VALUES (7, 999)",
         "INSERT INTO timer VALUES (1, 5, 999)",
