@@ -18,6 +18,7 @@ extern const struct view VIEW_TASK;
 extern const struct view VIEW_FIELDS;
 extern const struct view VIEW_CHECKS;
 extern const struct view VIEW_BACKUP;
+extern const struct view VIEW_MOVE;
 extern const struct view VIEW_MIGRATION;
 extern const struct view VIEW_SETTINGS;
 extern const struct view VIEW_VERSION;

@@ -9,6 +9,7 @@
 #include "blob/blob.h"
 #include "model/settings.h"
 #include "os/file.h"
+#include "os/file_tree.h"
 #include "store/store.h"
 
 #define SQLITE_PREFIX "sqlite:"
@@ -57,19 +58,26 @@ static enum status require_store(const struct service *service, const char *url,
     return err_errno(err, errno, "open the store '%s'", url + sizeof SQLITE_PREFIX - 1);
 }
 
+struct store_options service_store_options(const struct service *service, enum db_mode mode,
+                                           char **out_url)
+{
+    *out_url = service_store_url(service);
+    return (struct store_options){
+        .url = *out_url,
+        .mode = mode,
+        .now_us = service->now_us,
+        .busy_timeout_ms = settings_number(service->settings, SETTING_BUSY_TIMEOUT),
+    };
+}
+
 enum status service_store(struct service *service, enum db_mode mode, struct store **out,
                           struct err *err)
 {
     bool fits =
         service->store != NULL && (service->store_mode == DB_READ_WRITE || mode == DB_READ_ONLY);
     if (!fits) {
-        CLEANUP(mem_freep) char *url = service_store_url(service);
-        struct store_options options = {
-            .url = url,
-            .mode = mode,
-            .now_us = service->now_us,
-            .busy_timeout_ms = settings_number(service->settings, SETTING_BUSY_TIMEOUT),
-        };
+        CLEANUP(mem_freep) char *url = NULL;
+        struct store_options options = service_store_options(service, mode, &url);
         struct store *store = NULL;
         if (require_store(service, url, err) != STATUS_OK ||
             store_open(&options, &store, err) != STATUS_OK)
@@ -108,6 +116,14 @@ enum status service_blob_if_any(struct service *service, struct blob **out, stru
     }
     *out = service->blob;
     return STATUS_OK;
+}
+
+enum status service_blob(struct service *service, struct blob **out, struct err *err)
+{
+    CLEANUP(mem_freep) char *path = file_path_join(service->home, "blob");
+    if (file_tree_make(path, 0700, err) != STATUS_OK)
+        return err->code;
+    return service_blob_if_any(service, out, err);
 }
 
 int64_t service_now_us(const struct service *service)

@@ -25,13 +25,24 @@ struct move_writer;
 /* One line. */
 NODISCARD enum status move_write(struct move_writer *writer, const json_t *line, struct err *err);
 
-/* What belongs to a store but lies outside of it. Every member may be NULL. */
+/* What a row speaks of and may lie outside the store: a log, or a large value. */
+struct move_file {
+    int64_t run; /* 0: a job */
+    int64_t task;
+    int64_t attempt;
+    const char *value; /* its key; NULL: the log of the attempt */
+};
+
+/* Every member may be NULL. */
 struct move_files {
     void *context;
-    /* Write all of it with move_write: objects without "table" and "end". */
-    enum status (*write)(void *context, struct move_writer *writer, struct err *err);
+    /* Write what there is of a file: objects without "table" and "end". */
+    enum status (*write)(void *context, const struct move_file *file, struct move_writer *writer,
+                         struct err *err);
     /* One such line. Called before it is certain that the import succeeds. */
     enum status (*read)(void *context, const json_t *line, struct err *err);
+    /* There are no more lines: everything read must be durable now. */
+    enum status (*finish)(void *context, struct err *err);
     /* Now and then, for whoever waits. */
     void (*progress)(void *context, const char *table, int64_t rows);
 };

@@ -23,6 +23,9 @@ struct export
     struct move_writer writer;
     json_t *counts;
     int64_t rows;
+    /* What is being written. */
+    const struct move_table *table;
+    struct move_columns columns;
 };
 
 static void append(json_t *array, json_t *taken)
@@ -95,30 +98,16 @@ static json_t *cell_of(struct db_stmt *stmt, int column, char letter)
     return json_text(text, strlen(text));
 }
 
-static enum status write_row(struct export *export, const struct move_table *table,
-                             const struct move_columns *columns, struct db_stmt *stmt,
-                             struct err *err)
-{
-    CLEANUP(json_decrefp) json_t *row = json_array();
-    int place = 0;
-    for (size_t i = 0; i < columns->count; i++)
-        if (!columns->items[i].stays)
-            append(row, cell_of(stmt, place++, columns->items[i].letter));
-    export->rows++;
-    if (export->files->progress != NULL && export->rows % PROGRESS_ROWS == 0)
-        export->files->progress(export->files->context, table->name, export->rows);
-    return move_write(&export->writer, row, err);
-}
+typedef enum status (*row_fn)(struct export *export, struct db_stmt *stmt, struct err *err);
 
-/* All rows that a statement gives. */
-static enum status write_rows(struct export *export, const struct move_table *table,
-                              const struct move_columns *columns, const char *sql, int64_t *count,
-                              struct err *err)
+/* All rows that a statement gives; *count rises by them. */
+static enum status step_rows(struct export *export, const char *sql, row_fn each, int64_t *count,
+                             struct err *err)
 {
     struct db_stmt *stmt = NULL;
     enum status status = db_query(export->db, &stmt, err, sql, "");
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
-        status = write_row(export, table, columns, stmt, err);
+        status = each(export, stmt, err);
         *count += 1;
         if (status != STATUS_OK)
             db_reset(stmt);
@@ -126,60 +115,106 @@ static enum status write_rows(struct export *export, const struct move_table *ta
     return status;
 }
 
-static enum status write_by_cursor(struct export *export, const struct move_table *table,
-                                   const struct move_columns *columns, const char *sql,
-                                   int64_t *count, struct err *err)
+static enum status by_cursor(struct export *export, const char *name, const char *sql, row_fn each,
+                             int64_t *count, struct err *err)
 {
-    const char *open =
-        arena_format(export->arena, "DECLARE move_%s NO SCROLL CURSOR FOR %s", table->name, sql);
-    const char *fetch =
-        arena_format(export->arena, "FETCH %d FROM move_%s", FETCH_ROWS, table->name);
-    const char *close = arena_format(export->arena, "CLOSE move_%s", table->name);
+    struct arena *arena = export->arena;
+    const char *open = arena_format(arena, "DECLARE move_%s NO SCROLL CURSOR FOR %s", name, sql);
+    const char *fetch = arena_format(arena, "FETCH %d FROM move_%s", FETCH_ROWS, name);
+    const char *close = arena_format(arena, "CLOSE move_%s", name);
     if (db_script(export->db, open, err) != STATUS_OK)
         return err->code;
     for (int64_t before = -1; before != *count;) {
         before = *count;
-        if (write_rows(export, table, columns, fetch, count, err) != STATUS_OK)
+        if (step_rows(export, fetch, each, count, err) != STATUS_OK)
             return err->code;
     }
     return db_script(export->db, close, err);
 }
 
+static enum status each_row(struct export *export, const char *name, const char *sql, row_fn each,
+                            int64_t *out_count, struct err *err)
+{
+    int64_t count = 0;
+    enum status status = db_dialect(export->db) == DB_POSTGRES
+                             ? by_cursor(export, name, sql, each, &count, err)
+                             : step_rows(export, sql, each, &count, err);
+    *out_count = count;
+    return status;
+}
+
+static enum status write_row(struct export *export, struct db_stmt *stmt, struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *row = json_array();
+    int place = 0;
+    for (size_t i = 0; i < export->columns.count; i++)
+        if (!export->columns.items[i].stays)
+            append(row, cell_of(stmt, place++, export->columns.items[i].letter));
+    export->rows++;
+    if (export->files->progress != NULL && export->rows % PROGRESS_ROWS == 0)
+        export->files->progress(export->files->context, export->table->name, export->rows);
+    return move_write(&export->writer, row, err);
+}
+
 /* SELECT of the columns that move; the same names as a list in `names`. */
-static const char *select_text(struct export *export, const struct move_table *table,
-                               const struct move_columns *columns, json_t *names)
+static const char *select_text(struct export *export, json_t *names)
 {
     const char *list = "";
-    for (size_t i = 0; i < columns->count; i++) {
-        if (columns->items[i].stays)
+    for (size_t i = 0; i < export->columns.count; i++) {
+        const struct move_column *column = &export->columns.items[i];
+        if (column->stays)
             continue;
-        append(names, json_string(columns->items[i].name));
-        list = arena_format(export->arena, "%s%s%s", list, list[0] == '\0' ? "" : ", ",
-                            columns->items[i].name);
+        append(names, json_string(column->name));
+        list =
+            arena_format(export->arena, "%s%s%s", list, list[0] == '\0' ? "" : ", ", column->name);
     }
-    return arena_format(export->arena, "SELECT %s FROM %s", list, table->name);
+    return arena_format(export->arena, "SELECT %s FROM %s", list, export->table->name);
 }
 
 static enum status write_table(struct export *export, const struct move_table *table,
                                struct err *err)
 {
-    struct move_columns columns;
     int64_t count = 0;
     CLEANUP(json_decrefp) json_t *head = json_object();
     json_t *names = json_array();
-    enum db_dialect dialect = db_dialect(export->db);
-    move_table_columns(table, dialect, export->arena, &columns);
-    const char *sql = select_text(export, table, &columns, names);
+    export->table = table;
+    move_table_columns(table, db_dialect(export->db), export->arena, &export->columns);
+    const char *sql = select_text(export, names);
     json_put_string(head, "table", table->name);
     json_put(head, "columns", names);
-    if (move_write(&export->writer, head, err) != STATUS_OK)
+    if (move_write(&export->writer, head, err) != STATUS_OK ||
+        each_row(export, table->name, sql, write_row, &count, err) != STATUS_OK)
         return err->code;
-    enum status status = dialect == DB_POSTGRES
-                             ? write_by_cursor(export, table, &columns, sql, &count, err)
-                             : write_rows(export, table, &columns, sql, &count, err);
-    if (status == STATUS_OK)
-        json_put_int(export->counts, table->name, count);
-    return status;
+    json_put_int(export->counts, table->name, count);
+    return STATUS_OK;
+}
+
+/* --- files ----------------------------------------------------------------------------------- */
+
+static const char VALUES[] = "SELECT t.run, v.task, t.attempt, v.key FROM value v"
+                             " JOIN task t ON t.id = v.task WHERE v.json IS NULL";
+static const char LOGS[] = "SELECT t.run, t.id, t.attempt, NULL FROM task t WHERE t.attempt > 0"
+                           " UNION SELECT t.run, a.task, a.attempt, NULL FROM attempt a"
+                           " JOIN task t ON t.id = a.task";
+
+static enum status write_file(struct export *export, struct db_stmt *stmt, struct err *err)
+{
+    struct move_file file = {.run = db_int(stmt, 0),
+                             .task = db_int(stmt, 1),
+                             .attempt = db_int(stmt, 2),
+                             .value = db_is_null(stmt, 3) ? NULL : db_text(stmt, 3)};
+    return export->files->write(export->files->context, &file, &export->writer, err);
+}
+
+static enum status write_files(struct export *export, struct err *err)
+{
+    int64_t ignored = 0;
+    if (export->files->write == NULL)
+        return STATUS_OK;
+    if (each_row(export, "values", VALUES, write_file, &ignored, err) != STATUS_OK ||
+        each_row(export, "logs", LOGS, write_file, &ignored, err) != STATUS_OK)
+        return err->code;
+    return STATUS_OK;
 }
 
 /* --- all of it ------------------------------------------------------------------------------- */
@@ -193,8 +228,7 @@ static enum status write_all(struct export *export, int64_t now_us, struct move_
     for (const struct move_table *table = MOVE_TABLES; table->name != NULL; table++)
         if (!table->stays && write_table(export, table, err) != STATUS_OK)
             return err_wrap(err, "table '%s'", table->name);
-    if (export->files->write != NULL &&
-        export->files->write(export->files->context, &export->writer, err) != STATUS_OK)
+    if (write_files(export, err) != STATUS_OK)
         return err->code;
     json_t *end = json_object();
     json_put_int(end, "rows", export->rows);
@@ -213,7 +247,7 @@ enum status store_export(const struct store_options *options, int fd,
         return err->code;
     struct export export = {.db = store->db, .arena = arena, .files = files, .counts = counts};
     move_writer_init(&export.writer, fd);
-    enum status status = write_all(&export, store->now_us(), &result, err);
+    enum status status = write_all(&export, store_now_us(store), &result, err);
     result.rows = export.rows;
     result.bytes = export.writer.bytes;
     move_writer_fini(&export.writer);

@@ -268,7 +268,9 @@ static enum status take_lines(struct import *import, struct err *err)
             const json_t *counts = json_object_get(json_object_get(line, "end"), "tables");
             if (!json_equal(counts, import->counts))
                 return err_set(err, STATUS_CORRUPT, "the export has not the rows that it says");
-            return STATUS_OK;
+            return import->files->finish != NULL
+                       ? import->files->finish(import->files->context, err)
+                       : STATUS_OK;
         }
         if (take_line(import, line, err) != STATUS_OK)
             return err_wrap(err, "line %lld of the export", (long long)import->reader->lines);
@@ -370,7 +372,8 @@ static enum status fill_store(struct import *import, struct store *store,
     if (db_begin(db, err) != STATUS_OK || require_empty(import, err) != STATUS_OK ||
         read_head(import->reader, &head, err) != STATUS_OK ||
         clear_tables(import, err) != STATUS_OK || take_lines(import, err) != STATUS_OK ||
-        finish(import, head, store->now_us(), err) != STATUS_OK || db_commit(db, err) != STATUS_OK)
+        finish(import, head, store_now_us(store), err) != STATUS_OK ||
+        db_commit(db, err) != STATUS_OK)
         return err->code;
     *result = (struct move_result){.schema = STORE_SCHEMA,
                                    .epoch = json_get_int(head, "epoch", 0) + 1,

@@ -29,16 +29,17 @@ const struct move_table MOVE_TABLES[] = {
     {"block", "run first count", false, false},
     {"attempt", "task attempt generation state nonce/b host queued_at_us started_at_us ended_at_us"
         " reason exit_code detail/t log_bytes cpu_ms rss_kb", false, false},
-    {"ready", "scope class lane@p rank age_us@p task run queue/t@s", false, false},
+    {"ready", "scope class lane rank age_us task run", false, false},
     {"gate", "run rank task", false, false},
     {"timer", "scope due_at_us task", false, false},
     {"expansion", "scope task", false, false},
-    {"running", "host task lane@p", false, false},
+    {"running", "host task lane", false, false},
     {"value", "task key/t json/t bytes", false, false},
     {"event", "id at_us kind run task row_version old_state new_state generation attempt nonce/b"
         " actor/t reason data/t -xid@p", true, false},
     {"job", "id namespace/t queue lane handler/t payload/t dedupe/t rank retries retry_delay_ms"
-        " timeout_ms finish_on_lost_lease actor/t created_at_us result/t error/t", false, false},
+        " timeout_ms finish_on_lost_lease cancel_asked actor/t created_at_us result/t error/t",
+        false, false},
     {"dead", "task run lane at_us reason attempt detail/t", false, false},
     /* Logs and large values move as files, since not every store has them in a table. */
     {"chunk", "-kind -k1 -k2 -k3 -k4 -start_at -length -form -bytes/b", false, true},
