@@ -92,6 +92,13 @@ static enum status require_schema(struct store *store, struct err *err)
     return STATUS_OK;
 }
 
+void store_renew_maker(struct store *store)
+{
+    uint16_t maker = 0;
+    rng_bytes(&maker, sizeof maker);
+    store->ids.maker = maker & 0xFFF;
+}
+
 enum status store_open(const struct store_options *options, struct store **out, struct err *err)
 {
     CLEANUP(store_closep) struct store *store = mem_zalloc(1, sizeof *store);
@@ -99,9 +106,7 @@ enum status store_open(const struct store_options *options, struct store **out, 
     store->dags = idmap_new();
     store->lent = idmap_new();
     store->lane_cache = lane_cache_new();
-    uint16_t maker = 0;
-    rng_bytes(&maker, sizeof maker);
-    store->ids.maker = maker & 0xFFF;
+    store_renew_maker(store);
     if (db_open(options->url, options->mode, &store->db, err) != STATUS_OK)
         return err_wrap(err, "open the store");
     if (options->busy_timeout_ms > 0)

@@ -33,6 +33,9 @@ NODISCARD enum status store_repeat(struct store *store,
                                    const void *context, struct err *err);
 bool store_may_repeat(const struct store *store, enum status status);
 
+/* Other ids from here on: somebody else seems to make the same ones. */
+void store_renew_maker(struct store *store);
+
 /* A run number that nobody else gets. Inside a write transaction. */
 NODISCARD enum status store_take_run_id(struct store *store, int64_t *out_id, struct err *err);
 /* The first of `count` task ids that only this run gets. Inside a write transaction. */

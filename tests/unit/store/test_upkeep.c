@@ -190,7 +190,7 @@ Test(upkeep, each_planted_inconsistency_is_found)
         "UPDATE task SET state = 8, due_at_us = 5 WHERE state = 0",
         "INSERT INTO gate VALUES (1, 0, 999)",
         "UPDATE task SET state = 1 WHERE state = 0",
-        "UPDATE run SET active = active + 1",
+        "UPDATE run SET active = active + 5",
         "UPDATE run SET open_main = open_main + 1",
         "UPDATE run SET open_finally = open_finally - 1",
         "UPDATE task SET nonce = NULL WHERE state = 3",
