@@ -220,6 +220,27 @@ static inline struct task_row bench_row(struct bench_store *bench, const char *t
                          task_state_name(row_.state), wanted);                                     \
     } while (0)
 
+/* A look past the store's calls, or a change behind its back. */
+static inline int64_t bench_number(struct bench_store *bench, const char *sql, int64_t id)
+{
+    struct err err = {0};
+    struct db *db = NULL;
+    int64_t number = 0;
+    EXPECT_OK(db_open(bench->url, DB_READ_ONLY, &db, &err), &err);
+    EXPECT_OK(db_get_int(db, 0, &number, &err, sql, "i", id), &err);
+    db_close(db);
+    return number;
+}
+
+static inline void bench_sql(struct bench_store *bench, const char *sql)
+{
+    struct err err = {0};
+    struct db *db = NULL;
+    EXPECT_OK(db_open(bench->url, DB_READ_WRITE, &db, &err), &err);
+    EXPECT_OK(db_script(db, sql, &err), &err);
+    db_close(db);
+}
+
 /* Every rule between the tables holds. */
 static inline void bench_check(struct bench_store *bench)
 {
