@@ -99,7 +99,7 @@ enum status store_open(const struct store_options *options, struct store **out, 
     store->lent = idmap_new();
     uint16_t maker = 0;
     rng_bytes(&maker, sizeof maker);
-    store->ids.maker = maker & 0xFFF;
+    store->ids.maker = maker % ID_MAKERS;
     if (db_open(options->url, options->mode, &store->db, err) != STATUS_OK)
         return err_wrap(err, "open the store");
     if (options->busy_timeout_ms > 0)
