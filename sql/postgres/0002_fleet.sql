@@ -359,14 +359,15 @@ BEGIN
     INSERT INTO task (id, run, node, map_index, generation, state, attempt, failures, losses,
             parents, p_success, p_failed, p_upstream, p_skipped, p_removed, due_at_us,
             queued_at_us, reason, row_version)
-        VALUES (NEW.id, 0, 0, -1, 0, CASE WHEN wait_us > 0 THEN 1 ELSE 2 END, 0, 0, 0,
+        VALUES (NEW.id, 0, 0, -1, 0, CASE WHEN wait_us > 0 THEN 8 ELSE 2 END, 0, 0, 0,
             0, 0, 0, 0, 0, 0, CASE WHEN wait_us > 0 THEN now_us + wait_us END,
             CASE WHEN wait_us > 0 THEN NULL ELSE now_us END, 0, 0);
     IF wait_us > 0 THEN
         INSERT INTO timer (scope, due_at_us, task) VALUES (0, now_us + wait_us, NEW.id);
     ELSE
         INSERT INTO ready (scope, class, lane, rank, age_us, task, run)
-            VALUES (0, 0, lane_id, -coalesce(NEW.priority, 0), now_us, NEW.id, 0);
+            VALUES (0, CASE WHEN NEW.handler = 'noop' THEN 1 ELSE 0 END, lane_id,
+                -coalesce(NEW.priority, 0), now_us, NEW.id, 0);
     END IF;
     PERFORM pg_notify('eider_work', '');
     RETURN NEW;

@@ -87,6 +87,26 @@ CREATE TABLE chunk (
 
 ALTER TABLE run ADD COLUMN token TEXT NOT NULL DEFAULT ''; -- tells a repeated request from another
 
+-- Claimable work, in the order of claiming: urgency, then age of the run or job.
+ALTER TABLE ready RENAME TO ready_before;
+CREATE TABLE ready (
+    scope  INTEGER NOT NULL,
+    class  INTEGER NOT NULL, -- 0 needs a process, 1 runs inside the worker
+    lane   INTEGER NOT NULL,
+    rank   INTEGER NOT NULL, -- minus priority
+    age_us INTEGER NOT NULL, -- when its run or job was created
+    task   INTEGER NOT NULL,
+    run    INTEGER NOT NULL, -- 0: a job
+    PRIMARY KEY (scope, class, lane, rank, age_us, task)
+) WITHOUT ROWID;
+INSERT INTO ready (scope, class, lane, rank, age_us, task, run)
+    SELECT b.scope, b.class, l.id, b.rank, r.created_at_us, b.task, b.run
+    FROM ready_before b JOIN run r ON r.id = b.run JOIN queue q ON q.name = b.queue
+    JOIN lane l ON l.queue = q.id AND l.labels = '';
+DROP TABLE ready_before;
+
+ALTER TABLE running ADD COLUMN lane INTEGER NOT NULL DEFAULT 1;
+
 -- Jobs made by plain SQL, in the producer's own transaction:
 --
 --     INSERT INTO enqueue (queue, handler, payload) VALUES ('mail', 'send', '{"to": "me"}');
@@ -144,15 +164,16 @@ BEGIN
     INSERT INTO task (id, run, node, map_index, generation, state, attempt, failures, losses,
             parents, p_success, p_failed, p_upstream, p_skipped, p_removed, due_at_us,
             queued_at_us, reason, row_version)
-        SELECT j.id, 0, 0, -1, 0, CASE WHEN NEW.delay_ms > 0 THEN 1 ELSE 2 END, 0, 0, 0,
+        SELECT j.id, 0, 0, -1, 0, CASE WHEN NEW.delay_ms > 0 THEN 8 ELSE 2 END, 0, 0, 0,
             0, 0, 0, 0, 0, 0,
             CASE WHEN NEW.delay_ms > 0 THEN j.created_at_us + NEW.delay_ms * 1000 END,
             CASE WHEN NEW.delay_ms > 0 THEN NULL ELSE j.created_at_us END, 0, 0
         FROM job j WHERE j.id = last_insert_rowid();
     INSERT INTO ready (scope, class, lane, rank, age_us, task, run)
-        SELECT 0, 0, j.lane, j.rank, j.created_at_us, j.id, 0
+        SELECT 0, CASE WHEN j.handler = 'noop' THEN 1 ELSE 0 END, j.lane, j.rank,
+            j.created_at_us, j.id, 0
         FROM job j JOIN task t ON t.id = j.id WHERE j.id = last_insert_rowid() AND t.state = 2;
     INSERT INTO timer (scope, due_at_us, task)
         SELECT 0, t.due_at_us, t.id
-        FROM task t WHERE t.id = last_insert_rowid() AND t.state = 1;
+        FROM task t WHERE t.id = last_insert_rowid() AND t.state = 8;
 END;

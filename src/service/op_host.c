@@ -28,7 +28,8 @@ static const char *status_of(const struct service *service, const struct host_in
     return host->draining ? "draining" : "active";
 }
 
-static json_t *host_json(const struct service *service, const struct host_info *host)
+static json_t *host_json(const struct service *service, const struct host_info *host,
+                         int64_t leader)
 {
     json_t *object = json_build_object();
     int64_t now_us = service_now_us(service);
@@ -38,7 +39,7 @@ static json_t *host_json(const struct service *service, const struct host_info *
     json_put_id(object, "id", host->id);
     json_put_string(object, "name", host->name);
     json_put_string(object, "status", status_of(service, host));
-    json_put_bool(object, "leader", host->leads && is_here);
+    json_put_bool(object, "leader", host->id == leader);
     json_put_string(object, "kind", host->kind);
     json_put_string(object, "machine", host->machine);
     json_put_string(object, "version", host->version);
@@ -62,6 +63,7 @@ static json_t *host_json(const struct service *service, const struct host_info *
 struct host_listing {
     const struct service *service;
     const char *wanted; /* id or name; NULL: all */
+    int64_t leader;
     json_t *hosts;
 };
 
@@ -77,8 +79,27 @@ static enum status list_host(void *context, const struct host_info *host, struct
     (void)err;
     struct host_listing *listing = context;
     if (is_wanted(listing->wanted, host))
-        json_build_append(listing->hosts, host_json(listing->service, host));
+        json_build_append(listing->hosts, host_json(listing->service, host, listing->leader));
     return STATUS_OK;
+}
+
+/* The oldest daemon that lives. */
+static enum status look_for_leader(void *context, const struct host_info *host, struct err *err)
+{
+    (void)err;
+    struct host_listing *listing = context;
+    bool is_older = listing->leader == 0 || host->id < listing->leader;
+    if (is_older && str_equal(host->kind, "daemon") && is_living(listing->service, host))
+        listing->leader = host->id;
+    return STATUS_OK;
+}
+
+static enum status list_hosts(struct store *store, bool with_ended, struct host_listing *listing,
+                              struct err *err)
+{
+    if (store_host_each(store, false, look_for_leader, listing, err) != STATUS_OK)
+        return err->code;
+    return store_host_each(store, with_ended, list_host, listing, err);
 }
 
 enum status op_host_list(struct service *service, const json_t *request, json_t **out,
@@ -89,7 +110,7 @@ enum status op_host_list(struct service *service, const json_t *request, json_t 
     struct store *store = NULL;
     bool all = json_get_bool(request, "all", false);
     if (service_store_if_any(service, &store, err) != STATUS_OK ||
-        (store != NULL && store_host_each(store, all, list_host, &listing, err) != STATUS_OK))
+        (store != NULL && list_hosts(store, all, &listing, err) != STATUS_OK))
         return err->code;
     *out = json_build_list("hosts", TAKE(hosts));
     return STATUS_OK;
@@ -106,7 +127,7 @@ static enum status find_host(struct service *service, struct store *store, const
 {
     CLEANUP(json_decrefp) json_t *hosts = json_build_array();
     struct host_listing listing = {.service = service, .hosts = hosts, .wanted = wanted};
-    if (store_host_each(store, true, list_host, &listing, err) != STATUS_OK)
+    if (list_hosts(store, true, &listing, err) != STATUS_OK)
         return err->code;
     size_t i;
     json_t *host;
@@ -123,7 +144,7 @@ static enum status find_host(struct service *service, struct store *store, const
         return STATUS_OK;
     }
     listing.wanted = NULL;
-    if (store_host_each(store, true, list_host, &listing, err) != STATUS_OK)
+    if (list_hosts(store, true, &listing, err) != STATUS_OK)
         return err->code;
     const char *near = str_nearest(wanted, json_array_size(hosts), name_at, hosts);
     return err_set(err, STATUS_NOT_FOUND, "there is no host '%.100s'%s%s%s", wanted,

@@ -132,6 +132,17 @@ static enum status read_jobs(const json_t *request, struct arena *arena, struct 
     return STATUS_OK;
 }
 
+/* Which queue is not there, and what else could have been meant. */
+static enum status say_queue(struct store *store, const struct job_request *requests, size_t count,
+                             struct err *err)
+{
+    struct err problem = {0};
+    for (size_t i = 0; i < count; i++)
+        if (lookup_queue(store, requests[i].queue, &problem) == STATUS_NOT_FOUND)
+            *err = problem;
+    return err->code;
+}
+
 enum status op_job_enqueue(struct service *service, const json_t *request, json_t **out,
                            struct err *err)
 {
@@ -144,9 +155,10 @@ enum status op_job_enqueue(struct service *service, const json_t *request, json_
     struct job_request *requests = arena_array(arena, count, sizeof *requests);
     struct job_created *created = arena_array(arena, count, sizeof *created);
     if (read_jobs(request, arena, requests, service->actor, err) != STATUS_OK ||
-        service_store_new(service, &store, err) != STATUS_OK ||
-        store_jobs_enqueue(store, requests, count, created, &warning, err) != STATUS_OK)
+        service_store_new(service, &store, err) != STATUS_OK)
         return err->code;
+    if (store_jobs_enqueue(store, requests, count, created, &warning, err) != STATUS_OK)
+        return err->code == STATUS_NOT_FOUND ? say_queue(store, requests, count, err) : err->code;
     service_wake(service);
     json_t *jobs = json_build_array();
     for (size_t i = 0; i < count; i++) {

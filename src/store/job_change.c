@@ -1,205 +1,124 @@
 /*
  * job_change: what people do to plain jobs.
  *
- * Each change reads the job, decides, leaves the old place and saves the row guarded by state,
- * attempt and version. Hosts go the same way, first the place, then the row, so that nobody waits
- * for the other; who comes second finds nothing, and looks again.
+ * Each change reads the job, decides, and saves it guarded by state, attempt and version; who finds
+ * that somebody else came first looks again.
  */
 #include "base/mem.h"
 #include "base/str.h"
 #include "model/event_kind.h"
 #include "store/channel.h"
 #include "store/job.h"
-#include "store/rows.h"
-#include "store/store_priv.h"
+#include "store/work.h"
 
-enum { RACES_MAX = 10, PURGE_PORTION = 1000 };
+enum { PURGE_PORTION = 1000 };
 
 struct job_change {
-    struct store *store;
-    struct db *db;
-    struct arena *arena;
-    const char *actor;
-    int64_t now_us;
+    struct work work;
+    struct task_row *task;
     int64_t run_after_us; /* reschedule */
-    struct task_row task;
-    int64_t lane;
-    int64_t rank;
-    bool cancel_asked;
-    bool was_overtaken; /* somebody changed the job meanwhile */
 };
-
-/* --- reading --------------------------------------------------------------------------------- */
-
-static const char JOB_GET[] = "SELECT lane, rank, cancel_asked FROM job WHERE id = $1";
-
-static enum status load(struct job_change *change, int64_t id, struct err *err)
-{
-    struct db_stmt *stmt = NULL;
-    bool row = false;
-    if (db_query(change->db, &stmt, err, JOB_GET, "i", id) != STATUS_OK ||
-        db_step(stmt, &row, err) != STATUS_OK)
-        return err->code;
-    if (!row)
-        return err_set(err, STATUS_NOT_FOUND, "there is no job %lld", (long long)id);
-    change->lane = db_int(stmt, 0);
-    change->rank = db_int(stmt, 1);
-    change->cancel_asked = db_int(stmt, 2) != 0;
-    db_reset(stmt);
-    return task_row_load(change->db, change->arena, id, &change->task, err);
-}
-
-/* --- places and rows ------------------------------------------------------------------------- */
-
-static const char READY_REMOVE[] =
-    "DELETE FROM ready WHERE scope = 0 AND class = 0 AND lane = $1 AND rank = $2 AND task = $3";
-static const char READY_ADD[] = "INSERT INTO ready (scope, class, lane, rank, age_us, task, run)"
-                                " VALUES (0, 0, $1, $2, $3, $4, 0)";
-static const char TIMER_REMOVE[] =
-    "DELETE FROM timer WHERE scope = 0 AND due_at_us = $1 AND task = $2";
-static const char TIMER_ADD[] = "INSERT INTO timer (scope, due_at_us, task) VALUES (0, $1, $2)";
-_Static_assert(CLASS_PROCESS == 0, "as in the SQL");
-
-static enum status overtaken(struct job_change *change, struct err *err)
-{
-    change->was_overtaken = true;
-    return err_set(err, STATUS_CONFLICT, "job %lld is being changed by others all the time",
-                   (long long)change->task.id);
-}
-
-static enum status leave_place(struct job_change *change, struct err *err)
-{
-    const struct task_row *task = &change->task;
-    if (task_state_is_final(task->state))
-        return STATUS_OK;
-    enum status status = task->state == TASK_QUEUED
-                             ? db_do(change->db, err, READY_REMOVE, "iii", change->lane,
-                                     change->rank, task->id)
-                             : db_do(change->db, err, TIMER_REMOVE, "ii", task->due_at_us, task->id);
-    if (status != STATUS_OK)
-        return status;
-    return db_changes(change->db) == 1 ? STATUS_OK : overtaken(change, err);
-}
-
-static enum status take_place(struct job_change *change, struct err *err)
-{
-    const struct task_row *task = &change->task;
-    if (task_state_is_final(task->state))
-        return STATUS_OK;
-    if (task->state != TASK_QUEUED)
-        return db_do(change->db, err, TIMER_ADD, "ii", task->due_at_us, task->id);
-    if (db_do(change->db, err, READY_ADD, "iiii", change->lane, change->rank, task->queued_at_us,
-              task->id) != STATUS_OK)
-        return err->code;
-    return db_notify(change->db, STORE_CHANNEL_WORK, "", err);
-}
-
-static const char TASK_SAVE[] =
-    "UPDATE task SET generation = $5, state = $6, host = $7, failures = $8, losses = $9,"
-    " due_at_us = $10, queued_at_us = $11, started_at_us = $12, ended_at_us = $13, reason = $14,"
-    " exit_code = $15, detail = $16, row_version = row_version + 1"
-    " WHERE id = $1 AND state = $2 AND attempt = $3 AND row_version = $4";
-static const char EVENT_ADD[] =
-    "INSERT INTO event (at_us, kind, run, task, row_version, old_state, new_state, generation,"
-    " attempt, actor, reason) VALUES ($1, $2, 0, $3, $4, $5, $6, $7, $8, $9, $10)";
-
-static enum status write_event(struct job_change *change, enum event_kind kind, struct err *err)
-{
-    const struct task_row *task = &change->task;
-    return db_do(change->db, err, EVENT_ADD, "iiiiiiiiti", change->now_us, (int64_t)kind, task->id,
-                 task->row_version + 1, (int64_t)task->read_state, (int64_t)task->state,
-                 task->generation, task->attempt, change->actor, (int64_t)task->reason);
-}
-
-static enum status save(struct job_change *change, enum event_kind kind, struct err *err)
-{
-    const struct task_row *task = &change->task;
-    if (db_do(change->db, err, TASK_SAVE, "iiiiiiziizzzzixt", task->id, (int64_t)task->read_state,
-              task->read_attempt, task->row_version, task->generation, (int64_t)task->state,
-              task->host, task->failures, task->losses, task->due_at_us, task->queued_at_us,
-              task->started_at_us, task->ended_at_us, (int64_t)task->reason, task->exit_code,
-              task->detail) != STATUS_OK)
-        return err->code;
-    if (db_changes(change->db) != 1)
-        return overtaken(change, err);
-    if (take_place(change, err) != STATUS_OK)
-        return err->code;
-    return write_event(change, kind, err);
-}
 
 /* --- the frame ------------------------------------------------------------------------------- */
 
-typedef enum status (*change_fn)(struct job_change *change, struct err *err);
+typedef enum status (*decide_fn)(struct job_change *change, struct err *err);
 
-static enum status change_once(struct job_change *change, int64_t id, change_fn decide,
-                               struct err *err)
+struct change_call {
+    int64_t job;
+    const char *actor;
+    decide_fn decide;
+    int64_t run_after_us;
+};
+
+static const char JOB_EXISTS[] = "SELECT count(*) FROM job WHERE id = $1";
+
+/* A task of a run is not meant, though it has a row of the same kind. */
+static enum status load(struct job_change *change, int64_t id, struct err *err)
 {
-    CLEANUP(db_endp) struct db *db = change->db;
-    change->was_overtaken = false;
-    change->now_us = store_now_us(change->store);
-    if (db_begin(db, err) != STATUS_OK || load(change, id, err) != STATUS_OK ||
-        decide(change, err) != STATUS_OK)
+    int64_t found = 0;
+    if (db_get_int(change->work.db, 0, &found, err, JOB_EXISTS, "i", id) != STATUS_OK)
         return err->code;
-    return db_commit(db, err);
+    if (found == 0)
+        return err_set(err, STATUS_NOT_FOUND, "there is no job %lld", (long long)id);
+    return work_task(&change->work, id, &change->task, err);
 }
 
-static enum status change_job(struct job_change *change, struct store *store, int64_t id,
-                              change_fn decide, struct err *err)
+static enum status save(struct job_change *change, struct err *err)
 {
-    CLEANUP(arena_freep) struct arena *arena = arena_new();
-    change->store = store;
-    change->db = store->db;
-    change->arena = arena;
-    enum status status = STATUS_OK;
-    for (int i = 0; i < RACES_MAX; i++) {
-        status = change_once(change, id, decide, err);
-        if (status == STATUS_OK || !change->was_overtaken)
-            break;
-    }
+    enum status status = work_save(&change->work, err);
+    if (status == STATUS_OK)
+        status = db_commit(change->work.db, err);
+    /* Somebody came first: nothing happened, and another look tells what is left to do. */
+    if (status == STATUS_CONFLICT)
+        return err_set(err, STATUS_BUSY, "job %lld is being changed by others all the time",
+                       (long long)change->task->id);
     return status;
+}
+
+static enum status change_once(struct store *store, const void *context, struct err *err)
+{
+    const struct change_call *call = context;
+    CLEANUP(db_endp) struct db *db = store->db;
+    if (db_begin(db, err) != STATUS_OK)
+        return err->code;
+    struct job_change change = {.run_after_us = call->run_after_us};
+    work_init(&change.work, store, call->actor);
+    enum status status = load(&change, call->job, err);
+    if (status == STATUS_OK)
+        status = call->decide(&change, err);
+    if (status == STATUS_OK)
+        status = save(&change, err);
+    work_fini(&change.work);
+    return status;
+}
+
+static enum status change_job(struct store *store, const struct change_call *call, struct err *err)
+{
+    return store_repeat(store, change_once, call, err);
 }
 
 static enum status refuse(const struct job_change *change, const char *why, struct err *err)
 {
-    return err_set(err, STATUS_CONFLICT, "job %lld %s: %s", (long long)change->task.id, why,
-                   job_status_name(change->task.state));
+    return err_set(err, STATUS_CONFLICT, "job %lld %s: %s", (long long)change->task->id, why,
+                   job_status_name(change->task->state));
 }
 
 /* --- cancel ---------------------------------------------------------------------------------- */
 
 static const char CANCEL_ASK[] = "UPDATE job SET cancel_asked = 1 WHERE id = $1";
 
-/* Its owner ends it; the row's version rises, so that nobody overlooks it. */
+/* Its owner sees the mark and ends the attempt. */
 static enum status ask_owner(struct job_change *change, struct err *err)
 {
-    if (change->cancel_asked)
+    struct work *work = &change->work;
+    struct run_row *run = NULL;
+    if (change->task->job->cancel_asked)
         return STATUS_OK;
-    if (db_do(change->db, err, CANCEL_ASK, "i", change->task.id) != STATUS_OK ||
-        write_event(change, EVENT_JOB_CANCEL_ASKED, err) != STATUS_OK)
+    if (work_run(work, RUN_OF_JOBS, &run, err) != STATUS_OK ||
+        db_do(work->db, err, CANCEL_ASK, "i", change->task->id) != STATUS_OK)
         return err->code;
-    return db_notify(change->db, STORE_CHANNEL_STOP, "", err);
+    work_event(work, EVENT_JOB_CANCEL_ASKED, run, change->task, NULL);
+    return db_notify(work->db, STORE_CHANNEL_STOP, "", err);
 }
 
 static enum status cancel(struct job_change *change, struct err *err)
 {
-    struct task_row *task = &change->task;
+    struct task_row *task = change->task;
+    struct run_row *run = NULL;
     if (task_state_is_final(task->state))
         return refuse(change, "is over already", err);
     if (task->state == TASK_RUNNING)
         return ask_owner(change, err);
-    if (leave_place(change, err) != STATUS_OK)
+    if (work_run(&change->work, RUN_OF_JOBS, &run, err) != STATUS_OK)
         return err->code;
-    task->state = TASK_CANCELLED;
-    task->reason = REASON_CANCELLED;
-    task->due_at_us = 0;
-    task->ended_at_us = change->now_us;
-    return save(change, EVENT_TASK_ENDED, err);
+    return work_end_task(&change->work, run, task,
+                         (struct ending){TASK_CANCELLED, REASON_CANCELLED, NULL}, err);
 }
 
 enum status store_job_cancel(struct store *store, int64_t id, const char *actor, struct err *err)
 {
-    struct job_change change = {.actor = actor};
-    return change_job(&change, store, id, cancel, err);
+    return change_job(store, &(struct change_call){.job = id, .actor = actor, .decide = cancel},
+                      err);
 }
 
 /* --- retry ----------------------------------------------------------------------------------- */
@@ -211,70 +130,83 @@ static const char DEAD_DROP[] = "DELETE FROM dead WHERE task = $1";
 
 static enum status forget_outcome(struct job_change *change, struct err *err)
 {
-    const struct task_row *task = &change->task;
+    struct db *db = change->work.db;
+    const struct task_row *task = change->task;
     bool had_attempt =
         task->attempt > 0 && task_state_is_final(task->state) && task->started_at_us != 0;
-    if (had_attempt && task_row_keep_attempt(change->db, task, task->state, err) != STATUS_OK)
+    if (had_attempt && task_row_keep_attempt(db, task, task->state, err) != STATUS_OK)
         return err->code;
-    if (db_do(change->db, err, JOB_RENEW, "i", task->id) != STATUS_OK ||
-        db_do(change->db, err, VALUES_DROP, "i", task->id) != STATUS_OK)
+    if (db_do(db, err, JOB_RENEW, "i", task->id) != STATUS_OK ||
+        db_do(db, err, VALUES_DROP, "i", task->id) != STATUS_OK)
         return err->code;
-    return db_do(change->db, err, DEAD_DROP, "i", task->id);
+    return db_do(db, err, DEAD_DROP, "i", task->id);
 }
 
 static enum status retry(struct job_change *change, struct err *err)
 {
-    struct task_row *task = &change->task;
+    struct task_row *task = change->task;
+    struct run_row *run = NULL;
     if (task->state == TASK_RUNNING)
         return refuse(change, "runs; cancel it first", err);
     if (task->state == TASK_QUEUED)
         return refuse(change, "waits for a free slot already", err);
-    if (leave_place(change, err) != STATUS_OK || forget_outcome(change, err) != STATUS_OK)
+    if (forget_outcome(change, err) != STATUS_OK ||
+        work_run(&change->work, RUN_OF_JOBS, &run, err) != STATUS_OK)
         return err->code;
     task->generation++;
-    task->state = TASK_QUEUED;
     task->failures = task->losses = 0;
     task->host = 0;
     task->due_at_us = task->started_at_us = task->ended_at_us = 0;
-    task->queued_at_us = change->now_us;
     task->reason = REASON_NONE;
     task->exit_code = -1;
     task->detail = NULL;
-    return save(change, EVENT_TASK_CLEARED, err);
+    task->log_bytes = task->cpu_ms = task->rss_kb = 0;
+    task->state = TASK_NONE;
+    work_queue(&change->work, task);
+    work_event(&change->work, EVENT_TASK_CLEARED, run, task, NULL);
+    return STATUS_OK;
 }
 
 enum status store_job_retry(struct store *store, int64_t id, const char *actor, struct err *err)
 {
-    struct job_change change = {.actor = actor};
-    return change_job(&change, store, id, retry, err);
+    return change_job(store, &(struct change_call){.job = id, .actor = actor, .decide = retry},
+                      err);
 }
 
 /* --- reschedule ------------------------------------------------------------------------------ */
 
 static enum status reschedule(struct job_change *change, struct err *err)
 {
-    struct task_row *task = &change->task;
+    struct task_row *task = change->task;
+    struct run_row *run = NULL;
     if (task_state_is_final(task->state))
         return refuse(change, "is over already", err);
     if (task->state == TASK_RUNNING)
         return refuse(change, "runs already", err);
-    if (leave_place(change, err) != STATUS_OK)
+    if (work_run(&change->work, RUN_OF_JOBS, &run, err) != STATUS_OK)
         return err->code;
-    bool is_due = change->run_after_us <= change->now_us;
-    if (is_due)
-        task->state = TASK_QUEUED;
-    else if (task->state != TASK_UP_FOR_RETRY)
-        task->state = TASK_SCHEDULED;
-    task->due_at_us = is_due ? 0 : change->run_after_us;
-    task->queued_at_us = is_due ? change->now_us : 0;
-    return save(change, EVENT_JOB_RESCHEDULED, err);
+    if (change->run_after_us > change->work.now_us) {
+        task->state = TASK_UP_FOR_RETRY;
+        task->due_at_us = change->run_after_us;
+        task->queued_at_us = 0;
+        task->dirty = true;
+    } else if (task->state != TASK_QUEUED) {
+        task->due_at_us = 0;
+        work_queue(&change->work, task);
+    }
+    work_event(&change->work, EVENT_JOB_RESCHEDULED, run, task, NULL);
+    return STATUS_OK;
 }
 
 enum status store_job_reschedule(struct store *store, int64_t id, int64_t run_after_us,
                                  const char *actor, struct err *err)
 {
-    struct job_change change = {.actor = actor, .run_after_us = run_after_us};
-    return change_job(&change, store, id, reschedule, err);
+    return change_job(store,
+                      &(struct change_call){.job = id,
+                                            .actor = actor,
+                                            .decide = reschedule,
+                                            .run_after_us = run_after_us},
+                      err);
 }
 
 /* --- purge ----------------------------------------------------------------------------------- */
