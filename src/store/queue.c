@@ -146,9 +146,9 @@ static enum status no_such_queue(struct store *store, const char *name, struct e
     if (status != STATUS_OK)
         return status;
     return err_set(err, STATUS_NOT_FOUND,
-                   "there is no queue '%.100s'%s%s%s; `eider queues set %.100s` makes it", name,
-                   near != NULL ? ", did you mean '" : "", near != NULL ? near : "",
-                   near != NULL ? "'?" : "", name);
+                   "there is no queue '%.100s'; %s%s%s`eider queues set %.100s` makes it", name,
+                   near != NULL ? "did you mean '" : "", near != NULL ? near : "",
+                   near != NULL ? "'? " : "", name);
 }
 
 enum status store_queue_load(struct store *store, struct arena *arena, const char *name,
