@@ -94,7 +94,7 @@ void store_renew_maker(struct store *store)
 {
     uint16_t maker = 0;
     rng_bytes(&maker, sizeof maker);
-    store->ids.maker = maker & 0xFFF;
+    store->ids.maker = maker % ID_MAKERS;
 }
 
 enum status store_open(const struct store_options *options, struct store **out, struct err *err)
