@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "os/file.h"
-#include "os/file_tree.h"
 #include "service/json_build.h"
 #include "service/move_blob.h"
 #include "service/op_handlers.h"
@@ -149,8 +148,7 @@ enum status op_store_import(struct service *service, const json_t *request, json
     if (fd < 0)
         return err_errno(err, errno, "read '%s'", path);
     service_close_store(service);
-    if (file_tree_make(service->home, 0700, err) != STATUS_OK ||
-        service_blob(service, &moving.blob.blob, err) != STATUS_OK)
+    if (service_blob(service, &moving.blob.blob, err) != STATUS_OK)
         return err->code;
     enum status status = store_import(&options, fd, &files, &result, err);
     move_blob_fini(&moving.blob);

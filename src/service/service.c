@@ -70,24 +70,46 @@ struct store_options service_store_options(const struct service *service, enum d
     };
 }
 
+static enum status open_store(struct service *service, enum db_mode mode, struct store **out,
+                              struct err *err)
+{
+    CLEANUP(mem_freep) char *url = NULL;
+    struct store_options options = service_store_options(service, mode, &url);
+    struct store *store = NULL;
+    if (store_open(&options, &store, err) != STATUS_OK)
+        return err->code;
+    service_close_store(service);
+    service->store = store;
+    service->store_mode = mode;
+    *out = store;
+    return STATUS_OK;
+}
+
 enum status service_store(struct service *service, enum db_mode mode, struct store **out,
                           struct err *err)
 {
     bool fits =
         service->store != NULL && (service->store_mode == DB_READ_WRITE || mode == DB_READ_ONLY);
     if (!fits) {
-        CLEANUP(mem_freep) char *url = NULL;
-        struct store_options options = service_store_options(service, mode, &url);
-        struct store *store = NULL;
-        if (require_store(service, url, err) != STATUS_OK ||
-            store_open(&options, &store, err) != STATUS_OK)
+        CLEANUP(mem_freep) char *url = service_store_url(service);
+        if (require_store(service, url, err) != STATUS_OK)
             return err->code;
-        service_close_store(service);
-        service->store = store;
-        service->store_mode = mode;
+        return open_store(service, mode, out, err);
     }
     *out = service->store;
     return STATUS_OK;
+}
+
+enum status service_store_new(struct service *service, struct store **out, struct err *err)
+{
+    if (service->store != NULL && service->store_mode == DB_READ_WRITE) {
+        *out = service->store;
+        return STATUS_OK;
+    }
+    if (service->make_home != NULL &&
+        service->make_home(service->make_home_context, err) != STATUS_OK)
+        return err->code;
+    return open_store(service, DB_READ_WRITE, out, err);
 }
 
 enum status service_store_if_any(struct service *service, struct store **out, struct err *err)

@@ -4,6 +4,7 @@
  */
 #include "base/id.h"
 #include "base/idmap.h"
+#include "model/event_kind.h"
 #include "store/db.h"
 #include "store/store.h"
 
@@ -33,8 +34,15 @@ NODISCARD enum status store_repeat(struct store *store,
                                    const void *context, struct err *err);
 bool store_may_repeat(const struct store *store, enum status status);
 
+/* Other ids from here on: somebody else seems to make the same ones. */
+void store_renew_maker(struct store *store);
+
 /* A run number that nobody else gets. Inside a write transaction. */
 NODISCARD enum status store_take_run_id(struct store *store, int64_t *out_id, struct err *err);
 /* The first of `count` task ids that only this run gets. Inside a write transaction. */
 NODISCARD enum status store_take_task_ids(struct store *store, int64_t run, int64_t count,
                                           int64_t *out_first, struct err *err);
+
+/* An event that is about no run or task; `data` is JSON. Inside a write transaction. */
+NODISCARD enum status store_tell(struct store *store, enum event_kind kind, const char *actor,
+                                 const char *data, struct err *err);

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "model/dag_read.h"
 #include "model/dag_write.h"
+#include "store/lane_priv.h"
 #include "store/store_priv.h"
 
 /* --- saving ---------------------------------------------------------------------------------- */
@@ -132,7 +133,7 @@ enum status store_version_save(struct store *store, const struct dag *dag,
     CLEANUP(db_endp) struct db *db = store->db;
     struct version_ref ref = {0};
     if (db_begin(db, err) != STATUS_OK || save(store, dag, source, &ref, err) != STATUS_OK ||
-        db_commit(db, err) != STATUS_OK)
+        lanes_ensure(store, dag, err) != STATUS_OK || db_commit(db, err) != STATUS_OK)
         return err_wrap(err, "keep the version of DAG '%s'", dag->id);
     *out = ref;
     return STATUS_OK;
