@@ -135,12 +135,12 @@ def test_to_postgresql_and_back(eider, postgres):
     server = {"EIDER_STORE": postgres}
     back = home(eider, "back")
 
-    eider("store", "export", eider.folder / "there", "--logs", code=0)
-    eider("store", "import", eider.folder / "there", env=server, code=0)
+    eider("store", "export", eider.folder / "there.jsonl", "--logs", code=0)
+    eider("store", "import", eider.folder / "there.jsonl", env=server, code=0)
     assert everything(eider, server) == before
     eider("store", "check", env=server, code=0)
-    eider("store", "export", eider.folder / "back", "--logs", env=server, code=0)
-    eider("store", "import", eider.folder / "back", env=back, code=0)
+    eider("store", "export", eider.folder / "back.jsonl", "--logs", env=server, code=0)
+    eider("store", "import", eider.folder / "back.jsonl", env=back, code=0)
 
     assert everything(eider, back) == before
     (eider.folder / "evidence.open").touch()
@@ -148,4 +148,4 @@ def test_to_postgresql_and_back(eider, postgres):
     assert eider.evidence.count("quick") == 1
     assert eider.evidence.count(LAST) == 1
     # Numbers on the server go on behind those that came in.
-    assert eider("store", "import", eider.folder / "back", env=server).code != 0
+    assert eider("store", "import", eider.folder / "back.jsonl", env=server).code != 0
