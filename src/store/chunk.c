@@ -10,16 +10,15 @@
 
 static const char CHUNK_LAST[] = "SELECT start_at, length, form FROM chunk WHERE " OF_KEY
                                  " ORDER BY start_at DESC, form DESC LIMIT 1";
-static const char CHUNK_SAME[] = "SELECT length, bytes FROM chunk WHERE " OF_KEY
-                                 " AND start_at = $6 AND form = $7";
+static const char CHUNK_SAME[] =
+    "SELECT length, bytes FROM chunk WHERE " OF_KEY " AND start_at = $6 AND form = $7";
 static const char CHUNK_INSERT[] =
     "INSERT INTO chunk (kind, k1, k2, k3, k4, start_at, length, form, bytes)"
     " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
-static const char CHUNK_RANGE[] =
-    "SELECT start_at, length, form, bytes FROM chunk WHERE " OF_KEY
-    " AND form < 2 AND start_at < $7 AND start_at >="
-    " (SELECT coalesce(max(start_at), 0) FROM chunk WHERE " OF_KEY
-    " AND form < 2 AND start_at <= $6) ORDER BY start_at";
+static const char CHUNK_RANGE[] = "SELECT start_at, length, form, bytes FROM chunk WHERE " OF_KEY
+                                  " AND form < 2 AND start_at < $7 AND start_at >="
+                                  " (SELECT coalesce(max(start_at), 0) FROM chunk WHERE " OF_KEY
+                                  " AND form < 2 AND start_at <= $6) ORDER BY start_at";
 static const char CHUNK_FIRST_RAW[] =
     "SELECT coalesce(min(start_at), -1) FROM chunk WHERE " OF_KEY " AND form = 0";
 static const char CHUNK_RAW_ONES[] =
