@@ -283,16 +283,18 @@ static enum status put_in(struct log_ship *self, struct batch *batch, struct shi
     struct err problem = {0};
     if (learn_sent(self, shipment, err) != STATUS_OK)
         return err->code;
-    if (shipment->is_sealed)
-        return STATUS_OK;
     size_t pieces = batch->count;
     size_t bytes = batch->bytes;
     enum status status = look_at(self, shipment, &file, &problem);
-    if (status == STATUS_OK && file == NULL && shipment->stage == STAGE_ENDED) {
+    if (status == STATUS_OK && file == NULL && shipment->stage == STAGE_ENDED &&
+        !shipment->is_sealed) {
         forget(self, shipment); /* it never wrote anything, or its run was deleted */
         return STATUS_OK;
     }
-    if (status == STATUS_OK && file != NULL)
+    if (status == STATUS_OK && shipment->is_sealed && shipment->size > shipment->sent)
+        status = err_set(&problem, STATUS_CONFLICT, "the store has its end at %lld, here are %lld",
+                         (long long)shipment->sent, (long long)shipment->size);
+    if (status == STATUS_OK && file != NULL && !shipment->is_sealed)
         status = load(self, batch, shipment, file, &problem);
     if (status != STATUS_OK) {
         batch->count = pieces;

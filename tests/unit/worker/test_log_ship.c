@@ -203,7 +203,7 @@ Test(log_ship, logs_wait_until_the_store_is_there)
 /* One task that a host has claimed. */
 static struct claim claim_one(void)
 {
-    bench_start(&bench, "{\"id\":\"d\",\"tasks\":[{\"id\":\"a\",\"run\":\"x\"}]}");
+    bench_start(&bench, "{\"tasks\": {\"a\": {\"run\": \"x\"}}}");
     struct advance_result result = bench_advance(&bench, NULL, 0, 1);
     cr_assert_eq(result.claims_count, 1);
     return result.claims[0];
@@ -256,11 +256,12 @@ Test(log_ship, bytes_that_are_in_the_store_already_are_not_replaced)
     struct blob_key key = local_logs_key(4, 4, 1);
     struct store_blob_piece other = {.key = key, .bytes = "other", .length = 5, .ends = true};
     EXPECT_OK(store_blob_append(bench.store, &other, 1, &err), &err);
-    write_local(&key, 0, 3);
+    write_local(&key, 0, 8);
     struct log_ship *ship = start(bench.url);
     log_ship_ended(ship, 4, 4, 1);
-    (void)log_ship_stop(ship, PATIENCE_MS);
+    cr_assert(log_ship_stop(ship, PATIENCE_MS));
     cr_assert_eq(state_of(&key).size, 5);
+    cr_assert(is_local(&key));
 }
 
 static void ship_until_killed(void)
