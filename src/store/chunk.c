@@ -148,7 +148,7 @@ static enum status append_piece(struct store *store, const struct chunk_write *w
 
 static enum status append_one(struct store *store, const struct chunk_write *write, struct err *err)
 {
-    struct chunk_state state;
+    struct chunk_state state = {0};
     if (lock(store, &write->key, err) != STATUS_OK ||
         chunk_state(store, &write->key, &state, err) != STATUS_OK ||
         append_piece(store, write, &state, err) != STATUS_OK)

@@ -3,6 +3,7 @@
  */
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -266,6 +267,7 @@ Test(log_ship, bytes_that_are_in_the_store_already_are_not_replaced)
 
 static void ship_until_killed(void)
 {
+    cr_assert_eq(prctl(PR_SET_PDEATHSIG, SIGKILL), 0);
     struct log_ship *ship = start(bench.url);
     for (int i = 1; i <= 3; i++)
         log_ship_follow(ship, 9, i, 1);
