@@ -173,32 +173,73 @@ Test(log_ship, many_short_logs_and_silent_ones_arrive)
     cr_assert_eq(local_entries(), 0);
 }
 
+/* A database that cannot be used until `make_place`. */
+struct away {
+    char place[80];
+    char url[600];
+};
+
+static struct away away_new(void)
+{
+    struct away away;
+    if (db_bench_is_postgres()) {
+        char option[128];
+        (void)snprintf(away.place, sizeof away.place, "later_%d", (int)getpid());
+        (void)snprintf(option, sizeof option, "options=-csearch_path%%3D%s", away.place);
+        db_bench_url(db_bench_server(), option, away.url, sizeof away.url);
+    } else {
+        (void)snprintf(away.place, sizeof away.place, "%s/later", bench.dir);
+        (void)snprintf(away.url, sizeof away.url, "sqlite:%s/eider.db", away.place);
+    }
+    return away;
+}
+
+static void make_place(const struct away *away)
+{
+    char sql[128];
+    (void)snprintf(sql, sizeof sql, "CREATE SCHEMA %s", away->place);
+    if (db_bench_is_postgres())
+        db_bench_script(db_bench_server(), sql);
+    else
+        cr_assert_eq(mkdir(away->place, 0700), 0);
+}
+
+static void remove_place(const struct away *away)
+{
+    struct err err = {0};
+    char sql[128];
+    (void)snprintf(sql, sizeof sql, "DROP SCHEMA %s CASCADE", away->place);
+    if (db_bench_is_postgres()) {
+        db_bench_script(db_bench_server(), sql);
+        return;
+    }
+    CLEANUP(file_closep) int fd = -1;
+    EXPECT_OK(file_open_directory(bench.dir, &fd, &err), &err);
+    EXPECT_OK(file_tree_remove(fd, "later", &err), &err);
+}
+
 Test(log_ship, logs_wait_until_the_store_is_there)
 {
-    char place[80], url[128];
-    (void)snprintf(place, sizeof place, "%s/later", bench.dir);
-    (void)snprintf(url, sizeof url, "sqlite:%s/eider.db", place);
+    struct err err = {0};
+    struct away away = away_new();
     struct blob_key key = local_logs_key(1, 1, 1);
-    struct log_ship *ship = start(url);
+    struct log_ship *ship = start(away.url);
     log_ship_follow(ship, 1, 1, 1);
     write_local(&key, 0, 70000);
     log_ship_ended(ship, 1, 1, 1);
     cr_assert_not(log_ship_stop(ship, 300));
     cr_assert(is_local(&key));
 
-    ship = start(url);
+    ship = start(away.url);
     log_ship_ended(ship, 1, 1, 1);
-    cr_assert_eq(mkdir(place, 0700), 0);
+    make_place(&away);
     cr_assert(log_ship_stop(ship, PATIENCE_MS));
-    struct err err = {0};
     store_close(bench.store);
-    EXPECT_OK(store_open(&(struct store_options){.url = url}, &bench.store, &err), &err);
+    EXPECT_OK(store_open(&(struct store_options){.url = away.url}, &bench.store, &err), &err);
     expect_stored(&key, 70000);
     cr_assert_not(is_local(&key));
-    int fd = -1;
-    EXPECT_OK(file_open_directory(bench.dir, &fd, &err), &err);
-    EXPECT_OK(file_tree_remove(fd, "later", &err), &err);
-    file_closep(&fd);
+    store_close(TAKE(bench.store));
+    remove_place(&away);
 }
 
 /* One task that a host has claimed. */
