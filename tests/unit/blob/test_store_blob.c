@@ -9,6 +9,7 @@
 #include "blob/store_blob.h"
 #include "os/file.h"
 #include "os/file_tree.h"
+#include "os/thread.h"
 #include "store_bench.h"
 
 static struct bench_store bench;
@@ -336,4 +337,75 @@ Test(store_blob, what_is_not_in_the_store_yet_is_read_from_the_directory)
     EXPECT_OK(file_open_directory("/tmp", &tmp, &err), &err);
     EXPECT_OK(file_tree_remove(tmp, dir + 5, &err), &err);
     file_closep(&tmp);
+}
+
+Test(store_blob, logs_lie_beside_a_file_and_inside_a_server)
+{
+    struct err err = {0};
+    char dir[64] = "/tmp/eider-place-XXXXXX", path[128];
+    cr_assert_not_null(mkdtemp(dir));
+    (void)snprintf(path, sizeof path, "%s/1", dir);
+    struct blob *logs = NULL;
+    EXPECT_OK(blob_open_for(bench.store, dir, &logs, &err), &err);
+    EXPECT_OK(blob_put(logs, &KEY, "x", 1, &err), &err);
+    cr_assert_eq(count("SELECT count(*) FROM chunk WHERE form < 2"), db_bench_is_postgres());
+    cr_assert_eq(access(path, F_OK) != 0, db_bench_is_postgres());
+    EXPECT_OK(blob_delete_all(logs, KEY.ids, 1, &err), &err);
+    blob_close(logs);
+    cr_assert_eq(rmdir(dir), 0);
+}
+
+enum { RACE_PIECE = 10, RACE_PIECES = 200 };
+
+struct racer {
+    char letter;
+    struct store *store;
+};
+
+/* Add pieces of its own letter wherever the blob ends, until it is long enough; then seal it. */
+static void race(void *context)
+{
+    struct racer *racer = context;
+    char bytes[RACE_PIECE];
+    memset(bytes, racer->letter, sizeof bytes);
+    struct err err = {0};
+    struct store_blob_state state = {0};
+    while (!state.is_sealed) {
+        if (store_blob_state(racer->store, &KEY, &state, &err) != STATUS_OK)
+            continue;
+        bool ends = state.size >= (uint64_t)RACE_PIECE * RACE_PIECES;
+        struct store_blob_piece piece = {.key = KEY,
+                                         .offset = state.size,
+                                         .bytes = bytes,
+                                         .length = ends ? 0 : sizeof bytes,
+                                         .ends = ends};
+        (void)!store_blob_append(racer->store, &piece, 1, &err);
+    }
+    (void)!store_blob_compact(racer->store, &KEY, &err);
+}
+
+Test(store_blob, writers_that_race_never_mix_their_pieces)
+{
+    struct err err = {0};
+    struct racer racers[3];
+    struct thread *threads[3];
+    for (int i = 0; i < 3; i++) {
+        struct store_options options = {.url = bench.url, .mode = DB_READ_WRITE};
+        racers[i].letter = (char)('a' + i);
+        EXPECT_OK(store_open(&options, &racers[i].store, &err), &err);
+    }
+    for (int i = 0; i < 3; i++)
+        EXPECT_OK(thread_start("racer", race, &racers[i], &threads[i], &err), &err);
+    for (int i = 0; i < 3; i++) {
+        thread_join(threads[i]);
+        store_close(racers[i].store);
+    }
+    char bytes[RACE_PIECE * RACE_PIECES + 1];
+    size_t got = 0;
+    struct blob_handle *reader = opened(blob, BLOB_READ);
+    EXPECT_OK(blob_range(reader, 0, bytes, sizeof bytes, &got, &err), &err);
+    cr_assert_eq(got, RACE_PIECE * RACE_PIECES);
+    for (size_t i = 0; i < got; i++)
+        cr_assert_eq(bytes[i], bytes[i - i % RACE_PIECE], "byte %zu", i);
+    blob_handle_close(reader);
 }

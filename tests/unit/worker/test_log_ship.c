@@ -348,3 +348,32 @@ Test(log_ship, killing_it_loses_nothing_and_doubles_nothing)
     }
     cr_assert_eq(local_entries(), 0);
 }
+
+/* Connections that break at any moment: what was not answered is sent again, once. */
+Test(log_ship, a_connection_that_breaks_loses_nothing_and_doubles_nothing)
+{
+    if (!db_bench_is_postgres())
+        cr_skip_test("there is no connection that could break");
+    char url[600], name[64], sql[256];
+    (void)snprintf(name, sizeof name, "application_name=ship_%d", (int)getpid());
+    db_bench_url(bench.url, name, url, sizeof url);
+    (void)snprintf(sql, sizeof sql,
+                   "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                   " WHERE application_name = 'ship_%d'",
+                   (int)getpid());
+    struct blob_key key = local_logs_key(2, 2, 1);
+    struct log_ship *ship = start(url);
+    log_ship_follow(ship, 2, 2, 1);
+    uint64_t size = 0;
+    for (int round = 0; round < 15; round++) {
+        for (int step = 0; step < 10; step++, size += 30011)
+            write_local(&key, size, 30011);
+        db_bench_script(db_bench_server(), sql);
+        wait_for(&key, size / 2, false);
+    }
+    log_ship_ended(ship, 2, 2, 1);
+    db_bench_script(db_bench_server(), sql);
+    cr_assert(log_ship_stop(ship, PATIENCE_MS));
+    expect_stored(&key, size);
+    cr_assert_eq(local_entries(), 0);
+}
