@@ -76,10 +76,13 @@ NODISCARD enum status service_store_new(struct service *service, struct store **
 /* For lists: *out is NULL when there is no store yet. */
 NODISCARD enum status service_store_if_any(struct service *service, struct store **out,
                                            struct err *err);
-/* Close the store: a restore takes its place. */
+/* Close the store, and the logs with it: a restore takes its place. */
 void service_close_store(struct service *service);
 
-/* Logs and large values. *out is NULL when nothing was ever written. */
+/*
+ * Logs and large values, until the store is opened for writing or closed. *out is NULL when nothing
+ * was ever written.
+ */
 NODISCARD enum status service_blob_if_any(struct service *service, struct blob **out,
                                           struct err *err);
 
