@@ -16,12 +16,11 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/json.h"
-#include "store/db.h"
+#include "store/store.h"
 
 struct blob;
 struct dag;
 struct settings;
-struct store;
 
 struct service_preview {
     const struct dag *dag;
@@ -55,6 +54,9 @@ struct service {
      */
     json_t *(*preview)(void *context, const struct service_preview *preview);
     void *preview_context;
+    /* How far something long is: now at this many rows of a table. NULL: nobody waits. */
+    void (*progress)(void *context, const char *table, int64_t rows);
+    void *progress_context;
 
     struct store *store;
     enum db_mode store_mode;
@@ -76,7 +78,10 @@ NODISCARD enum status service_store_new(struct service *service, struct store **
 /* For lists: *out is NULL when there is no store yet. */
 NODISCARD enum status service_store_if_any(struct service *service, struct store **out,
                                            struct err *err);
-/* Close the store, and the logs with it: a restore takes its place. */
+/* How the store is opened by itself; its URL, heap, goes to *out_url. */
+NODISCARD struct store_options service_store_options(const struct service *service,
+                                                     enum db_mode mode, char **out_url);
+/* Close the store, and the logs with it: another one takes its place. */
 void service_close_store(struct service *service);
 
 /*
@@ -85,6 +90,9 @@ void service_close_store(struct service *service);
  */
 NODISCARD enum status service_blob_if_any(struct service *service, struct blob **out,
                                           struct err *err);
+
+/* The same, made when it is missing. */
+NODISCARD enum status service_blob(struct service *service, struct blob **out, struct err *err);
 
 /* The store's URL with its path made absolute or relative to the state folder; heap. */
 NODISCARD char *service_store_url(const struct service *service);

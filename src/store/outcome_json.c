@@ -1,0 +1,174 @@
+#include "store/outcome_json.h"
+
+#include <string.h>
+
+#include "base/check.h"
+
+static const struct {
+    const char *key;
+    size_t offset;
+} NUMBERS[] = {
+    {"run", offsetof(struct outcome, run)},
+    {"started_at_us", offsetof(struct outcome, started_at_us)},
+    {"ended_at_us", offsetof(struct outcome, ended_at_us)},
+    {"log_bytes", offsetof(struct outcome, log_bytes)},
+    {"cpu_ms", offsetof(struct outcome, cpu_ms)},
+    {"rss_kb", offsetof(struct outcome, rss_kb)},
+    {"instances", offsetof(struct outcome, instances)},
+};
+
+/* --- out ------------------------------------------------------------------------------------- */
+
+static void append(json_t *array, json_t *taken)
+{
+    CHECK(json_array_append_new(array, taken) == 0);
+}
+
+static json_t *format_value(const struct outcome_value *value)
+{
+    json_t *object = json_object();
+    json_put_string(object, "key", value->key);
+    json_put_string(object, "json", value->json);
+    json_put_int(object, "bytes", value->bytes);
+    return object;
+}
+
+char *outcome_format(const struct outcome *outcome)
+{
+    CLEANUP(json_decrefp) json_t *object = json_object();
+    for (size_t i = 0; i < ARRAY_LEN(NUMBERS); i++) {
+        int64_t number = 0;
+        memcpy(&number, (const char *)outcome + NUMBERS[i].offset, sizeof number);
+        json_put_int(object, NUMBERS[i].key, number);
+    }
+    json_put_int(object, "kind", (int64_t)outcome->kind);
+    json_put_int(object, "reason", (int64_t)outcome->end.reason);
+    json_put_int(object, "exit_code", outcome->end.exit_code);
+    json_put_int(object, "result", (int64_t)outcome->end.result);
+    json_put_string(object, "detail", outcome->detail);
+    json_put_string(object, "label", outcome->label);
+    json_put_bool(object, "is_choice", outcome->is_choice);
+    json_t *values = json_array();
+    for (size_t i = 0; i < outcome->values_count; i++)
+        append(values, format_value(&outcome->values[i]));
+    json_put(object, "values", values);
+    json_t *chosen = json_array();
+    for (size_t i = 0; i < outcome->chosen_count; i++)
+        append(chosen, json_integer(outcome->chosen[i]));
+    json_put(object, "chosen", chosen);
+    return json_format(object);
+}
+
+/* --- in -------------------------------------------------------------------------------------- */
+
+static enum status refuse(const char *key, struct err *err)
+{
+    return err_set(err, STATUS_CORRUPT, "'%s' is missing or not what it should be", key);
+}
+
+static enum status parse_number(const json_t *object, const char *key, int64_t least, int64_t most,
+                                int64_t *out, struct err *err)
+{
+    const json_t *member = json_object_get(object, key);
+    if (!json_is_integer(member) || json_integer_value(member) < least ||
+        json_integer_value(member) > most)
+        return refuse(key, err);
+    *out = json_integer_value(member);
+    return STATUS_OK;
+}
+
+static enum status parse_text(const json_t *object, const char *key, struct arena *arena,
+                              const char **out, struct err *err)
+{
+    const json_t *member = json_object_get(object, key);
+    if (!json_is_string(member) && !json_is_null(member))
+        return refuse(key, err);
+    *out = json_is_string(member) ? arena_strdup(arena, json_string_value(member)) : NULL;
+    return STATUS_OK;
+}
+
+static enum status parse_end(const json_t *object, struct outcome *out, struct err *err)
+{
+    int64_t kind = 0;
+    int64_t reason = 0;
+    int64_t code = 0;
+    int64_t result = 0;
+    if (parse_number(object, "kind", 0, OUTCOME_LOST, &kind, err) != STATUS_OK ||
+        parse_number(object, "reason", 0, REASON_COUNT - 1, &reason, err) != STATUS_OK ||
+        parse_number(object, "exit_code", INT32_MIN, INT32_MAX, &code, err) != STATUS_OK ||
+        parse_number(object, "result", 0, TASK_STATE_COUNT - 1, &result, err) != STATUS_OK)
+        return err->code;
+    out->kind = (enum outcome_kind)kind;
+    out->end = (struct attempt_end){
+        .reason = (enum reason)reason, .exit_code = (int)code, .result = (enum task_state)result};
+    return STATUS_OK;
+}
+
+static enum status parse_values(const json_t *object, struct arena *arena, struct outcome *out,
+                                struct err *err)
+{
+    const json_t *list = json_object_get(object, "values");
+    if (!json_is_array(list))
+        return refuse("values", err);
+    size_t count = json_array_size(list);
+    struct outcome_value *values = arena_array(arena, count + 1, sizeof *values);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *item = json_array_get(list, i);
+        if (parse_text(item, "key", arena, &values[i].key, err) != STATUS_OK ||
+            parse_text(item, "json", arena, &values[i].json, err) != STATUS_OK ||
+            parse_number(item, "bytes", 0, INT64_MAX, &values[i].bytes, err) != STATUS_OK)
+            return err->code;
+        if (values[i].key == NULL)
+            return refuse("key", err);
+    }
+    out->values = values;
+    out->values_count = count;
+    return STATUS_OK;
+}
+
+static enum status parse_choice(const json_t *object, struct arena *arena, struct outcome *out,
+                                struct err *err)
+{
+    const json_t *flag = json_object_get(object, "is_choice");
+    const json_t *list = json_object_get(object, "chosen");
+    if (!json_is_boolean(flag))
+        return refuse("is_choice", err);
+    if (!json_is_array(list))
+        return refuse("chosen", err);
+    size_t count = json_array_size(list);
+    uint32_t *chosen = arena_array(arena, count + 1, sizeof *chosen);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *item = json_array_get(list, i);
+        if (!json_is_integer(item) || json_integer_value(item) < 0 ||
+            json_integer_value(item) > UINT32_MAX)
+            return refuse("chosen", err);
+        chosen[i] = (uint32_t)json_integer_value(item);
+    }
+    out->is_choice = json_is_true(flag);
+    out->chosen = chosen;
+    out->chosen_count = count;
+    return STATUS_OK;
+}
+
+enum status outcome_parse(const char *text, struct arena *arena, struct outcome *out,
+                          struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *object = NULL;
+    struct outcome outcome = *out;
+    if (json_parse(text, strlen(text), &object, err) != STATUS_OK)
+        return err_set(err, STATUS_CORRUPT, "not JSON");
+    for (size_t i = 0; i < ARRAY_LEN(NUMBERS); i++) {
+        int64_t number = 0;
+        if (parse_number(object, NUMBERS[i].key, INT64_MIN, INT64_MAX, &number, err) != STATUS_OK)
+            return err->code;
+        memcpy((char *)&outcome + NUMBERS[i].offset, &number, sizeof number);
+    }
+    if (parse_end(object, &outcome, err) != STATUS_OK ||
+        parse_text(object, "detail", arena, &outcome.detail, err) != STATUS_OK ||
+        parse_text(object, "label", arena, &outcome.label, err) != STATUS_OK ||
+        parse_values(object, arena, &outcome, err) != STATUS_OK ||
+        parse_choice(object, arena, &outcome, err) != STATUS_OK)
+        return err->code;
+    *out = outcome;
+    return STATUS_OK;
+}
