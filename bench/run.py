@@ -283,13 +283,13 @@ ROWS = {
 
 # The table
 
-def measure(name, options):
+def measure(function, options):
     try:
-        cells = ROWS[name](options)
+        cells = function(options)
     except (Unmeasured, OSError, ValueError, KeyError, subprocess.SubprocessError) as problem:
         cells = row(f"not measured: {problem}", "", None, "", False)
         cells["broken"] = True
-    cells["what"] = ROWS[name].__doc__
+    cells.setdefault("what", function.__doc__)
     return cells
 
 
@@ -319,7 +319,7 @@ def main():
     results = {}
     for name in options.rows or ROWS:
         print(f"measuring: {ROWS[name].__doc__}", file=sys.stderr, flush=True)
-        results[name] = measure(name, options)
+        results[name] = measure(ROWS[name], options)
     after = spawn_rate(400)
 
     drift = abs(after - before) / max(after, before)
