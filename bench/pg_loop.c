@@ -19,6 +19,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -359,23 +360,27 @@ static int read_number(const char *text, int most)
 int main(int argc, char **argv)
 {
     const char *mode = argc > 3 ? argv[2] : "";
-    int count = argc > 3 ? read_number(argv[3], COUNT_MAX) : 1;
-    struct round *rounds = calloc((size_t)count, sizeof *rounds);
-    if (rounds == NULL)
-        return 1;
-    if (strcmp(mode, "drain") == 0 && argc <= 5) {
-        drain(argv[1], count, argc == 5 ? read_number(argv[4], DRAINERS_MAX) : 1);
-    } else if (strcmp(mode, "latency") == 0 && argc == 4) {
-        latency(argv[1], count, rounds);
-        print_rounds(rounds, count);
-    } else if (strcmp(mode, "produce") == 0 && argc == 6) {
-        produce(argv[1], count, rounds, argv + 4);
-        print_rounds(rounds, count);
-    } else {
+    bool is_drain = strcmp(mode, "drain") == 0 && argc <= 5;
+    bool is_latency = strcmp(mode, "latency") == 0 && argc == 4;
+    bool is_produce = strcmp(mode, "produce") == 0 && argc == 6;
+    if (!is_drain && !is_latency && !is_produce) {
         (void)fprintf(stderr, "usage: pg_loop URL drain COUNT [DRAINERS] | latency COUNT |"
                               " produce COUNT INSERT PROBE\n");
         return 2;
     }
+    int count = read_number(argv[3], COUNT_MAX);
+    if (is_drain) {
+        drain(argv[1], count, argc == 5 ? read_number(argv[4], DRAINERS_MAX) : 1);
+        return 0;
+    }
+    struct round *rounds = calloc((size_t)count, sizeof *rounds);
+    if (rounds == NULL)
+        return 1;
+    if (is_latency)
+        latency(argv[1], count, rounds);
+    else
+        produce(argv[1], count, rounds, argv + 4);
+    print_rounds(rounds, count);
     free(rounds);
     return 0;
 }

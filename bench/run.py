@@ -283,6 +283,9 @@ ROWS = {
 
 # The table
 
+MET = {True: "yes", False: "NO", None: ""}  # None: there is no bar
+
+
 def measure(function, options):
     try:
         cells = function(options)
@@ -297,7 +300,7 @@ def print_table(results):
     heads = ["what", "Eider", "limit", "ratio", "bar", "met?"]
     lines = [[cells["what"], cells["eider"], cells["limit"],
               f"{cells['ratio']:.0%}" if cells["ratio"] is not None else "", cells["bar"],
-              "yes" if cells["met"] else "NO"] for cells in results.values()]
+              MET[cells["met"]]] for cells in results.values()]
     widths = [max(len(line[i]) for line in [heads, *lines]) for i in range(len(heads))]
     for line in [heads, ["-" * width for width in widths], *lines]:
         print(" | ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())

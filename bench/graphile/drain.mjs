@@ -66,10 +66,9 @@ const runner = await run({
 });
 await allHandled;
 // Completions may still be under way: look until the table is empty.
-let left;
-do {
-    left = await utils.withPgClient(async (client) => (await client.query(COUNT_LEFT)).rows[0].jobs);
-} while (left > 0);
+await utils.withPgClient(async (client) => {
+    while ((await client.query(COUNT_LEFT)).rows[0].jobs > 0);
+});
 const seconds = (performance.now() - started) / 1000;
 await runner.stop();
 await utils.release();
