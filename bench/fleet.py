@@ -220,7 +220,7 @@ def row_kill(server, options):
     """kill -9 of a host with 100 jobs"""
     lease, sweep = 3, 1
     store = eider_fleet.Store(server, PLACE)
-    store.add_jobs("sleep", {"seconds": 5}, KILL_JOBS)
+    store.add_jobs("sleep", {"seconds": 15}, KILL_JOBS)  # longer than a host takes to start
     settings = {"EIDER_LEASE": f"{lease}s", "EIDER_RENEW": "1s", "EIDER_SWEEP": f"{sweep}s"}
     with store.hosts(1, slots=KILL_JOBS, **settings) as victims:
         store.wait(f"SELECT count(*) >= {KILL_JOBS} FROM running", 30, "all jobs held")
