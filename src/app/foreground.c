@@ -179,7 +179,7 @@ static enum status drive_run(struct drive *drive, const struct engine_request *r
 {
     struct session *session = &drive->session;
     if (opening_begin(session, request, &drive->opened, err) != STATUS_OK ||
-        presence_hold_run(session->home->path, drive->opened.run, &drive->hold, err) != STATUS_OK ||
+        presence_hold_run(session->home->meeting_dir, drive->opened.run, &drive->hold, err) != STATUS_OK ||
         opening_finish(session, request, &drive->opened, err) != STATUS_OK)
         return err->code;
     watching_init(&drive->watching, drive->observer, session, &drive->opened,

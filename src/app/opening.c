@@ -234,8 +234,8 @@ static enum status reopen_run(struct session *session, const struct engine_reque
     int64_t lost = 0;
     struct run_info info;
     struct clear_result cleared;
-    if (orphans_kill(session->store, opened->run, session->home->path, err) != STATUS_OK ||
-        store_recover(session->store, opened->run, presence_is_alive, session->home->path, &lost,
+    if (orphans_kill(session->store, opened->run, session->home->meeting_dir, err) != STATUS_OK ||
+        store_recover(session->store, opened->run, presence_is_alive, session->home->meeting_dir, &lost,
                       err) != STATUS_OK ||
         store_run_load(session->store, arena, opened->run, &info, err) != STATUS_OK ||
         select_tasks(opened->dag, request, nodes, err) != STATUS_OK)

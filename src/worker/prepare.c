@@ -16,6 +16,7 @@ static struct outcome outcome_of(const struct claim *claim)
 {
     return (struct outcome){
         .task = claim->task,
+        .run = claim->run,
         .attempt = claim->attempt,
         .nonce = claim->nonce,
         .kind = OUTCOME_END,
@@ -298,6 +299,9 @@ void prepare_attempt(struct run_context *run, const struct claim *claim,
     };
     struct err err = {0};
     *out = (struct prepared){.outcome = outcome_of(claim)};
-    if (prepare(&scope, options, out, &err) != STATUS_OK)
+    if (prepare(&scope, options, out, &err) != STATUS_OK) {
         fail(out, arena, reason_of(&err), &err);
+        out->store_is_away = err.code == STATUS_BUSY || err.code == STATUS_UNREACHABLE ||
+                             err.code == STATUS_TIMEOUT || err.code == STATUS_UNKNOWN;
+    }
 }

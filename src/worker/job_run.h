@@ -1,0 +1,20 @@
+#pragma once
+/*
+ * job_run: from a claimed job to what must be done.
+ *
+ * Handlers are built in (noop, sleep), named in the settings, or "$ COMMAND" for a shell. The
+ * payload is in the file $EIDER_PAYLOAD_FILE and, unless it is large, in EIDER_PAYLOAD; the file
+ * `result` in $EIDER_OUTPUTS becomes the job's result.
+ */
+#include "base/json.h"
+#include "worker/prepare.h"
+
+struct job_options {
+    struct prepare_options prepare;
+    const json_t *handlers; /* name to a command, or to a map with `run`; NULL: none */
+    const char *store_uuid;
+};
+
+/* Everything of *out lives in `arena`. It cannot fail: what goes wrong is the outcome. */
+void job_run_prepare(const struct claim *claim, const struct job_options *options,
+                     struct arena *arena, struct prepared *out);
