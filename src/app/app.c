@@ -13,6 +13,7 @@
 #include "app/actor.h"
 #include "app/bench_runs.h"
 #include "app/config.h"
+#include "app/daemon.h"
 #include "app/foreground.h"
 #include "app/home.h"
 #include "base/check.h"
@@ -131,6 +132,16 @@ static enum status configure(void *context, const json_t *flags, struct err *err
     return STATUS_OK;
 }
 
+/* A daemon says what it does unless told otherwise. */
+static enum status serve(void *context, struct err *err)
+{
+    const struct app *app = context;
+    const struct settings *settings = &app->config.settings;
+    if (settings->values[SETTING_LOG_LEVEL].origin == ORIGIN_DEFAULT)
+        log_configure(LOG_INFO, strcmp(settings_text(settings, SETTING_LOG_FORMAT), "json") == 0);
+    return daemon_serve(&app->config, &app->home, app->exe, err);
+}
+
 /* `eider __bench runs FILE COUNT` */
 static int bench_main(struct app *app, int argc, const char *const *argv)
 {
@@ -166,6 +177,7 @@ int app_main(int argc, const char *const *argv)
         .configure = configure,
         .operations = {.context = &app.operations, .call = operation_local_call},
         .engine = {.context = &app.foreground, .run = foreground_run},
+        .serve = serve,
     };
     /* Writing to a reader that went away is an error like others, not a death. */
     (void)signal(SIGPIPE, SIG_IGN);

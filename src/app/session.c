@@ -1,9 +1,14 @@
 #include "app/session.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "app/host_id.h"
 #include "base/log.h"
+#include "base/mem.h"
+#include "os/file.h"
 #include "store/host.h"
 #include "store/version.h"
 
@@ -37,20 +42,34 @@ struct store_options session_store_options(const struct session *session)
     };
 }
 
+/* It writes to a file of its own: a pipe of ours would stay open with it. */
+static enum status start_staying(struct session *session, const char *exe,
+                                 const struct keeper_events *events, struct err *err)
+{
+    CLEANUP(mem_freep) char *socket = file_path_join(session->home->local_dir, "keeper.sock");
+    CLEANUP(mem_freep) char *log = file_path_join(session->home->local_dir, "keeper.log");
+    CLEANUP(file_closep) int log_fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (log_fd < 0)
+        return err_errno(err, errno, "open '%s'", log);
+    struct keeper_stay_options options = {.exe = exe, .socket_path = socket, .log_fd = log_fd};
+    return keeper_start_staying(session->loop, &options, events, &session->keeper, err);
+}
+
 enum status session_open(struct session *session, const struct session_options *options,
                          struct err *err)
 {
-    *session = (struct session){
-        .config = options->config, .home = options->home, .mode = options->mode};
+    *session =
+        (struct session){.config = options->config, .home = options->home, .mode = options->mode};
     struct store_options store = session_store_options(session);
     if (home_make(options->home, err) != STATUS_OK || loop_new(&session->loop, err) != STATUS_OK)
         return err->code;
     session->executor = executor_new(session->loop, &options->events);
     struct keeper_events events = executor_keeper_events(session->executor);
     bool is_foreground = options->mode == EXECUTOR_FOREGROUND;
-    if (keeper_start(session->loop, options->exe, is_foreground, &events, &session->keeper, err) !=
-            STATUS_OK ||
-        store_open(&store, &session->store, err) != STATUS_OK ||
+    enum status status = is_foreground ? keeper_start(session->loop, options->exe, true, &events,
+                                                      &session->keeper, err)
+                                       : start_staying(session, options->exe, &events, err);
+    if (status != STATUS_OK || store_open(&store, &session->store, err) != STATUS_OK ||
         store_describe(session->store, &session->store_info, err) != STATUS_OK ||
         blob_open_directory(options->home->blob_dir, &session->blob, err) != STATUS_OK ||
         store_thread_start(session->loop, &store, &session->store_thread, err) != STATUS_OK)
@@ -116,10 +135,13 @@ void session_begin(struct session *session, int64_t scope)
 void session_close(struct session *session)
 {
     struct err err = {0};
-    keeper_close(session->keeper);
+    if (session->leaves_keeper)
+        keeper_leave(session->keeper);
+    else
+        keeper_close(session->keeper);
     store_thread_stop(session->store_thread);
     executor_free(session->executor);
-    if (session->host != 0 && session->store != NULL &&
+    if (session->host != 0 && session->store != NULL && !session->leaves_host &&
         store_host_end(session->store, session->host, &err) != STATUS_OK)
         log_warn("leave the store", LOG_STR("error", err.text));
     presence_end(&session->presence);

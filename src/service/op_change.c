@@ -45,7 +45,8 @@ static enum status cancel_run(struct service *service, const struct found_run *r
     struct cancel_request cancel = {
         .run = run->info.id,
         .cause = CANCEL_ASKED,
-        .finally_too = !service_run_is_held(service, run->info.id),
+        /* Of a run that daemons work off they do the rest. */
+        .finally_too = run->info.scope != 0 && !service_run_is_held(service, run->info.id),
         .actor = service->actor,
     };
     return store_run_cancel(run->store, &cancel, err);

@@ -36,6 +36,7 @@ void batch_free(struct batch *batch)
     if (batch == NULL)
         return;
     free(batch->outcomes);
+    free(batch->ended);
     arena_free(batch->arena);
     free(batch);
 }
@@ -55,6 +56,27 @@ void delivery_add(struct executor *executor, const struct outcome *outcome, stru
     delivery_soon(executor);
 }
 
+static void batch_add_ended(struct batch *batch, int64_t task)
+{
+    batch->ended =
+        mem_grow(batch->ended, &batch->ended_capacity, batch->ended_count, sizeof *batch->ended);
+    batch->ended[batch->ended_count++] = task;
+}
+
+void delivery_add_ended(struct executor *executor, int64_t task)
+{
+    batch_add_ended(executor->pending, task);
+}
+
+/* What is with the store, or on the disk, the keeper need not tell again. */
+static void acknowledge(struct executor *executor, struct batch *batch)
+{
+    if (executor_is_daemon(executor))
+        for (size_t i = 0; i < batch->ended_count; i++)
+            keeper_ack(executor->options.keeper, batch->ended[i]);
+    batch->ended_count = 0;
+}
+
 /* --- one call -------------------------------------------------------------------------------- */
 
 static void run_advance(struct store *store, struct store_call *call)
@@ -68,12 +90,19 @@ static void run_advance(struct store *store, struct store_call *call)
     if (batch->status == STATUS_OK)
         batch->status =
             store_advance(store, &batch->request, batch->arena, &batch->result, &batch->err);
+    if (batch->journal == NULL)
+        return;
+    if (batch->status == STATUS_OK)
+        outcome_journal_forget(batch->journal, batch->outcomes, batch->journalled);
+    else if (outcome_journal_keep(batch->journal, batch->outcomes + batch->journalled,
+                                  batch->count - batch->journalled))
+        batch->journalled = batch->count;
 }
 
 static int64_t room_left(const struct executor *executor)
 {
-    size_t held = idmap_count(executor->attempts) + executor->backlog.count +
-                  executor->deferred.count;
+    size_t held =
+        idmap_count(executor->attempts) + executor->backlog.count + executor->deferred.count;
     struct claim_room room = {
         .slots = executor->slots,
         .percent = executor->options.claim_percent,
@@ -96,6 +125,7 @@ static void send_batch(struct executor *executor, struct batch *batch)
         .outcomes = batch->outcomes,
         .outcomes_count = batch->count,
     };
+    batch->journal = executor->journal;
     batch->asks_held = executor->asks_held;
     executor->asks_held = false;
     executor->in_flight = batch;
@@ -144,8 +174,12 @@ static void retry_batch(struct executor *executor, struct batch *batch)
     /* It may have claimed for us, and the answer is lost. */
     executor->asks_held |= batch->asks_held || batch->status == STATUS_UNKNOWN;
     struct batch *newer = executor->pending;
+    if (batch->journalled == batch->count)
+        acknowledge(executor, batch);
     for (size_t i = 0; i < newer->count; i++)
         batch_add(batch, &newer->outcomes[i]);
+    for (size_t i = 0; i < newer->ended_count; i++)
+        batch_add_ended(batch, newer->ended[i]);
     arena_take(batch->arena, TAKE(newer->arena));
     batch_free(newer);
     executor->pending = batch;
@@ -192,6 +226,7 @@ static void advance_done(struct store_call *call)
         return;
     }
     note_recovery(executor, batch);
+    acknowledge(executor, batch);
     const struct advance_result *result = &batch->result;
     if (batch->asks_held)
         handover_reconcile(executor, batch);
@@ -212,7 +247,8 @@ static void advance(void *context)
 {
     struct executor *executor = context;
     executor->scheduled = false;
-    if (executor->in_flight != NULL || executor->is_paused || !executor->began)
+    if (executor->in_flight != NULL || executor->is_paused || !executor->began ||
+        !executor->is_told)
         return;
     executor->wants_advance = false;
     struct batch *batch = executor->pending;
@@ -229,4 +265,77 @@ void delivery_soon(struct executor *executor)
         return;
     executor->scheduled = true;
     loop_before_wait(executor->loop, advance, executor);
+}
+
+/* --- beginning ------------------------------------------------------------------------------- */
+
+struct journal_call {
+    struct store_call call;
+    struct executor *owner;
+    struct outcome_journal *journal;
+    struct arena *arena;
+    struct outcome *outcomes;
+    size_t count;
+};
+
+static void run_load(struct store *store, struct store_call *call)
+{
+    (void)store;
+    struct journal_call *load = (struct journal_call *)call;
+    outcome_journal_load(load->journal, load->arena, &load->outcomes, &load->count);
+}
+
+static void load_done(struct store_call *call)
+{
+    struct journal_call *load = (struct journal_call *)call;
+    struct executor *executor = load->owner;
+    struct batch *pending = executor->pending;
+    /* In front of what the keeper told meanwhile, which is not on the disk. */
+    struct batch *first = batch_new(executor);
+    for (size_t i = 0; i < load->count; i++)
+        batch_add(first, &load->outcomes[i]);
+    first->journalled = load->count;
+    if (load->count > 0)
+        log_info("outcomes of an earlier program are delivered", LOG_INT("count", load->count));
+    for (size_t i = 0; i < pending->count; i++)
+        batch_add(first, &pending->outcomes[i]);
+    for (size_t i = 0; i < pending->ended_count; i++)
+        batch_add_ended(first, pending->ended[i]);
+    arena_take(first->arena, TAKE(load->arena));
+    arena_take(first->arena, TAKE(pending->arena));
+    batch_free(pending);
+    executor->pending = first;
+    free(load);
+    executor->loading = NULL;
+    executor->began = true;
+    delivery_soon(executor);
+}
+
+void delivery_begin(struct executor *executor)
+{
+    if (executor->options.journal_path == NULL) {
+        executor->began = true;
+        delivery_soon(executor);
+        return;
+    }
+    executor->journal = outcome_journal_new(executor->options.journal_path);
+    struct journal_call *load = mem_zalloc(1, sizeof *load);
+    *load = (struct journal_call){
+        .call = {.run = run_load, .done = load_done},
+        .owner = executor,
+        .journal = executor->journal,
+        .arena = arena_new(),
+    };
+    executor->loading = load;
+    store_thread_call(executor->options.store_thread, &load->call);
+}
+
+void delivery_fini(struct executor *executor)
+{
+    batch_free(executor->pending);
+    batch_free(executor->in_flight);
+    if (executor->loading != NULL)
+        arena_free(executor->loading->arena);
+    free(executor->loading);
+    outcome_journal_free(executor->journal);
 }

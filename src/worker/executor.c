@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
-#include "base/clock.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "worker/executor_priv.h"
 
@@ -74,12 +74,21 @@ static void task_reported(void *context, int64_t id, const struct keeper_report 
         executor->events.progress(executor->events.context, &attempt->claim, report);
 }
 
+/* Nobody will ask for its end. */
+static void acknowledge(struct executor *executor, int64_t id)
+{
+    if (executor_is_daemon(executor))
+        keeper_ack(executor->options.keeper, id);
+}
+
 static void task_exited(void *context, int64_t id, const struct keeper_exit *exit)
 {
     struct executor *executor = context;
     struct attempt *attempt = idmap_remove(executor->attempts, id);
-    if (attempt == NULL)
+    if (attempt == NULL) {
+        acknowledge(executor, id);
         return;
+    }
     launch_free_slot(executor, attempt);
     struct attempt_facts facts = {
         .claim = &attempt->claim,
@@ -101,11 +110,44 @@ static void task_exited(void *context, int64_t id, const struct keeper_exit *exi
     bool was_ended_by_us = exit->kind == KEEPER_STOPPED || exit->kind == KEEPER_LOST;
     if (attempt->fate == ATTEMPT_RETURN && was_ended_by_us)
         outcome = launch_outcome(&attempt->claim, OUTCOME_RETURN, REASON_NONE);
-    if (attempt->fate != ATTEMPT_DROP)
+    if (attempt->fate == ATTEMPT_DROP) {
+        acknowledge(executor, id);
+    } else {
         delivery_add(executor, &outcome, TAKE(attempt->arena));
+        delivery_add_ended(executor, id);
+    }
     attempt_free(attempt);
     launch_backlog(executor);
     /* Whoever waits for the last one to end hears of it even if there is nothing to deliver. */
+    delivery_soon(executor);
+}
+
+/* Started by a program before this one. */
+static void task_held(void *context, const struct keeper_held *held)
+{
+    struct executor *executor = context;
+    struct attempt *attempt = NULL;
+    struct err err = {0};
+    executor->adopted++;
+    if (held->context == NULL || attempt_from_note(held->context, &attempt, &err) != STATUS_OK ||
+        idmap_find(executor->attempts, held->id) != NULL) {
+        log_warn("ending a task that nobody knows of", LOG_ID("task", held->id));
+        attempt_free(attempt);
+        keeper_stop_task(executor->options.keeper, held->id, KEEPER_STOP_KILL);
+        return;
+    }
+    CHECK(attempt != NULL);
+    log_info("adopted a task", LOG_ID("task", held->id), LOG_INT("pid", held->pid));
+    attempt->started_at_us = held->started_at_us;
+    if (attempt->slot > 0 && attempt->slot <= executor->options.slots)
+        executor->slots_used[attempt->slot - 1] = true;
+    idmap_set(executor->attempts, held->id, attempt);
+}
+
+static void all_told(void *context)
+{
+    struct executor *executor = context;
+    executor->is_told = true;
     delivery_soon(executor);
 }
 
@@ -224,8 +266,7 @@ void executor_free(struct executor *executor)
         free(executor->cancels);
         executor->cancels = next;
     }
-    batch_free(executor->pending);
-    batch_free(executor->in_flight);
+    delivery_fini(executor);
     free(executor);
 }
 
@@ -237,6 +278,8 @@ struct keeper_events executor_keeper_events(struct executor *executor)
         .exited = task_exited,
         .report = task_reported,
         .died = keeper_gone,
+        .held = task_held,
+        .all_told = all_told,
     };
 }
 
@@ -245,11 +288,11 @@ void executor_begin(struct executor *executor, const struct executor_options *op
     executor->options = *options;
     executor->slots = options->slots;
     executor->slots_used = mem_zalloc((size_t)options->slots, sizeof *executor->slots_used);
-    executor->began = true;
     /* A daemon may have been here before. */
-    executor->asks_held = options->mode == EXECUTOR_DAEMON;
-    executor->unknown_ran = options->unknown_ran;
-    delivery_soon(executor);
+    bool is_daemon = options->mode == EXECUTOR_DAEMON;
+    executor->asks_held = executor->is_first_look = is_daemon;
+    executor->is_told |= !is_daemon;
+    delivery_begin(executor);
 }
 
 void executor_wake(struct executor *executor)

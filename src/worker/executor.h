@@ -46,12 +46,12 @@ struct executor_options {
     struct prepare_options prepare;
     int64_t host;
     int64_t scope;
-    int64_t slots;         /* processes at once */
-    int64_t claim_percent; /* of the slots that are claimed */
-    const char *labels;    /* of the host: sorted, separated by blanks; NULL: none */
-    const char *queues;    /* it serves: the same; NULL or "": all */
-    const json_t *handlers; /* of jobs, by name; NULL: none */
-    bool unknown_ran; /* what the host holds, and the keeper does not run, may have run before */
+    int64_t slots;            /* processes at once */
+    int64_t claim_percent;    /* of the slots that are claimed */
+    const char *labels;       /* of the host: sorted, separated by blanks; NULL: none */
+    const char *queues;       /* it serves: the same; NULL or "": all */
+    const json_t *handlers;   /* of jobs, by name; NULL: none */
+    const char *journal_path; /* outcomes that the store cannot take now; NULL: nowhere */
 };
 
 NODISCARD struct executor *executor_new(struct loop *loop, const struct executor_events *events);
@@ -62,7 +62,10 @@ void executor_free(struct executor *executor); /* NULL is allowed */
  * inherits nothing of it; that is why making an executor and starting to claim are two steps.
  */
 struct keeper_events executor_keeper_events(struct executor *executor);
-/* Start claiming. Everything named in the options is borrowed. */
+/*
+ * Start claiming; a daemon waits until the keeper has told what it runs already. Everything named
+ * in the options is borrowed.
+ */
 void executor_begin(struct executor *executor, const struct executor_options *options);
 
 /* Something may have become claimable, or a cancel was asked for elsewhere: look. */
@@ -85,7 +88,8 @@ void executor_close(struct executor *executor);
 void executor_open(struct executor *executor); /* claim again */
 /* Stop everything and give it back, so that others run it at once. */
 void executor_hand_back(struct executor *executor, enum keeper_stop how);
-/* Nothing of what runs is ours any more: kill it and tell nobody. Closed until a new host is set. */
+/* Nothing of what runs is ours any more: kill it and tell nobody. Closed until a new host is set.
+ */
 void executor_fence(struct executor *executor);
 void executor_set_host(struct executor *executor, int64_t host);
 /* Attempts here, outcomes on their way, calls not answered: 0 when there is nothing to wait for. */

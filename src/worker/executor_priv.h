@@ -11,6 +11,7 @@
 #include "worker/backlog.h"
 #include "worker/backoff.h"
 #include "worker/executor.h"
+#include "worker/outcome_journal.h"
 
 /* Outcomes on their way, with the memory they point into. */
 struct batch {
@@ -20,6 +21,11 @@ struct batch {
     struct outcome *outcomes;
     size_t count;
     size_t capacity;
+    int64_t *ended; /* tasks whose end the keeper tells until somebody has it */
+    size_t ended_count;
+    size_t ended_capacity;
+    size_t journalled;               /* the first so many are on the disk */
+    struct outcome_journal *journal; /* NULL: none */
     struct advance_request request;
     struct advance_result result;
     bool asks_held; /* ask what the store thinks we hold, before anything else */
@@ -29,6 +35,8 @@ struct batch {
     struct err err;
     int tries;
 };
+
+struct journal_call;
 
 struct cancel_call {
     struct store_call call;
@@ -55,18 +63,22 @@ struct executor {
     struct loop_timer *again; /* the next try of a call that failed */
     struct loop_timer *calm;  /* capacity that was given up comes back */
     struct backoff backoff;
-    struct idmap *cancelled; /* runs that must not start tasks any more: which is STOPS_* */
-    bool wants_advance;      /* something changed since the last call was sent */
-    bool scheduled;          /* advance() will be called before the loop waits */
-    bool is_paused;          /* until `again` */
+    struct outcome_journal *journal; /* used in the store's thread; NULL: none */
+    struct journal_call *loading;    /* before it began */
+    struct idmap *cancelled;         /* runs that must not start tasks any more: which is STOPS_* */
+    bool wants_advance;              /* something changed since the last call was sent */
+    bool scheduled;                  /* advance() will be called before the loop waits */
+    bool is_paused;                  /* until `again` */
     bool began;
+    bool is_told; /* the keeper has told what it runs; without one that stays, at once */
+    size_t adopted;
     bool failed;
-    bool is_closed;     /* claims nothing more */
-    bool asks_held;     /* with the next call */
-    bool unknown_ran;   /* what the store says we hold and nobody knows of may have run */
-    int64_t slots;      /* of the options, fewer while the machine is short of something */
-    bool *slots_used;   /* one per slot of the options */
-    int64_t pace_us;    /* how long processes take, smoothed; 0: none has ended yet */
+    bool is_closed;      /* claims nothing more */
+    bool asks_held;      /* with the next call */
+    bool is_first_look;  /* what the store says we hold and nobody knows of may have run */
+    int64_t slots;       /* of the options, fewer while the machine is short of something */
+    bool *slots_used;    /* one per slot of the options */
+    int64_t pace_us;     /* how long processes take, smoothed; 0: none has ended yet */
     int64_t differences; /* found so far between the store and this process */
 };
 
@@ -100,6 +112,11 @@ NODISCARD struct batch *batch_new(struct executor *owner);
 void batch_free(struct batch *batch);
 /* `taken` (or NULL) holds what the outcome points to. */
 void delivery_add(struct executor *executor, const struct outcome *outcome, struct arena *taken);
+/* The end of a process that was added: the keeper may forget it when the store has it. */
+void delivery_add_ended(struct executor *executor, int64_t task);
+/* First what an earlier program could not deliver; only after that anything else. */
+void delivery_begin(struct executor *executor);
+void delivery_fini(struct executor *executor);
 /* Once per turn of the loop, when its callbacks have delivered all they have. */
 void delivery_soon(struct executor *executor);
 /* After a failure that a later try may mend. */

@@ -135,8 +135,8 @@ static struct inventory take_inventory(const struct executor *executor, const st
     const struct batch *pending = executor->pending;
     size_t most = idmap_count(executor->attempts) + executor->backlog.count +
                   executor->deferred.count + pending->count + answer->count + 1;
-    struct inventory inventory = {
-        .items = arena_array(answer->arena, most, sizeof *inventory.items)};
+    struct inventory inventory = {.items =
+                                      arena_array(answer->arena, most, sizeof *inventory.items)};
     size_t cursor = 0;
     for (struct attempt *attempt; (attempt = idmap_next(executor->attempts, &cursor)) != NULL;)
         note_item(&inventory, attempt->claim.task, attempt->claim.attempt, &attempt->claim.nonce);
@@ -162,8 +162,10 @@ static void fence_attempt(struct executor *executor, const struct reconcile_item
 
 static void take_unknown(struct executor *executor, const struct claim *claim)
 {
+    /* A keeper that lived on would know of it if it had been started. */
+    bool may_have_run = executor->is_first_look && executor->adopted == 0;
     executor->differences++;
-    if (executor->unknown_ran) {
+    if (may_have_run) {
         log_warn("a task lost the process that ran it", LOG_ID("task", claim->task),
                  LOG_INT("attempt", claim->attempt));
         CLEANUP(arena_freep) struct arena *arena = arena_new();
@@ -190,7 +192,7 @@ void handover_reconcile(struct executor *executor, const struct batch *answer)
         fence_attempt(executor, &ours.items[result.foreign[i]]);
     for (size_t i = 0; i < result.unknown_count; i++)
         take_unknown(executor, &answer->held[result.unknown[i]]);
-    executor->unknown_ran = false;
+    executor->is_first_look = false;
 }
 
 void executor_reconcile(struct executor *executor)

@@ -70,9 +70,8 @@ static void add(struct env *env, const char *name, const char *value)
 static const char *idempotency_key(const struct job *job)
 {
     char hex[SHA256_HEX_MAX];
-    const char *text =
-        arena_format(job->arena, "%s/job/%lld/%lld", job->options->store_uuid,
-                     (long long)job->claim->task, (long long)job->claim->generation);
+    const char *text = arena_format(job->arena, "%s/job/%lld/%lld", job->options->store_uuid,
+                                    (long long)job->claim->task, (long long)job->claim->generation);
     return arena_strdup(job->arena, sha256_hex(text, strlen(text), hex));
 }
 
@@ -149,6 +148,7 @@ static void start(const struct job *job, const char *const *argv, const json_t *
         /* Written before the start and removed at the end, which is what a payload needs. */
         .script = claim->job->payload,
         .script_path = arena_format(job->arena, "%s.payload", stem),
+        .survives_deadline = claim->job->finish_on_lost_lease,
     };
     job->out->process.env = make_env(job, json_object_get(handler, "env"));
 }

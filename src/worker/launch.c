@@ -102,9 +102,9 @@ void launch_end_sleep(struct executor *executor, struct attempt *attempt)
     launch_free_slot(executor, attempt);
     if (attempt->fate != ATTEMPT_DROP) {
         bool is_returned = attempt->is_stopping && attempt->fate == ATTEMPT_RETURN;
-        struct outcome outcome = launch_outcome(
-            &attempt->claim, is_returned ? OUTCOME_RETURN : OUTCOME_END,
-            attempt->is_stopping ? REASON_CANCELLED : REASON_EXIT);
+        struct outcome outcome =
+            launch_outcome(&attempt->claim, is_returned ? OUTCOME_RETURN : OUTCOME_END,
+                           attempt->is_stopping ? REASON_CANCELLED : REASON_EXIT);
         outcome.started_at_us = attempt->started_at_us;
         outcome.ended_at_us = clock_wall_us();
         delivery_add(executor, &outcome, NULL);
@@ -125,6 +125,8 @@ static bool occupy(struct executor *executor, struct attempt *attempt, struct pr
     }
     attempt->label = prepared->label;
     attempt->outputs_dir = prepared->process.outputs_dir;
+    if (executor_is_daemon(executor))
+        prepared->process.context = attempt_note(attempt);
     return keeper_spawn(executor->options.keeper, &prepared->process, err) == STATUS_OK;
 }
 
@@ -245,6 +247,11 @@ void launch_claim(struct executor *executor, const struct claim *claim)
 {
     struct run_context *run = NULL;
     struct err err = {0};
+    /* An earlier attempt of it is being ended here. */
+    if (idmap_find(executor->attempts, claim->task) != NULL) {
+        defer(executor, claim);
+        return;
+    }
     if (claim->job != NULL) {
         if (has_free_slot(executor))
             start_job(executor, claim);

@@ -210,6 +210,7 @@ static enum status fill_process(struct attempt_scope *scope, const struct prepar
         .processes = task->limits.procs,
     };
     out->timeout_ms = task->timeout_ms;
+    out->survives_deadline = task->on_lost_lease == LOST_LEASE_FINISH;
     out->grace_ms = task->grace_ms >= 0 ? task->grace_ms : options->grace_ms;
     out->output_bytes =
         task->limits.output_bytes > 0 ? task->limits.output_bytes : options->output_bytes;

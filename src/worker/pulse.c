@@ -262,7 +262,8 @@ static void wait_for_more(struct pulse *pulse)
 {
     struct err err = {0};
     bool heard = false;
-    int64_t next_us = MIN(pulse->next_renew_us, MIN(pulse->next_sweep_us, pulse->next_look_us));
+    int64_t next_us = MIN(pulse->next_renew_us, pulse->next_sweep_us);
+    next_us = MIN(next_us, pulse->next_look_us);
     int64_t wait_ms = MAX((next_us - clock_mono_us() + 999) / 1000, (int64_t)0);
     if (pulse->host == 0)
         wait_ms = pulse->options.poll_ms;
