@@ -254,6 +254,7 @@ CREATE TABLE job (
     retry_delay_ms BIGINT NOT NULL,
     timeout_ms    BIGINT NOT NULL,
     finish_on_lost_lease BIGINT NOT NULL,
+    cancel_asked  BIGINT NOT NULL DEFAULT 0,
     actor         TEXT   NOT NULL,
     created_at_us BIGINT NOT NULL,
     result        TEXT,

@@ -51,6 +51,7 @@ CREATE TABLE job (
     retry_delay_ms INTEGER NOT NULL, -- -1: the usual growing delay
     timeout_ms    INTEGER NOT NULL, -- 0: none
     finish_on_lost_lease INTEGER NOT NULL,
+    cancel_asked  INTEGER NOT NULL DEFAULT 0,
     actor         TEXT    NOT NULL,
     created_at_us INTEGER NOT NULL,
     result        TEXT,             -- JSON, of a completed one
@@ -85,3 +86,23 @@ CREATE TABLE chunk (
 ) WITHOUT ROWID;
 
 ALTER TABLE run ADD COLUMN token TEXT NOT NULL DEFAULT ''; -- tells a repeated request from another
+
+-- Claimable work, in the order of claiming: urgency, then age of the run or job.
+ALTER TABLE ready RENAME TO ready_before;
+CREATE TABLE ready (
+    scope  INTEGER NOT NULL,
+    class  INTEGER NOT NULL, -- 0 needs a process, 1 runs inside the worker
+    lane   INTEGER NOT NULL,
+    rank   INTEGER NOT NULL, -- minus priority
+    age_us INTEGER NOT NULL, -- when its run or job was created
+    task   INTEGER NOT NULL,
+    run    INTEGER NOT NULL, -- 0: a job
+    PRIMARY KEY (scope, class, lane, rank, age_us, task)
+) WITHOUT ROWID;
+INSERT INTO ready (scope, class, lane, rank, age_us, task, run)
+    SELECT b.scope, b.class, l.id, b.rank, r.created_at_us, b.task, b.run
+    FROM ready_before b JOIN run r ON r.id = b.run JOIN queue q ON q.name = b.queue
+    JOIN lane l ON l.queue = q.id AND l.labels = '';
+DROP TABLE ready_before;
+
+ALTER TABLE running ADD COLUMN lane INTEGER NOT NULL DEFAULT 1;

@@ -22,5 +22,6 @@ enum {
     LIMIT_PARAMS_BYTES = 1 << 20, /* params or conf of one run */
     LIMIT_NOTE_BYTES = 64 << 10,
     LIMIT_RETRIES = 1000,
-    LIMIT_OWNER_LOSSES = 3, /* lost owners before a task is quarantined */
+    LIMIT_OWNER_LOSSES = 3,        /* lost owners before a task is quarantined */
+    LIMIT_PAYLOAD_BYTES = 1 << 20, /* of one job */
 };

@@ -114,7 +114,7 @@ void db_bulk_add(struct db_bulk *bulk, ...);
 enum { DB_ANY_CHANGES = -1 };
 /*
  * Run it for the rows added and forget them; no rows, nothing happens. Unless `expected` is
- * DB_ANY_CHANGES, another number of rows changed is STATUS_CONFLICT. Like db_later, PostgreSQL may
+ * DB_ANY_CHANGES, another number of rows changed is STATUS_BUSY. Like db_later, PostgreSQL may
  * tell so only with a later call of the transaction, at the latest with db_commit.
  */
 NODISCARD enum status db_bulk_run(struct db *db, struct db_bulk *bulk, int64_t expected,

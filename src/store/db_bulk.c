@@ -91,7 +91,7 @@ static enum status run_one_by_one(struct db *db, const struct db_bulk *bulk, int
         changes += db->changes;
     }
     if (expected != DB_ANY_CHANGES && changes != expected)
-        return err_set(err, STATUS_CONFLICT, "a %s was changed meanwhile", bulk->form->what);
+        return err_set(err, STATUS_BUSY, "a %s was changed meanwhile", bulk->form->what);
     return STATUS_OK;
 }
 

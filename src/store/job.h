@@ -27,6 +27,9 @@ struct job_request {
     const char *actor;
 };
 
+/* The value of an outcome that becomes the job's result. */
+#define JOB_RESULT_KEY "result"
+
 struct job_created {
     int64_t id;
     bool existed; /* by its dedupe key; nothing was made */

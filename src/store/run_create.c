@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "store/lane_priv.h"
 #include "store/run_store.h"
 #include "store/work.h"
 
@@ -100,11 +101,14 @@ static enum status create(struct work *work, const struct run_request *request,
     *run = (struct run_row){
         .version = request->version,
         .state = RUN_QUEUED,
+        .created_at_us = work->now_us,
+        .locked = true,
     };
     if (store_take_run_id(store, &run->id, err) != STATUS_OK)
         return err->code;
     run->scope = request->scope >= 0 ? request->scope : run->id;
     if (store_dag(store, request->version, &run->dag, err) != STATUS_OK ||
+        store_lanes_of(store, request->version, run->dag, &run->lanes, err) != STATUS_OK ||
         db_get_int(work->db, 0, &run->dag_key, err, VERSION_DAG, "i", request->version) !=
             STATUS_OK ||
         choose_run_id(store, request, run->dag_key, out->run_id, err) != STATUS_OK ||
@@ -124,7 +128,8 @@ static enum status create(struct work *work, const struct run_request *request,
     out->scope = run->scope;
     out->first_task = run->first_task;
     run->row_version = -1; /* the event tells the version it leads to */
-    return work_event(work, EVENT_RUN_CREATED, run, NULL, NULL, err);
+    work_event(work, EVENT_RUN_CREATED, run, NULL, NULL);
+    return STATUS_OK;
 }
 
 enum status store_runs_create(struct store *store, const struct run_request *requests, size_t count,

@@ -110,6 +110,7 @@ static inline struct advance_result bench_advance(struct bench_store *bench,
 static inline struct outcome bench_outcome(const struct claim *claim, int exit_code)
 {
     return (struct outcome){.task = claim->task,
+                            .run = claim->run,
                             .attempt = claim->attempt,
                             .nonce = claim->nonce,
                             .end = {.reason = REASON_EXIT, .exit_code = exit_code}};
