@@ -120,7 +120,7 @@ static enum status configure(void *context, const json_t *flags, struct err *err
         .home = app->home.path,
         .dags = settings_text(&app->config.settings, SETTING_DAGS),
         .actor = actor_name(),
-        .is_alive = presence_is_alive,
+        .is_alive = str_starts_with(app->home.store_url, "sqlite:") ? presence_is_alive : NULL,
         .is_alive_context = app->home.meeting_dir,
         .is_held = presence_run_is_held,
         .is_held_context = app->home.meeting_dir,

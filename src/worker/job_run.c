@@ -189,6 +189,11 @@ static void run_configured(const struct job *job, const json_t *handler)
                           job->claim->job->handler));
 }
 
+bool job_run_is_inline(const struct claim *claim)
+{
+    return str_equal(claim->job->handler, "noop");
+}
+
 void job_run_prepare(const struct claim *claim, const struct job_options *options,
                      struct arena *arena, struct prepared *out)
 {
@@ -208,15 +213,14 @@ void job_run_prepare(const struct claim *claim, const struct job_options *option
         start(&job, shell_argv(arena, handler + 2), NULL);
         return;
     }
-    if (configured != NULL) {
-        run_configured(&job, configured);
-        return;
-    }
     for (size_t i = 0; i < ARRAY_LEN(BUILT_IN); i++) {
         if (str_equal(BUILT_IN[i].name, handler)) {
             BUILT_IN[i].prepare(&job);
             return;
         }
     }
-    refuse_unknown(&job);
+    if (configured != NULL)
+        run_configured(&job, configured);
+    else
+        refuse_unknown(&job);
 }

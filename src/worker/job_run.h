@@ -2,7 +2,7 @@
 /*
  * job_run: from a claimed job to what must be done.
  *
- * Handlers are built in (noop, sleep), named in the settings, or "$ COMMAND" for a shell. The
+ * Handlers are built in (noop, sleep; nobody else has these names), named in the settings, or "$ COMMAND" for a shell. The
  * payload is in the file $EIDER_PAYLOAD_FILE and, unless it is large, in EIDER_PAYLOAD; the file
  * `result` in $EIDER_OUTPUTS becomes the job's result.
  */
@@ -14,6 +14,9 @@ struct job_options {
     const json_t *handlers; /* name to a command, or to a map with `run`; NULL: none */
     const char *store_uuid;
 };
+
+/* Needs no slot: it is over at once. */
+bool job_run_is_inline(const struct claim *claim);
 
 /* Everything of *out lives in `arena`. It cannot fail: what goes wrong is the outcome. */
 void job_run_prepare(const struct claim *claim, const struct job_options *options,

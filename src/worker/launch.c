@@ -181,18 +181,37 @@ static void start_process(struct executor *executor, struct run_context *run,
     start(executor, attempt, &prepared);
 }
 
-static void start_job(struct executor *executor, const struct claim *claim)
+static void prepare_job(const struct executor *executor, const struct claim *claim,
+                        struct arena *arena, struct prepared *out)
 {
-    struct attempt *attempt = attempt_new(claim);
     struct job_options options = {
         .prepare = executor->options.prepare,
         .handlers = executor->options.handlers,
         .store_uuid = executor->options.source.store_uuid,
     };
-    attempt->slot = take_slot(executor);
+    job_run_prepare(claim, &options, arena, out);
+}
+
+static void start_job(struct executor *executor, const struct claim *claim)
+{
+    struct attempt *attempt = attempt_new(claim);
     struct prepared prepared;
-    job_run_prepare(&attempt->claim, &options, attempt->arena, &prepared);
+    attempt->slot = take_slot(executor);
+    prepare_job(executor, &attempt->claim, attempt->arena, &prepared);
     start(executor, attempt, &prepared);
+}
+
+static void launch_job(struct executor *executor, const struct claim *claim)
+{
+    if (job_run_is_inline(claim)) {
+        struct prepared prepared;
+        prepare_job(executor, claim, executor->pending->arena, &prepared);
+        delivery_add(executor, &prepared.outcome, NULL);
+    } else if (has_free_slot(executor)) {
+        start_job(executor, claim);
+    } else {
+        backlog_push(&executor->backlog, attempt_new(claim));
+    }
 }
 
 /* Without a process; false: later. */
@@ -253,10 +272,7 @@ void launch_claim(struct executor *executor, const struct claim *claim)
         return;
     }
     if (claim->job != NULL) {
-        if (has_free_slot(executor))
-            start_job(executor, claim);
-        else
-            backlog_push(&executor->backlog, attempt_new(claim));
+        launch_job(executor, claim);
         return;
     }
     if (find_run(executor, claim->run, &run, &err) != STATUS_OK) {

@@ -137,13 +137,45 @@ static void note_success(struct pulse *pulse, int64_t sent_us)
         pulse->healthy_us = sent_us;
 }
 
+struct own_row {
+    int64_t id;
+    bool is_found;
+    struct host_pulse beat;
+};
+
+static enum status note_own(void *context, const struct host_info *info, struct err *err)
+{
+    (void)err;
+    struct own_row *own = context;
+    if (info->id == own->id) {
+        own->is_found = true;
+        own->beat.draining = info->draining;
+    }
+    own->beat.living++;
+    return STATUS_OK;
+}
+
+/* Without a lease there is nothing to renew, and nothing is written. */
+static enum status ask(struct pulse *pulse, struct host_pulse *out, struct err *err)
+{
+    if (pulse->options.lease.lease_ms > 0)
+        return store_host_renew(pulse->store, pulse->host, out, err);
+    struct own_row own = {.id = pulse->host};
+    if (store_host_each(pulse->store, false, note_own, &own, err) != STATUS_OK)
+        return err->code;
+    if (!own.is_found)
+        return err_set(err, STATUS_NOT_FOUND, "this host was ended by somebody else");
+    *out = own.beat;
+    return STATUS_OK;
+}
+
 static void renew(struct pulse *pulse)
 {
     struct host_pulse beat = {0};
     struct err err = {0};
     int64_t sent_us = clock_mono_us();
     pulse->next_renew_us = in_ms(pulse->options.lease.renew_ms);
-    enum status status = store_host_renew(pulse->store, pulse->host, &beat, &err);
+    enum status status = ask(pulse, &beat, &err);
     if (status == STATUS_NOT_FOUND) {
         pulse->host = 0;
         post(pulse, &(struct news){.kind = NEWS_SWEPT});

@@ -257,9 +257,8 @@ def test_two_daemons_share_a_store(eider, up, evidence):
 
 def test_a_stop_reaches_running_tasks(eider, up, evidence):
     write_dag(eider, LONG + """
-      tidy:
-        finally: true
-        run: echo tidy >> @evidence
+    finally:
+      tidy: {run: echo tidy >> @evidence}
     """)
     daemon = up()
     eider("dags", "trigger", "dag", code=0)
