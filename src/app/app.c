@@ -26,6 +26,7 @@
 #include "service/service.h"
 #include "worker/presence.h"
 #include "worker/preview.h"
+#include "worker/recovery.h"
 
 struct app {
     struct config config;
@@ -93,6 +94,13 @@ static void wake(void *context)
     home_wake(context);
 }
 
+static enum status recover(void *context, struct store *store, struct err *err)
+{
+    const struct app *app = context;
+    struct recovery_result ignored;
+    return recovery_sweep(store, app->home.meeting_dir, 0, &ignored, err);
+}
+
 static json_t *preview(void *context, const struct service_preview *preview)
 {
     const struct app *app = context;
@@ -115,13 +123,17 @@ static enum status configure(void *context, const json_t *flags, struct err *err
         home_init(&app->config.settings, NULL, &app->home, err) != STATUS_OK)
         return err->code;
     configure_log(&app->config.settings);
+    /* In a fleet leases tell who lives, and those who lead take back. */
+    bool is_embedded = str_starts_with(app->home.store_url, "sqlite:");
     app->service = (struct service){
         .settings = &app->config.settings,
         .home = app->home.path,
         .dags = settings_text(&app->config.settings, SETTING_DAGS),
         .actor = actor_name(),
-        .is_alive = str_starts_with(app->home.store_url, "sqlite:") ? presence_is_alive : NULL,
+        .is_alive = is_embedded ? presence_is_alive : NULL,
         .is_alive_context = app->home.meeting_dir,
+        .recover = is_embedded ? recover : NULL,
+        .recover_context = app,
         .is_held = presence_run_is_held,
         .is_held_context = app->home.meeting_dir,
         .wake = wake,

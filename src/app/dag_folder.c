@@ -15,8 +15,8 @@ static void log_problem(const struct spec_file *file)
         const struct diag *diag = &file->diags.items[i];
         if (diag->severity != DIAG_ERROR)
             continue;
-        log_warn("a DAG file has problems", LOG_STR("file", file->path), LOG_INT("line", diag->line),
-                 LOG_STR("problem", diag->text));
+        log_warn("a DAG file has problems", LOG_STR("file", file->path),
+                 LOG_INT("line", diag->line), LOG_STR("problem", diag->text));
         return;
     }
 }
@@ -28,7 +28,8 @@ static enum status save_file(struct store *store, const char *path,
     CLEANUP(mem_freep) char *absolute = realpath(path, NULL);
     struct err problem = {0};
     if (absolute == NULL || spec_load_file(path, &file, &problem) != STATUS_OK) {
-        log_warn("a DAG file cannot be read", LOG_STR("file", path), LOG_STR("error", problem.text));
+        log_warn("a DAG file cannot be read", LOG_STR("file", path),
+                 LOG_STR("error", problem.text));
         result->broken++;
         return STATUS_OK;
     }

@@ -77,6 +77,19 @@ enum status session_open(struct session *session, const struct session_options *
     return is_foreground ? register_host(session, err) : STATUS_OK;
 }
 
+enum status session_open_onlooker(struct session *session, const struct session_options *options,
+                                  struct err *err)
+{
+    *session =
+        (struct session){.config = options->config, .home = options->home, .is_onlooker = true};
+    struct store_options store = session_store_options(session);
+    if (loop_new(&session->loop, err) != STATUS_OK ||
+        store_open(&store, &session->store, err) != STATUS_OK ||
+        store_describe(session->store, &session->store_info, err) != STATUS_OK)
+        return err->code;
+    return blob_open_directory(options->home->blob_dir, &session->blob, err);
+}
+
 static void run_lend(struct store *store, struct store_call *call)
 {
     const struct session_loan *lend = (const struct session_loan *)call;
@@ -93,7 +106,8 @@ void session_lend(struct session *session, int64_t version, const struct dag *da
     session->loan = (struct session_loan){
         .call = {.run = run_lend, .done = lend_done}, .version = version, .dag = dag};
     store_version_lend(session->store, version, dag);
-    store_thread_call(session->store_thread, &session->loan.call);
+    if (session->store_thread != NULL)
+        store_thread_call(session->store_thread, &session->loan.call);
 }
 
 struct executor_options session_executor_options(const struct session *session)

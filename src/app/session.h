@@ -22,6 +22,7 @@ struct session {
     const struct config *config;
     const struct home *home;
     enum executor_mode mode;
+    bool is_onlooker; /* runs nothing itself: no keeper, no executor, no thread, no host */
     struct loop *loop;
     struct executor *executor;
     struct keeper *keeper;
@@ -50,6 +51,9 @@ struct session_options {
  */
 NODISCARD enum status session_open(struct session *session, const struct session_options *options,
                                    struct err *err);
+/* Only what is needed to make a run for daemons and to watch it. */
+NODISCARD enum status session_open_onlooker(struct session *session,
+                                            const struct session_options *options, struct err *err);
 /* Spare the stores reading a DAG that is at hand, once; it must outlive the session. */
 void session_lend(struct session *session, int64_t version, const struct dag *dag);
 /* Claim the work of a scope; then loop_run. */

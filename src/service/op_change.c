@@ -26,6 +26,8 @@ static bool ask_presence(void *context, int64_t host)
 static enum status recover(struct service *service, const struct found_run *run, struct err *err)
 {
     int64_t lost = 0;
+    if (service->recover != NULL)
+        return service->recover(service->recover_context, run->store, err);
     return store_recover(run->store, run->info.id, ask_presence, service, &lost, err);
 }
 

@@ -7,39 +7,21 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/str.h"
 #include "model/params.h"
-#include "model/word_set.h"
 #include "service/lookup.h"
 #include "service/op_handlers.h"
 #include "service/run_json.h"
-#include "store/host.h"
+#include "store/host_work.h"
 #include "store/version.h"
-
-struct worker_search {
-    const struct service *service;
-    bool is_found;
-};
-
-static enum status note_worker(void *context, const struct host_info *info, struct err *err)
-{
-    (void)err;
-    struct worker_search *search = context;
-    bool works = str_equal(info->kind, "daemon") &&
-                 (info->roles == NULL || word_set_has(info->roles, "worker"));
-    bool is_alive =
-        info->lease_ms > 0 ? !info->has_expired : service_host_is_alive(search->service, info->id);
-    search->is_found |= works && is_alive;
-    return STATUS_OK;
-}
 
 static enum status require_worker(const struct service *service, struct store *store,
                                   struct err *err)
 {
-    struct worker_search search = {.service = service};
-    if (store_host_each(store, false, note_worker, &search, err) != STATUS_OK)
+    bool is_found = false;
+    if (store_has_worker(store, service->is_alive, service->is_alive_context, &is_found, err) !=
+        STATUS_OK)
         return err->code;
-    if (!search.is_found)
+    if (!is_found)
         return err_set(err, STATUS_UNREACHABLE,
                        "nobody would run it: no `eider up` works on this store");
     return STATUS_OK;

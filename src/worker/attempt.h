@@ -15,7 +15,8 @@ struct loop_timer;
 /* What happens with its end. */
 enum attempt_fate {
     ATTEMPT_REPORT, /* it is reported as it was */
-    ATTEMPT_RETURN, /* stopped by us so that others run it: handed back, unless it ended by itself */
+    ATTEMPT_RETURN, /* stopped by us so that others run it: handed back, unless it ended by itself
+                     */
     ATTEMPT_DROP,   /* it is not ours any more: nobody is told */
 };
 

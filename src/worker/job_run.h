@@ -2,9 +2,9 @@
 /*
  * job_run: from a claimed job to what must be done.
  *
- * Handlers are built in (noop, sleep; nobody else has these names), named in the settings, or "$ COMMAND" for a shell. The
- * payload is in the file $EIDER_PAYLOAD_FILE and, unless it is large, in EIDER_PAYLOAD; the file
- * `result` in $EIDER_OUTPUTS becomes the job's result.
+ * Handlers are built in (noop, sleep; nobody else has these names), named in the settings, or "$
+ * COMMAND" for a shell. The payload is in the file $EIDER_PAYLOAD_FILE and, unless it is large, in
+ * EIDER_PAYLOAD; the file `result` in $EIDER_OUTPUTS becomes the job's result.
  */
 #include "base/json.h"
 #include "worker/prepare.h"

@@ -269,8 +269,8 @@ static enum status prepare(struct attempt_scope *scope, const struct prepare_opt
     const struct claim *claim = scope->claim;
     if (claim->map_index < 0 && task_def_is_mapped(scope->task))
         return expand(scope, &out->outcome, err);
-    if (claim->map_index >= 0 && run_context_item(scope->run, claim->expander, claim->map_index,
-                                                  &scope->item, err) != STATUS_OK)
+    if (claim->map_index >= 0 &&
+        run_context_item(scope->run, claim, &scope->item, err) != STATUS_OK)
         return err->code;
     struct renderer renderer = scope_renderer(scope);
     if (claim->map_index >= 0 && scope->task->label != NULL &&

@@ -86,8 +86,8 @@ static enum status take_back(struct store *store, struct sweep *sweep, int64_t *
 enum status recovery_sweep(struct store *store, const char *meeting_dir, int64_t self,
                            struct recovery_result *out, struct err *err)
 {
-    CLEANUP(sweep_fini) struct sweep sweep = {
-        .meeting_dir = meeting_dir, .self = self, .by_id = idmap_new()};
+    CLEANUP(sweep_fini)
+    struct sweep sweep = {.meeting_dir = meeting_dir, .self = self, .by_id = idmap_new()};
     struct recovery_result result = {0};
     if (store_host_each(store, false, note_if_dead, &sweep, err) != STATUS_OK)
         return err_wrap(err, "look for dead hosts");

@@ -127,6 +127,38 @@ def test_detach_needs_somebody_who_works(eider, up):
     assert eider("run", path, "--detach").code == 8
 
 
+def test_run_by_name_triggers_and_follows(eider, up):
+    write_dag(eider, """
+        tasks:
+          a: {run: "echo from the daemon"}
+          b: {needs: [a], run: "exit 3"}
+    """)
+    up()
+    done = eider("run", "dag", "--logs", code=1)
+    assert "from the daemon" in done.err, done
+    assert "b" in done.out, done
+    assert eider.states() == {"a": "success", "b": "failed"}
+    write_dag(eider, """
+        tasks:
+          a: {run: "echo from the daemon"}
+          b: {needs: [a], run: "exit 0"}
+    """)
+    assert eider("retry", "dag").code == 1  # a run keeps its version
+    assert eider.tasks()["a"]["try_number"] == 1
+    assert eider.tasks()["b"]["try_number"] == 2
+
+
+def test_what_belongs_to_daemons_waits_for_one(eider, up):
+    write_dag(eider, "tasks: {a: {run: 'exit 1'}}")
+    daemon = up()
+    eider("run", "dag", code=1)
+    daemon.signal(signal.SIGTERM)
+    assert daemon.wait() == 0
+    refused = eider("retry", "dag")
+    assert refused.code == 8 and "eider up" in refused.err, refused
+    eider("run", "dag", code=1)  # without a daemon it runs here
+
+
 def test_a_killed_daemon_goes_on_with_its_tasks(eider, up, evidence):
     write_dag(eider, LONG)
     daemon = up()
