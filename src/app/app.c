@@ -101,6 +101,11 @@ static enum status recover(void *context, struct store *store, struct err *err)
     return recovery_sweep(store, app->home.meeting_dir, 0, &ignored, err);
 }
 
+static enum status make_home(void *context, struct err *err)
+{
+    return home_make(context, err);
+}
+
 static json_t *preview(void *context, const struct service_preview *preview)
 {
     const struct app *app = context;
@@ -138,6 +143,8 @@ static enum status configure(void *context, const json_t *flags, struct err *err
         .is_held_context = app->home.meeting_dir,
         .wake = wake,
         .wake_context = &app->home,
+        .make_home = make_home,
+        .make_home_context = &app->home,
         .preview = preview,
         .preview_context = app,
     };
@@ -178,6 +185,7 @@ int app_main(int argc, const char *const *argv)
     app.operations = (struct operation_local){.table = &OPERATIONS, .service = &app.service};
     struct cli_host host = {
         .context = &app,
+        .in = stdin,
         .out = stdout,
         .err = stderr,
         .out_is_terminal = isatty(STDOUT_FILENO) == 1,

@@ -23,7 +23,12 @@
     X(HOST_DRAINED, "host_drained")                                                                \
     X(HOST_RESUMED, "host_resumed")                                                                \
     X(HOST_LOST, "host_lost")                                                                      \
-    X(JOB_CANCEL_ASKED, "job_cancel_asked")
+    X(JOB_CANCEL_ASKED, "job_cancel_asked")                                                        \
+    X(QUEUE_SET, "queue_set")                                                                      \
+    X(QUEUE_DELETED, "queue_deleted")                                                              \
+    X(JOB_RESCHEDULED, "job_rescheduled")                                                          \
+    X(JOBS_PURGED, "jobs_purged")                                                                  \
+    X(DEAD_PURGED, "dead_purged")
 
 enum event_kind {
 #define X(name, text) EVENT_##name,

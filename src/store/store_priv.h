@@ -4,6 +4,7 @@
  */
 #include "base/id.h"
 #include "base/idmap.h"
+#include "model/event_kind.h"
 #include "store/db.h"
 #include "store/store.h"
 
@@ -41,3 +42,7 @@ NODISCARD enum status store_take_run_id(struct store *store, int64_t *out_id, st
 /* The first of `count` task ids that only this run gets. Inside a write transaction. */
 NODISCARD enum status store_take_task_ids(struct store *store, int64_t run, int64_t count,
                                           int64_t *out_first, struct err *err);
+
+/* An event that is about no run or task; `data` is JSON. Inside a write transaction. */
+NODISCARD enum status store_tell(struct store *store, enum event_kind kind, const char *actor,
+                                 const char *data, struct err *err);

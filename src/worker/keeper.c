@@ -350,7 +350,7 @@ static void leave_if_due(struct core *core, int64_t now_us)
     if (now_us < leave_us(core, now_us))
         return;
     if (core->room.book.count > 0)
-        log_warn("keeper ends and nobody has heard of its tasks",
+        log_warn("keeper ends with tasks that nobody acknowledged",
                  LOG_INT("tasks", (int64_t)core->room.book.count));
     close_down(core, now_us);
 }

@@ -147,6 +147,7 @@ static bool is_progress(const struct keeper_line *line)
 static void drop_line(struct keeper_hold *hold, struct keeper_line **at)
 {
     struct keeper_line *line = *at;
+    CHECK(line != NULL);
     *at = line->next;
     if (hold->untold == line)
         hold->untold = line->next;

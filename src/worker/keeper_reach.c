@@ -57,10 +57,10 @@ static enum status start(const struct keeper_stay_options *options, struct err *
 
 /* --- greet --------------------------------------------------------------- */
 
-static enum status wait_for_answer(struct keeper_link *link, struct seqpacket_message *out,
-                                   struct err *err)
+static enum status wait_for_answer(struct keeper_link *link, int64_t answer_ms,
+                                   struct seqpacket_message *out, struct err *err)
 {
-    int64_t end_us = clock_mono_us() + (int64_t)ANSWER_WAIT_MS * 1000;
+    int64_t end_us = clock_mono_us() + (answer_ms > 0 ? answer_ms : ANSWER_WAIT_MS) * 1000;
     for (;;) {
         enum status status = keeper_link_receive(link, out, err);
         if (status == STATUS_OK && out->ended)
@@ -105,7 +105,7 @@ static enum status greet(const struct keeper_stay_options *options, struct keepe
     if (!keeper_link_flush(link))
         return err_set(err, STATUS_BUSY, "the greeting cannot be sent");
     struct seqpacket_message message = {0};
-    if (wait_for_answer(link, &message, err) != STATUS_OK)
+    if (wait_for_answer(link, options->answer_ms, &message, err) != STATUS_OK)
         return err->code;
     pid_t pid = 0;
     enum status status = check_answer(&message, &pid, err);

@@ -14,12 +14,13 @@
 struct keeper_stay_options {
     const char *exe;         /* `exe __keeper` calls keeper_main(KEEPER_SOCKET_FD) */
     const char *socket_path; /* absolute */
-    /* The rest is for a keeper that is started here; 0: none, or the usual. */
+    /* 0 is none, or the usual. These are for a keeper that is started here: */
     int keep_fd; /* held open as long as it lives, such as the lock of the host */
     int log_fd;  /* what it has to say goes there; a pipe would stay open with it */
-    /* These count for one that lives too. */
+    /* These are for any: */
     int64_t linger_ms;    /* how long it waits for a daemon with nothing to do */
     int64_t alone_ms_max; /* and how long at all */
+    int64_t answer_ms;    /* how long we wait for its answer */
 };
 
 /* Where the keeper finds its socket, and what it is to hold open. */
@@ -31,7 +32,7 @@ struct keeper_reached {
 };
 
 /*
- * Wait for the answer of a keeper at the path, for a few seconds at most.
+ * Waits for the answer of the keeper. One that serves a daemon answers the next when that is gone.
  *
  *   STATUS_CONFLICT  it is of another version; it ends when its tasks have ended.
  *   STATUS_BUSY      it serves another daemon.
