@@ -16,6 +16,7 @@
 #include "os/file.h"
 #include "os/supervisor.h"
 #include "worker/claim_room.h"
+#include "worker/dead_log.h"
 
 enum {
     RECONCILE_MS = 60000,
@@ -95,13 +96,6 @@ static void on_wished(void *context, const struct stop_wish *wishes, size_t coun
 {
     struct daemon *daemon = context;
     executor_stop_wished(daemon->session.executor, wishes, count);
-}
-
-static void on_buried(void *context, const int64_t *tasks, size_t count)
-{
-    (void)context;
-    for (size_t i = 0; i < count; i++)
-        log_warn("a task was put aside: it lost its owner too often", LOG_ID("task", tasks[i]));
 }
 
 /* The claims need not wait for the thread that looks for wishes to stop. */
@@ -240,6 +234,7 @@ static enum status begin_pulse(struct daemon *daemon, struct err *err)
         .poll_ms = settings_number(daemon->settings, SETTING_POLL),
         .host = session->host,
         .meeting_dir = is_embedded ? session->home->meeting_dir : NULL,
+        .dead_log_path = daemon->dead_log_path,
     };
     struct pulse_events events = {
         .context = daemon,
@@ -247,7 +242,6 @@ static enum status begin_pulse(struct daemon *daemon, struct err *err)
         .swept = on_swept,
         .heard = on_heard,
         .wished = on_wished,
-        .buried = on_buried,
     };
     return pulse_start(session->loop, &options, &events, &daemon->pulse, err);
 }
@@ -298,6 +292,7 @@ static enum status serve(struct daemon *daemon, const struct session_options *op
         host_id_lock(options->home, &daemon->lock, err) != STATUS_OK ||
         session_open(&daemon->session, options, err) != STATUS_OK)
         return err->code;
+    daemon->dead_log_path = file_path_join(options->home->path, DEAD_LOG_NAME);
     daemon->session.leaves_keeper = true; /* until it is known that nothing is left */
     if (daemon_is_embedded(daemon))
         daemon->lease.lease_ms = 0;
@@ -329,6 +324,7 @@ static void close_all(struct daemon *daemon)
     free(daemon->queues);
     free(daemon->roles);
     free(daemon->journal_path);
+    free(daemon->dead_log_path);
 }
 
 enum status daemon_serve(const struct config *config, const struct home *home, const char *exe,

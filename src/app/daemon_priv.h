@@ -26,6 +26,7 @@ struct daemon {
     char *queues;
     char *roles;
     char *journal_path; /* NULL: none */
+    char *dead_log_path;
     struct loop_signal *signals[3];
     struct loop_file *wake;
     struct loop_timer *drain;

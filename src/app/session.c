@@ -133,6 +133,7 @@ struct executor_options session_executor_options(const struct session *session)
                 .grace_ms = settings_number(settings, SETTING_GRACE),
                 .get_env = outside,
             },
+        .handlers = session->config->handlers,
         .host = session->host,
         .slots = settings_number(settings, SETTING_SLOTS),
         .claim_percent = 100,

@@ -113,33 +113,20 @@ static const char *const *shell_argv(struct arena *arena, const char *command)
     return argv;
 }
 
-static const char *const *list_argv(struct arena *arena, const json_t *list)
-{
-    size_t count = json_array_size(list);
-    const char **argv = arena_array(arena, count + 1, sizeof(const char *));
-    for (size_t i = 0; i < count; i++) {
-        const char *word = json_string_value(json_array_get(list, i));
-        if (word == NULL)
-            return NULL;
-        argv[i] = arena_strdup(arena, word);
-    }
-    return count > 0 ? argv : NULL;
-}
-
-static void start(const struct job *job, const char *const *argv, const json_t *handler)
+/* By a shell; `handler` is NULL for a command that the job itself brings. */
+static void start(const struct job *job, const char *command, const json_t *handler)
 {
     const struct claim *claim = job->claim;
     const struct prepare_options *options = &job->options->prepare;
     const char *stem = arena_format(job->arena, "%s/%lld.%lld", options->scratch_dir,
                                     (long long)claim->task, (long long)claim->attempt);
-    const char *workdir = json_get_string(handler, "workdir", NULL);
+    int64_t timeout_ms = claim->job->timeout_ms;
     job->out->is_process = true;
     job->out->process = (struct keeper_task){
         .id = claim->task,
         .nonce = prepare_nonce_text(job->arena, &claim->nonce),
-        .argv = argv,
-        .workdir = workdir != NULL ? arena_strdup(job->arena, workdir) : NULL,
-        .timeout_ms = claim->job->timeout_ms,
+        .argv = shell_argv(job->arena, command),
+        .timeout_ms = timeout_ms > 0 ? timeout_ms : json_get_int(handler, "timeout_ms", 0),
         .grace_ms = options->grace_ms,
         .output_bytes = options->output_bytes,
         .blob_root = options->blob_root,
@@ -173,22 +160,6 @@ static void refuse_unknown(const struct job *job)
     strbuf_fini(&known);
 }
 
-static void run_configured(const struct job *job, const json_t *handler)
-{
-    const json_t *run = json_is_object(handler) ? json_object_get(handler, "run") : handler;
-    const char *const *argv = NULL;
-    if (json_is_string(run))
-        argv = shell_argv(job->arena, json_string_value(run));
-    else if (json_is_array(run))
-        argv = list_argv(job->arena, run);
-    if (argv != NULL)
-        start(job, argv, handler);
-    else
-        fail(job, REASON_EXEC_ERROR,
-             arena_format(job->arena, "handler '%.100s' says no command to run",
-                          job->claim->job->handler));
-}
-
 bool job_run_is_inline(const struct claim *claim)
 {
     return str_equal(claim->job->handler, "noop");
@@ -210,7 +181,7 @@ void job_run_prepare(const struct claim *claim, const struct job_options *option
     };
     const json_t *configured = json_object_get(options->handlers, handler);
     if (str_starts_with(handler, "$ ")) {
-        start(&job, shell_argv(arena, handler + 2), NULL);
+        start(&job, handler + 2, NULL);
         return;
     }
     for (size_t i = 0; i < ARRAY_LEN(BUILT_IN); i++) {
@@ -220,7 +191,7 @@ void job_run_prepare(const struct claim *claim, const struct job_options *option
         }
     }
     if (configured != NULL)
-        run_configured(&job, configured);
+        start(&job, json_get_string(configured, "run", ""), configured);
     else
         refuse_unknown(&job);
 }

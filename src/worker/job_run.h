@@ -11,7 +11,7 @@
 
 struct job_options {
     struct prepare_options prepare;
-    const json_t *handlers; /* name to a command, or to a map with `run`; NULL: none */
+    const json_t *handlers; /* name to a map with `run`, `env`, `timeout_ms`; NULL: none */
     const char *store_uuid;
 };
 

@@ -12,8 +12,10 @@
 #include "os/knock.h"
 #include "os/mailbox.h"
 #include "os/thread.h"
+#include "store/dead.h"
 #include "store/listen.h"
 #include "worker/backoff.h"
+#include "worker/dead_log.h"
 #include "worker/recovery.h"
 
 enum { BACKOFF_LEAST_MS = 50, BACKOFF_MOST_MS = 5000, FAILED_WAIT_MS = 100 };
@@ -26,12 +28,11 @@ struct order {
 
 /* To the loop's thread. */
 struct news {
-    enum { NEWS_BEAT, NEWS_SWEPT, NEWS_HEARD, NEWS_WISHED, NEWS_BURIED } kind;
+    enum { NEWS_BEAT, NEWS_SWEPT, NEWS_HEARD, NEWS_WISHED } kind;
     int64_t sent_us;
     struct host_pulse beat;
-    struct arena *arena; /* of the lists below */
+    struct arena *arena; /* of the list below */
     struct stop_wish *wishes;
-    int64_t *tasks;
     size_t count;
 };
 
@@ -83,9 +84,6 @@ static void tell(struct pulse *pulse, const struct news *news)
         break;
     case NEWS_WISHED:
         events->wished(events->context, news->wishes, news->count);
-        break;
-    case NEWS_BURIED:
-        events->buried(events->context, news->tasks, news->count);
         break;
     }
 }
@@ -190,31 +188,40 @@ static void renew(struct pulse *pulse)
     post(pulse, &(struct news){.kind = NEWS_BEAT, .sent_us = sent_us, .beat = beat});
 }
 
+/* For people who cannot ask the store. */
+static void note_dead(struct pulse *pulse, struct arena *arena, int64_t task)
+{
+    struct dead_info letter;
+    struct err err = {0};
+    if (store_dead_load(pulse->store, arena, task, &letter, &err) != STATUS_OK ||
+        dead_log_append(pulse->options.dead_log_path, &letter, &err) != STATUS_OK)
+        log_warn("a dead letter was not noted", LOG_ID("task", task), LOG_STR("error", err.text));
+    else
+        log_warn("a task was put aside: it lost its owner too often", LOG_ID("task", task),
+                 LOG_STR("name", letter.name));
+}
+
 /* By leases; one host does it, and if it is two, nothing is done twice. */
 static void sweep_fleet(struct pulse *pulse)
 {
     if (!pulse->leads ||
         !lease_may_judge(&pulse->options.lease, pulse->healthy_us, clock_mono_us()))
         return;
-    struct arena *arena = arena_new();
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct sweep_result result = {0};
     struct err err = {0};
-    if (store_sweep(pulse->store, pulse->host, arena, &result, &err) != STATUS_OK) {
-        arena_free(arena);
+    if (store_sweep(pulse->store, pulse->host, arena, &result, &err) != STATUS_OK)
         note_failure(pulse, &err);
-        return;
-    }
+    /* What was taken back before a failure counts too. */
     if (result.hosts > 0 || result.tasks > 0)
         log_info("took back what lost hosts held", LOG_INT("hosts", result.hosts),
                  LOG_INT("tasks", result.tasks), LOG_INT("buried", result.buried));
+    for (int64_t i = 0; i < result.buried; i++)
+        note_dead(pulse, arena, result.dead[i]);
     if (result.more)
         pulse->next_sweep_us = clock_mono_us();
-    if (result.buried > 0)
-        post(pulse, &(struct news){.kind = NEWS_BURIED,
-                                   .arena = TAKE(arena),
-                                   .tasks = result.dead,
-                                   .count = (size_t)result.buried});
-    arena_free(arena);
+    if (result.tasks > 0)
+        post(pulse, &(struct news){.kind = NEWS_HEARD});
 }
 
 /* By locks. */

@@ -28,8 +28,6 @@ struct pulse_events {
     /* Something may be claimable. */
     void (*heard)(void *context);
     void (*wished)(void *context, const struct stop_wish *wishes, size_t count);
-    /* Put aside for good, after too many lost owners. */
-    void (*buried)(void *context, const int64_t *tasks, size_t count);
 };
 
 struct pulse_options {
@@ -38,7 +36,8 @@ struct pulse_options {
     int64_t sweep_ms;
     int64_t poll_ms;
     int64_t host;
-    const char *meeting_dir; /* of an embedded store; else NULL */
+    const char *meeting_dir;   /* of an embedded store; else NULL */
+    const char *dead_log_path; /* where tasks are noted that were put aside for good */
 };
 
 /* Texts in the options must outlive it. */

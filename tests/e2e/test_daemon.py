@@ -323,3 +323,61 @@ def test_the_supervisor_hears_of_it(eider, up, tmp_path):
         daemon.signal(signal.SIGTERM)
         wait_for(lambda: "STOPPING=1" in listener.recv(4096).decode(), "the stop is told")
         assert daemon.wait() == 0
+
+
+def job(eider, number):
+    return eider("jobs", "show", number, "-o", "json", code=0).json()
+
+
+def enqueue(eider, *args):
+    return eider("enqueue", "-o", "name", "default", *args, code=0).out.strip()
+
+
+def test_jobs_are_run_by_their_handlers(eider, up, evidence):
+    eider.write("eider.yaml", """
+        handlers:
+          greet:
+            run: |
+              echo "greet $EIDER_JOB_ID $EIDER_QUEUE $EIDER_TRY_NUMBER $WORD" >> @evidence
+              cp $EIDER_PAYLOAD_FILE $EIDER_OUTPUTS/result
+              [ "$(cat $EIDER_PAYLOAD_FILE)" = "$EIDER_PAYLOAD" ]
+            env: {WORD: hi}
+    """)
+    daemon = up()
+    ids = {
+        "greet": enqueue(eider, "greet", '{"to":"ann"}'),
+        "shell": enqueue(eider, "--", "echo shell >> " + str(evidence)),
+        "noop": enqueue(eider, "noop"),
+        "sleep": enqueue(eider, "sleep", '{"seconds": 0.1}'),
+        "lazy": enqueue(eider, "sleep", '{"seconds": "many"}'),
+        "nobody": enqueue(eider, "nobody"),
+    }
+    wait_for(lambda: all(job(eider, i)["status"] in ("completed", "failed") for i in ids.values()),
+             "every job is over")
+    status = {name: job(eider, i)["status"] for name, i in ids.items()}
+    assert status == {"greet": "completed", "shell": "completed", "noop": "completed",
+                      "sleep": "completed", "lazy": "failed", "nobody": "failed"}
+    assert job(eider, ids["greet"])["result"] == {"to": "ann"}
+    assert f"greet {ids['greet']} default 1 hi" in evidence.lines()
+    assert "shell" in evidence.lines()
+    assert "noop, sleep, greet" in job(eider, ids["nobody"])["message"]
+    assert "seconds" in job(eider, ids["lazy"])["message"]
+    assert daemon.child.poll() is None
+
+
+def test_jobs_are_stopped_and_survive_the_daemon(eider, up, evidence):
+    daemon = up()
+    nap = enqueue(eider, "sleep", '{"seconds": 3600}')
+    work = enqueue(eider, "--", f"echo start $$ >> {evidence};"
+                   f" while [ ! -e {evidence}.go ]; do sleep 0.05; done")
+    pid = wait_for(lambda: started(evidence), "the job runs")[0]
+    wait_for(lambda: job(eider, nap)["status"] == "claimed", "the other sleeps")
+    daemon.kill()
+    daemon = up(times=2)
+    wait_for(lambda: "adopted a task" in daemon.text(), "the job is adopted")
+    let_go(eider)
+    wait_for(lambda: job(eider, work)["status"] == "completed", "the job is over")
+    assert started(evidence) == [pid]
+    wait_for(lambda: job(eider, nap)["status"] == "claimed", "the other sleeps again")
+    eider("jobs", "cancel", nap, code=0)
+    wait_for(lambda: job(eider, nap)["status"] == "cancelled", "it is stopped")
