@@ -38,6 +38,12 @@ struct service {
     const char *actor; /* who asks; kept with every change */
     bool (*is_alive)(void *context, int64_t host);
     void *is_alive_context;
+    /*
+     * Take back what dead processes held, and kill what is left of them. NULL: only the store is
+     * put right, by `is_alive`.
+     */
+    enum status (*recover)(void *context, struct store *store, struct err *err);
+    void *recover_context;
     /* Whether some process works on the run right now. */
     bool (*is_held)(void *context, int64_t run);
     void *is_held_context;
