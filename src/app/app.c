@@ -13,6 +13,7 @@
 #include "app/actor.h"
 #include "app/bench_runs.h"
 #include "app/config.h"
+#include "app/daemon.h"
 #include "app/foreground.h"
 #include "app/home.h"
 #include "base/check.h"
@@ -25,6 +26,7 @@
 #include "service/service.h"
 #include "worker/presence.h"
 #include "worker/preview.h"
+#include "worker/recovery.h"
 
 struct app {
     struct config config;
@@ -93,6 +95,13 @@ static void wake(void *context)
     home_wake(context);
 }
 
+static enum status recover(void *context, struct store *store, struct err *err)
+{
+    const struct app *app = context;
+    struct recovery_result ignored;
+    return recovery_sweep(store, app->home.meeting_dir, 0, &ignored, err);
+}
+
 static enum status make_home(void *context, struct err *err)
 {
     return home_make(context, err);
@@ -135,15 +144,19 @@ static enum status configure(void *context, const json_t *flags, struct err *err
         home_init(&app->config.settings, NULL, &app->home, err) != STATUS_OK)
         return err->code;
     configure_log(&app->config.settings);
+    /* In a fleet leases tell who lives, and those who lead take back. */
+    bool is_embedded = str_starts_with(app->home.store_url, "sqlite:");
     app->service = (struct service){
         .settings = &app->config.settings,
         .home = app->home.path,
         .dags = settings_text(&app->config.settings, SETTING_DAGS),
         .actor = actor_name(),
-        .is_alive = presence_is_alive,
-        .is_alive_context = app->home.path,
+        .is_alive = is_embedded ? presence_is_alive : NULL,
+        .is_alive_context = app->home.meeting_dir,
+        .recover = is_embedded ? recover : NULL,
+        .recover_context = app,
         .is_held = presence_run_is_held,
-        .is_held_context = app->home.path,
+        .is_held_context = app->home.meeting_dir,
         .wake = wake,
         .wake_context = &app->home,
         .make_home = make_home,
@@ -154,6 +167,16 @@ static enum status configure(void *context, const json_t *flags, struct err *err
         .progress_context = app,
     };
     return STATUS_OK;
+}
+
+/* A daemon says what it does unless told otherwise. */
+static enum status serve(void *context, struct err *err)
+{
+    const struct app *app = context;
+    const struct settings *settings = &app->config.settings;
+    if (settings->values[SETTING_LOG_LEVEL].origin == ORIGIN_DEFAULT)
+        log_configure(LOG_INFO, strcmp(settings_text(settings, SETTING_LOG_FORMAT), "json") == 0);
+    return daemon_serve(&app->config, &app->home, app->exe, err);
 }
 
 /* `eider __bench runs FILE COUNT` */
@@ -192,6 +215,7 @@ int app_main(int argc, const char *const *argv)
         .configure = configure,
         .operations = {.context = &app.operations, .call = operation_local_call},
         .engine = {.context = &app.foreground, .run = foreground_run},
+        .serve = serve,
     };
     /* Writing to a reader that went away is an error like others, not a death. */
     (void)signal(SIGPIPE, SIG_IGN);

@@ -103,9 +103,12 @@ static enum status load_settings(const json_t *flags, const char *project_dir, s
     CLEANUP(json_decrefp) json_t *project = NULL;
     CLEANUP(json_decrefp) json_t *user = NULL;
     char slots[32];
+    char machine[256] = "";
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     long count = MAX(cores * 4, 8L);
     CHECK(snprintf(slots, sizeof slots, "%ld", count) > 0);
+    if (gethostname(machine, sizeof machine - 1) != 0 || machine[0] == '\0')
+        CHECK(snprintf(machine, sizeof machine, "localhost") > 0);
     if (load_map(project_path, &project, err) != STATUS_OK ||
         load_map(user_path, &user, err) != STATUS_OK)
         return err->code;
@@ -116,7 +119,7 @@ static enum status load_settings(const json_t *flags, const char *project_dir, s
         .user = user,
         .user_path = user_path,
         .environment = environment,
-        .defaults = {[SETTING_SLOTS] = slots},
+        .defaults = {[SETTING_SLOTS] = slots, [SETTING_HOST_NAME] = machine},
     };
     if (settings_resolve(&layers, out, err) != STATUS_OK)
         return err->code;

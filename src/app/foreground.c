@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/onlooker.h"
 #include "app/opening.h"
 #include "app/session.h"
 #include "app/watching.h"
@@ -179,7 +180,8 @@ static enum status drive_run(struct drive *drive, const struct engine_request *r
 {
     struct session *session = &drive->session;
     if (opening_begin(session, request, &drive->opened, err) != STATUS_OK ||
-        presence_hold_run(session->home->path, drive->opened.run, &drive->hold, err) != STATUS_OK ||
+        presence_hold_run(session->home->meeting_dir, drive->opened.run, &drive->hold, err) !=
+            STATUS_OK ||
         opening_finish(session, request, &drive->opened, err) != STATUS_OK)
         return err->code;
     watching_init(&drive->watching, drive->observer, session, &drive->opened,
@@ -199,9 +201,7 @@ static enum status drive_run(struct drive *drive, const struct engine_request *r
     }
     result->duration_ms = (clock_mono_us() - started_us) / 1000;
     result->interrupted = drive->interrupts > 0 && drive->verdict == RUN_CANCELLED;
-    result->verdict = drive->verdict == RUN_SUCCESS     ? ENGINE_SUCCESS
-                      : drive->verdict == RUN_CANCELLED ? ENGINE_CANCELLED
-                                                        : ENGINE_FAILED;
+    result->verdict = watching_verdict(drive->verdict);
     return watching_result(&drive->watching, request->record, result, err);
 }
 
@@ -237,8 +237,13 @@ enum status foreground_run(void *context, const struct engine_request *request,
 {
     const struct foreground *self = context;
     struct engine_result result = {0};
-    enum status status;
-    if (request->record) {
+    bool is_for_daemons = false;
+    enum status status = onlooker_is_asked(self, request, &is_for_daemons, err);
+    if (status != STATUS_OK)
+        return status;
+    if (is_for_daemons) {
+        status = onlooker_run(self, request, observer, &result, err);
+    } else if (request->record) {
         status = run_in(self, self->home, request, observer, &result, err);
     } else {
         CLEANUP(opening_scratch_fini) struct opening_scratch scratch = {0};

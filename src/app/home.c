@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/check.h"
@@ -34,6 +35,16 @@ static char *store_url(const char *setting, const char *home)
     return mem_format("%s%s/%s", SCHEME, home, setting + sizeof SCHEME - 1);
 }
 
+/* The folder of the store's file; the state folder when it is none. */
+static char *meeting_dir(const char *url, const char *home)
+{
+    const char *slash = strrchr(url, '/');
+    if (!str_starts_with(url, "sqlite:/"))
+        return mem_strdup(home);
+    const char *path = url + sizeof "sqlite:" - 1;
+    return mem_strndup(path, slash > path ? (size_t)(slash - path) : 1);
+}
+
 enum status home_init(const struct settings *settings, const char *path, struct home *out,
                       struct err *err)
 {
@@ -44,9 +55,10 @@ enum status home_init(const struct settings *settings, const char *path, struct 
     home.store_url =
         store_url(path != NULL ? "" : settings_text(settings, SETTING_STORE), home.path);
     home.blob_dir = file_path_join(home.path, "blob");
-    home.hosts_dir = file_path_join(home.path, "hosts");
+    home.meeting_dir = meeting_dir(home.store_url, home.path);
+    home.local_dir = file_path_join(home.path, "hosts");
     home.scratch_dir = file_path_join(home.path, "scratch");
-    home.wake_file = file_path_join(home.path, "wake");
+    home.wake_file = file_path_join(home.meeting_dir, "wake");
     *out = home;
     return STATUS_OK;
 }
@@ -56,7 +68,8 @@ void home_fini(struct home *home)
     free(home->path);
     free(home->store_url);
     free(home->blob_dir);
-    free(home->hosts_dir);
+    free(home->meeting_dir);
+    free(home->local_dir);
     free(home->scratch_dir);
     free(home->wake_file);
     *home = (struct home){0};
@@ -64,7 +77,9 @@ void home_fini(struct home *home)
 
 enum status home_make(const struct home *home, struct err *err)
 {
-    const char *const dirs[] = {home->path, home->blob_dir, home->hosts_dir, home->scratch_dir};
+    CLEANUP(mem_freep) char *hosts_dir = file_path_join(home->meeting_dir, "hosts");
+    const char *const dirs[] = {home->path, home->blob_dir, home->local_dir, home->scratch_dir,
+                                hosts_dir};
     for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
         if (file_tree_make(dirs[i], 0700, err) != STATUS_OK) {
             /* To the user the store is out of reach, unless it is a matter of rights. */

@@ -4,9 +4,13 @@
  *
  *   eider.db     the store (unless a setting says otherwise)
  *   blob/        logs and large values
- *   hosts/       one lock file per living process, one per run in the foreground
+ *   hosts/       one lock file per living process, one per run in the foreground; what a daemon
+ *                must remember
  *   scratch/     outputs and scripts of running attempts
  *   wake         written to when something became claimable or a cancel was asked for
+ *
+ * Processes that share a store in a file elsewhere meet beside that file: the locks and `wake` are
+ * there.
  */
 #include "base/attrs.h"
 #include "base/err.h"
@@ -16,7 +20,8 @@ struct home {
     char *path; /* absolute */
     char *store_url;
     char *blob_dir;
-    char *hosts_dir;
+    char *meeting_dir; /* where the processes of the store find each other */
+    char *local_dir;   /* what only this home's daemon needs */
     char *scratch_dir;
     char *wake_file;
 };

@@ -201,7 +201,7 @@ static enum status create_run(struct session *session, const struct engine_reque
         .conf = conf_text,
         .note = request->note != NULL ? request->note : "",
         .actor = actor_name(),
-        .scope = -1,
+        .scope = session->is_onlooker ? 0 : -1,
         .selected = request->tasks_count > 0 ? selected : NULL,
     };
     struct run_created created;
@@ -234,9 +234,9 @@ static enum status reopen_run(struct session *session, const struct engine_reque
     int64_t lost = 0;
     struct run_info info;
     struct clear_result cleared;
-    if (orphans_kill(session->store, opened->run, session->home->path, err) != STATUS_OK ||
-        store_recover(session->store, opened->run, presence_is_alive, session->home->path, &lost,
-                      err) != STATUS_OK ||
+    if (orphans_kill(session->store, opened->run, session->home->meeting_dir, err) != STATUS_OK ||
+        store_recover(session->store, opened->run, presence_is_alive, session->home->meeting_dir,
+                      &lost, err) != STATUS_OK ||
         store_run_load(session->store, arena, opened->run, &info, err) != STATUS_OK ||
         select_tasks(opened->dag, request, nodes, err) != STATUS_OK)
         return err->code;

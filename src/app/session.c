@@ -1,10 +1,13 @@
 #include "app/session.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/json.h"
+#include "app/host_id.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "os/file.h"
 #include "store/host.h"
 #include "store/version.h"
@@ -14,29 +17,12 @@ static const char *outside(const char *name)
     return getenv(name);
 }
 
-/* Read once; a machine that cannot tell is as good as one that never restarted. */
-static void read_boot_id(char out[static 64])
-{
-    char *text = NULL;
-    size_t length = 0;
-    struct err ignored = {0};
-    out[0] = '\0';
-    if (file_read("/proc/sys/kernel/random/boot_id", 63, &text, &length, &ignored) == STATUS_OK)
-        for (size_t i = 0; i < length && text[i] > ' '; i++) {
-            out[i] = text[i];
-            out[i + 1] = '\0';
-        }
-    free(text);
-}
-
 static enum status register_host(struct session *session, struct err *err)
 {
-    char boot[64];
-    char name[256] = "";
-    read_boot_id(boot);
-    (void)gethostname(name, sizeof name - 1);
+    char boot[BOOT_TEXT_MAX];
+    host_id_boot(boot);
     struct host_request request = {
-        .name = name,
+        .name = settings_text(&session->config->settings, SETTING_HOST_NAME),
         .kind = "foreground",
         .pid = getpid(),
         .boot = boot,
@@ -44,29 +30,64 @@ static enum status register_host(struct session *session, struct err *err)
     };
     if (store_host_add(session->store, &request, &session->host, err) != STATUS_OK)
         return err->code;
-    return presence_begin(session->home->path, session->host, &session->presence, err);
+    return presence_begin(session->home->meeting_dir, session->host, &session->presence, err);
+}
+
+struct store_options session_store_options(const struct session *session)
+{
+    return (struct store_options){
+        .url = session->home->store_url,
+        .mode = DB_READ_WRITE,
+        .busy_timeout_ms = settings_number(&session->config->settings, SETTING_BUSY_TIMEOUT),
+    };
+}
+
+/* It writes to a file of its own: a pipe of ours would stay open with it. */
+static enum status start_staying(struct session *session, const char *exe,
+                                 const struct keeper_events *events, struct err *err)
+{
+    CLEANUP(mem_freep) char *socket = file_path_join(session->home->local_dir, "keeper.sock");
+    CLEANUP(mem_freep) char *log = file_path_join(session->home->local_dir, "keeper.log");
+    CLEANUP(file_closep) int log_fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (log_fd < 0)
+        return err_errno(err, errno, "open '%s'", log);
+    struct keeper_stay_options options = {.exe = exe, .socket_path = socket, .log_fd = log_fd};
+    return keeper_start_staying(session->loop, &options, events, &session->keeper, err);
 }
 
 enum status session_open(struct session *session, const struct session_options *options,
                          struct err *err)
 {
-    *session = (struct session){.config = options->config, .home = options->home};
-    struct store_options store = {
-        .url = options->home->store_url,
-        .mode = DB_READ_WRITE,
-        .busy_timeout_ms = settings_number(&options->config->settings, SETTING_BUSY_TIMEOUT)};
+    *session =
+        (struct session){.config = options->config, .home = options->home, .mode = options->mode};
+    struct store_options store = session_store_options(session);
     if (home_make(options->home, err) != STATUS_OK || loop_new(&session->loop, err) != STATUS_OK)
         return err->code;
     session->executor = executor_new(session->loop, &options->events);
     struct keeper_events events = executor_keeper_events(session->executor);
-    if (keeper_start(session->loop, options->exe, true, &events, &session->keeper, err) !=
-            STATUS_OK ||
-        store_open(&store, &session->store, err) != STATUS_OK ||
+    bool is_foreground = options->mode == EXECUTOR_FOREGROUND;
+    enum status status = is_foreground ? keeper_start(session->loop, options->exe, true, &events,
+                                                      &session->keeper, err)
+                                       : start_staying(session, options->exe, &events, err);
+    if (status != STATUS_OK || store_open(&store, &session->store, err) != STATUS_OK ||
         store_describe(session->store, &session->store_info, err) != STATUS_OK ||
         blob_open_directory(options->home->blob_dir, &session->blob, err) != STATUS_OK ||
         store_thread_start(session->loop, &store, &session->store_thread, err) != STATUS_OK)
         return err->code;
-    return register_host(session, err);
+    return is_foreground ? register_host(session, err) : STATUS_OK;
+}
+
+enum status session_open_onlooker(struct session *session, const struct session_options *options,
+                                  struct err *err)
+{
+    *session =
+        (struct session){.config = options->config, .home = options->home, .is_onlooker = true};
+    struct store_options store = session_store_options(session);
+    if (loop_new(&session->loop, err) != STATUS_OK ||
+        store_open(&store, &session->store, err) != STATUS_OK ||
+        store_describe(session->store, &session->store_info, err) != STATUS_OK)
+        return err->code;
+    return blob_open_directory(options->home->blob_dir, &session->blob, err);
 }
 
 static void run_lend(struct store *store, struct store_call *call)
@@ -85,46 +106,57 @@ void session_lend(struct session *session, int64_t version, const struct dag *da
     session->loan = (struct session_loan){
         .call = {.run = run_lend, .done = lend_done}, .version = version, .dag = dag};
     store_version_lend(session->store, version, dag);
-    store_thread_call(session->store_thread, &session->loan.call);
+    if (session->store_thread != NULL)
+        store_thread_call(session->store_thread, &session->loan.call);
+}
+
+struct executor_options session_executor_options(const struct session *session)
+{
+    const struct settings *settings = &session->config->settings;
+    return (struct executor_options){
+        .mode = session->mode,
+        .keeper = session->keeper,
+        .store_thread = session->store_thread,
+        .source =
+            {
+                .store = session->store,
+                .blob = session->blob,
+                .variables = session->config->variables,
+                .connections = session->config->connections,
+                .store_uuid = session->store_info.uuid,
+            },
+        .prepare =
+            {
+                .scratch_dir = session->home->scratch_dir,
+                .blob_root = session->home->blob_dir,
+                .output_bytes = settings_number(settings, SETTING_OUTPUT_BYTES),
+                .grace_ms = settings_number(settings, SETTING_GRACE),
+                .get_env = outside,
+            },
+        .handlers = session->config->handlers,
+        .host = session->host,
+        .slots = settings_number(settings, SETTING_SLOTS),
+        .claim_percent = 100,
+    };
 }
 
 void session_begin(struct session *session, int64_t scope)
 {
-    executor_begin(
-        session->executor,
-        &(struct executor_options){
-            .keeper = session->keeper,
-            .store_thread = session->store_thread,
-            .source =
-                {
-                    .store = session->store,
-                    .blob = session->blob,
-                    .variables = session->config->variables,
-                    .connections = session->config->connections,
-                    .store_uuid = session->store_info.uuid,
-                },
-            .prepare =
-                {
-                    .scratch_dir = session->home->scratch_dir,
-                    .blob_root = session->home->blob_dir,
-                    .output_bytes =
-                        settings_number(&session->config->settings, SETTING_OUTPUT_BYTES),
-                    .grace_ms = settings_number(&session->config->settings, SETTING_GRACE),
-                    .get_env = outside,
-                },
-            .host = session->host,
-            .scope = scope,
-            .slots = settings_number(&session->config->settings, SETTING_SLOTS),
-        });
+    struct executor_options options = session_executor_options(session);
+    options.scope = scope;
+    executor_begin(session->executor, &options);
 }
 
 void session_close(struct session *session)
 {
     struct err err = {0};
-    keeper_close(session->keeper);
+    if (session->leaves_keeper)
+        keeper_leave(session->keeper);
+    else
+        keeper_close(session->keeper);
     store_thread_stop(session->store_thread);
     executor_free(session->executor);
-    if (session->host != 0 && session->store != NULL &&
+    if (session->host != 0 && session->store != NULL && !session->leaves_host &&
         store_host_end(session->store, session->host, &err) != STATUS_OK)
         log_warn("leave the store", LOG_STR("error", err.text));
     presence_end(&session->presence);

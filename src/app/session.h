@@ -21,6 +21,8 @@ struct session_loan {
 struct session {
     const struct config *config;
     const struct home *home;
+    enum executor_mode mode;
+    bool is_onlooker; /* runs nothing itself: no keeper, no executor, no thread, no host */
     struct loop *loop;
     struct executor *executor;
     struct keeper *keeper;
@@ -31,20 +33,32 @@ struct session {
     int64_t host;
     struct presence presence;
     struct session_loan loan;
+    bool leaves_keeper; /* of a daemon: what runs goes on for the next one */
+    bool leaves_host;   /* the same: the next one is this host */
 };
 
 struct session_options {
     const struct config *config;
     const struct home *home;
     const char *exe;
+    enum executor_mode mode;
     struct executor_events events;
 };
 
-/* Everything but claiming: the keeper runs, the store is open, this process is registered. */
+/*
+ * Everything but claiming: the keeper runs, the store is open. In the foreground this process is
+ * registered too; a daemon decides itself which host it is.
+ */
 NODISCARD enum status session_open(struct session *session, const struct session_options *options,
                                    struct err *err);
+/* Only what is needed to make a run for daemons and to watch it. */
+NODISCARD enum status session_open_onlooker(struct session *session,
+                                            const struct session_options *options, struct err *err);
 /* Spare the stores reading a DAG that is at hand, once; it must outlive the session. */
 void session_lend(struct session *session, int64_t version, const struct dag *dag);
 /* Claim the work of a scope; then loop_run. */
 void session_begin(struct session *session, int64_t scope);
+/* What that begins with, for those who want more. */
+struct executor_options session_executor_options(const struct session *session);
+struct store_options session_store_options(const struct session *session);
 void session_close(struct session *session); /* half-built is fine */

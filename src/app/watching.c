@@ -208,6 +208,33 @@ static enum status replay_row(void *context, const struct run_row *run, const st
     return STATUS_OK;
 }
 
+static enum status look_at_row(void *context, const struct run_row *run, const struct task_row *row,
+                               struct err *err)
+{
+    (void)run;
+    (void)err;
+    struct watching *watching = context;
+    struct task_change change = change_of_row(row);
+    if (row->state == last_seen(watching, row->id))
+        return STATUS_OK;
+    const struct shown *shown = idmap_find(watching->outputs, row->id);
+    bool is_new = shown == NULL || shown->attempt != row->attempt;
+    if (watching->wants_output && is_new && row->started_at_us != 0) {
+        /* It was not seen running, and what it wrote is shown nevertheless. */
+        struct task_change ran = change;
+        ran.state = TASK_RUNNING;
+        follow_change(watching, &ran);
+    }
+    watching_changed(watching, &change, 1);
+    return STATUS_OK;
+}
+
+enum status watching_look(struct watching *watching, struct err *err)
+{
+    return store_task_each(watching->session->store, watching->opened->run, look_at_row, watching,
+                           err);
+}
+
 enum status watching_start(struct watching *watching, bool replay, struct err *err)
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
@@ -259,6 +286,13 @@ static enum status count_row(void *context, const struct run_row *run, const str
     };
     engine_result_add_failure(result, &failure);
     return STATUS_OK;
+}
+
+enum engine_verdict watching_verdict(enum run_state state)
+{
+    if (state == RUN_SUCCESS)
+        return ENGINE_SUCCESS;
+    return state == RUN_CANCELLED ? ENGINE_CANCELLED : ENGINE_FAILED;
 }
 
 enum status watching_result(struct watching *watching, bool is_recorded,

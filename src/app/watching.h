@@ -23,9 +23,12 @@ void watching_fini(struct watching *watching); /* zero is fine */
 /* Tell that the run starts; with `replay`, also what is already known of its tasks. */
 NODISCARD enum status watching_start(struct watching *watching, bool replay, struct err *err);
 void watching_changed(struct watching *watching, const struct task_change *changes, size_t count);
+/* The same from the store, when somebody else runs the tasks. */
+NODISCARD enum status watching_look(struct watching *watching, struct err *err);
 /* Show what running tasks wrote since the last call. */
 void watching_follow(struct watching *watching);
 
+enum engine_verdict watching_verdict(enum run_state state);
 /* Counts and failures of the finished run, from the store. */
 NODISCARD enum status watching_result(struct watching *watching, bool is_recorded,
                                       struct engine_result *result, struct err *err);

@@ -69,6 +69,13 @@ enum status cli_run_engine(struct cli *cli, const struct engine_request *request
     return cli->host.engine.run(cli->host.engine.context, request, observer, out_result, err);
 }
 
+enum status cli_serve(struct cli *cli, struct err *err)
+{
+    if (configure(cli, err) != STATUS_OK)
+        return err->code;
+    return cli->host.serve(cli->host.context, err);
+}
+
 static void show_response(struct cli *cli, const struct view *view, const json_t *response)
 {
     size_t rows = output_print(&cli->output, view, response);

@@ -40,6 +40,8 @@ struct cli_host {
     enum status (*configure)(void *context, const json_t *flags, struct err *err);
     struct operation_caller operations;
     struct engine engine;
+    /* Be the daemon, until it is told to stop. */
+    enum status (*serve)(void *context, struct err *err);
 };
 
 struct cli {
@@ -80,5 +82,8 @@ bool cli_is_confirmed(struct cli *cli, const struct parsed *parsed, const char *
 NODISCARD enum status cli_run_engine(struct cli *cli, const struct engine_request *request,
                                      const struct engine_observer *observer,
                                      struct engine_result *out_result, struct err *err);
+
+/* The same for the daemon. */
+NODISCARD enum status cli_serve(struct cli *cli, struct err *err);
 
 size_t cli_columns(struct cli *cli);

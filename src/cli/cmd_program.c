@@ -76,3 +76,10 @@ int cmd_docs(struct cli *cli, const struct parsed *parsed)
                   REFERENCE_NAMES);
     return EXIT_CODE_USAGE;
 }
+
+int cmd_up(struct cli *cli, const struct parsed *parsed)
+{
+    struct err err = {0};
+    (void)parsed;
+    return cli_serve(cli, &err) == STATUS_OK ? EXIT_CODE_DONE : cli_fail(cli, &err);
+}

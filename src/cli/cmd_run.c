@@ -15,6 +15,7 @@
 #include "cli/progress_live.h"
 #include "cli/request.h"
 #include "cli/summary.h"
+#include "cli/trigger.h"
 #include "cli/views.h"
 #include "model/dag.h"
 
@@ -208,6 +209,8 @@ static enum status read_inputs(const struct parsed *parsed, struct inputs *input
 int cmd_run(struct cli *cli, const struct parsed *parsed)
 {
     struct err err = {0};
+    if (parsed_has(parsed, "detach"))
+        return trigger_run(cli, parsed, true);
     CLEANUP(inputs_fini) struct inputs inputs = {0};
     struct engine_request request = {
         .source = request_is_file(parsed->args[0]) ? ENGINE_FILE : ENGINE_DAG,

@@ -65,11 +65,28 @@ static const struct command_option RUN_OPTIONS[] = {
     VALUE("run-id", 0, "ID", "name of the run"),
     VALUE("note", 0, "TEXT", "a note kept with the run"),
     OPTION_DAG, OPTION_SLOTS, OPTION_LOGS,
+    SWITCH("detach", 'd', "let a daemon run it, and do not wait"),
+};
+static const struct command_option TRIGGER_OPTIONS[] = {
+    OPTION_PARAM, OPTION_CONF, OPTION_DATE,
+    {"task", 't', "TASK", "only this task (repeatable)", true, COMPLETE_NONE, NULL, NULL},
+    VALUE("run-id", 0, "ID", "name of the run"),
+    VALUE("note", 0, "TEXT", "a note kept with the run"),
+    OPTION_DAG,
 };
 static const struct command_option TEST_OPTIONS[] = {
     OPTION_PARAM, OPTION_CONF, OPTION_DATE, OPTION_DAG, OPTION_SLOTS,
 };
 static const struct command_option RETRY_OPTIONS[] = {OPTION_SLOTS, OPTION_LOGS, OPTION_DRY};
+#define OPTION_OF(name, argument, doc, setting)                                                    \
+    {name, 0, argument, doc, false, COMPLETE_NONE, NULL, setting}
+static const struct command_option UP_OPTIONS[] = {
+    OPTION_SLOTS,
+    OPTION_OF("host-name", "NAME", "name of this host; the machine's by default", "host_name"),
+    OPTION_OF("labels", "WORDS", "what tasks may ask for in a host: gpu,big", "labels"),
+    OPTION_OF("queues", "NAMES", "queues to serve; all by default", "queues"),
+    OPTION_OF("roles", "ROLES", "scheduler, worker, api; all by default", "roles"),
+};
 static const struct command_option LOGS_OPTIONS[] = {
     SWITCH("follow", 'f', "wait for more until the task ends"),
     VALUE("try", 0, "N", "an earlier attempt; the newest by default"),
@@ -193,6 +210,14 @@ static const struct command ROWS[] = {
         "eider run orders.yaml -p region=eu -p full_refresh=true --date 2026-01-15\n"
         "eider run orders.yaml --task build --task verify",
         OPTIONS(RUN_OPTIONS), cmd_run},
+    {"up", GROUP_DAILY, 0, "", 0, 0, COMPLETE_NONE, NULL,
+        "run as a daemon that works off what is triggered",
+        "Offers the DAG files of --dags by name, claims what is triggered or enqueued and runs it,\n"
+        "until it is told to stop. HUP reads the files again. The first TERM or INT claims nothing\n"
+        "more, waits for `drain_grace` and gives back what still runs; the second does that at\n"
+        "once. A daemon that was killed goes on with its tasks when it is started again.",
+        "eider up\neider up --dags /srv/dags --slots 32 --labels gpu",
+        OPTIONS(UP_OPTIONS), cmd_up},
     {"validate", GROUP_DAILY, COMMAND_READS, "PATH..", 1, ARGS_ANY, COMPLETE_FILE, NULL,
         "check DAG files",
         "Shows every problem of every file with its place; folders are read recursively. Exit\n"
@@ -237,6 +262,11 @@ static const struct command ROWS[] = {
     {"dags list", GROUP_DAGS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
         "list DAGs", NULL, "eider dags list --tag tier1", OPTIONS(DAGS_LIST_OPTIONS),
         cmd_dags_list},
+    {"dags trigger", GROUP_DAGS, COMMAND_READS, "FILE|DAG", 1, 1, COMPLETE_DAG, NULL,
+        "make a run for daemons to work off",
+        "The run waits until an `eider up` claims it.",
+        "eider dags trigger orders_daily -p region=eu", OPTIONS(TRIGGER_OPTIONS),
+        cmd_dags_trigger},
     {"dags show", GROUP_DAGS, COMMAND_READS, "FILE|DAG", 1, 1, COMPLETE_FILE, NULL,
         "show a DAG", NULL, "eider dags show orders.yaml", OPTIONS(FILE_OPTIONS), cmd_dags_show},
     {"dags graph", GROUP_DAGS, 0, "FILE|DAG", 1, 1, COMPLETE_FILE, NULL,

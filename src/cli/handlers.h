@@ -9,6 +9,8 @@ struct parsed;
     X(run)                                                                                         \
     X(test)                                                                                        \
     X(retry)                                                                                       \
+    X(up)                                                                                          \
+    X(dags_trigger)                                                                                \
     X(validate)                                                                                    \
     X(init)                                                                                        \
     X(ps)                                                                                          \

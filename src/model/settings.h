@@ -35,6 +35,18 @@ enum setting_type {
     X(OUTPUT_BYTES, "output_bytes", "EIDER_OUTPUT_BYTES")                                          \
     X(GRACE, "grace", "EIDER_GRACE")                                                               \
     X(BUSY_TIMEOUT, "busy_timeout", "EIDER_BUSY_TIMEOUT")                                          \
+    X(HOST_NAME, "host_name", "EIDER_HOST_NAME")                                                   \
+    X(LABELS, "labels", "EIDER_LABELS")                                                            \
+    X(QUEUES, "queues", "EIDER_QUEUES")                                                            \
+    X(ROLES, "roles", "EIDER_ROLES")                                                               \
+    X(FLEET, "fleet", "EIDER_FLEET")                                                               \
+    X(CLAIM_RATIO, "claim_ratio", "EIDER_CLAIM_RATIO")                                             \
+    X(LEASE, "lease", "EIDER_LEASE")                                                               \
+    X(RENEW, "renew", "EIDER_RENEW")                                                               \
+    X(MARGIN, "margin", "EIDER_MARGIN")                                                            \
+    X(SWEEP, "sweep", "EIDER_SWEEP")                                                               \
+    X(POLL, "poll", "EIDER_POLL")                                                                  \
+    X(DRAIN_GRACE, "drain_grace", "EIDER_DRAIN_GRACE")                                             \
     X(LOG_LEVEL, "log_level", "EIDER_LOG_LEVEL")                                                   \
     X(LOG_FORMAT, "log_format", "EIDER_LOG_FORMAT")
 

@@ -26,6 +26,8 @@ static bool ask_presence(void *context, int64_t host)
 static enum status recover(struct service *service, const struct found_run *run, struct err *err)
 {
     int64_t lost = 0;
+    if (service->recover != NULL)
+        return service->recover(service->recover_context, run->store, err);
     return store_recover(run->store, run->info.id, ask_presence, service, &lost, err);
 }
 
@@ -45,7 +47,8 @@ static enum status cancel_run(struct service *service, const struct found_run *r
     struct cancel_request cancel = {
         .run = run->info.id,
         .cause = CANCEL_ASKED,
-        .finally_too = !service_run_is_held(service, run->info.id),
+        /* Of a run that daemons work off they do the rest. */
+        .finally_too = run->info.scope != 0 && !service_run_is_held(service, run->info.id),
         .actor = service->actor,
     };
     return store_run_cancel(run->store, &cancel, err);

@@ -18,6 +18,7 @@ OPERATION_HANDLER(op_dag_graph);
 OPERATION_HANDLER(op_dag_list);
 OPERATION_HANDLER(op_dag_show);
 OPERATION_HANDLER(op_dag_source);
+OPERATION_HANDLER(op_dag_trigger);
 OPERATION_HANDLER(op_dag_validate);
 OPERATION_HANDLER(op_dead_list);
 OPERATION_HANDLER(op_dead_purge);

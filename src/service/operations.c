@@ -40,6 +40,17 @@ static const struct operation_field REQUEST_DAG[] = {
     {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
     {"file", FIELD_STRING, false, "path of a DAG file"},
 };
+static const struct operation_field REQUEST_TRIGGER[] = {
+    {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
+    {"file", FIELD_STRING, false, "path of a DAG file"},
+    {"params", FIELD_OBJECT, false, "parameters as texts, converted by their types"},
+    {"conf", FIELD_OBJECT, false, "parameters as values"},
+    {"logical_date", FIELD_INSTANT, false, "the date it is for; now by default"},
+    {"run_id", FIELD_STRING, false, "name of the run"},
+    {"note", FIELD_STRING, false, "a note kept with the run"},
+    {"tasks", FIELD_STRINGS, false, "only these"},
+    {"needs_worker", FIELD_BOOLEAN, false, "fail when nobody is there to run it"},
+};
 static const struct operation_field REQUEST_DAG_TASK[] = {
     {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
     {"file", FIELD_STRING, false, "path of a DAG file"},
@@ -453,6 +464,8 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_DAG), FIELDS(RECORD_DAG), op_dag_show},
     {"dag.source", "a DAG as its author wrote it", PERMISSION_VIEWER,
         FIELDS(REQUEST_DAG), FIELDS(RESPONSE_SOURCE), op_dag_source},
+    {"dag.trigger", "make a run for daemons to work off", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_TRIGGER), FIELDS(RECORD_RUN), op_dag_trigger},
     {"dag.validate", "check DAG files", PERMISSION_VIEWER,
         FIELDS(REQUEST_VALIDATE), FIELDS(RESPONSE_VALIDATE), op_dag_validate},
     {"dead.list", "dead letters: what failed for good or was put aside", PERMISSION_VIEWER,

@@ -16,6 +16,9 @@
 
 void service_close_store(struct service *service)
 {
+    /* Logs may lie in the store. */
+    blob_close(service->blob);
+    service->blob = NULL;
     store_close(service->store);
     service->store = NULL;
 }
@@ -23,8 +26,6 @@ void service_close_store(struct service *service)
 void service_fini(struct service *service)
 {
     service_close_store(service);
-    blob_close(service->blob);
-    service->blob = NULL;
 }
 
 char *service_store_url(const struct service *service)
@@ -130,7 +131,11 @@ enum status service_blob_if_any(struct service *service, struct blob **out, stru
     if (service->blob == NULL) {
         CLEANUP(mem_freep) char *path = file_path_join(service->home, "blob");
         struct err problem = {0};
-        enum status status = blob_open_directory(path, &service->blob, &problem);
+        struct store *store = NULL;
+        if (service_store_if_any(service, &store, err) != STATUS_OK)
+            return err->code;
+        enum status status = store != NULL ? blob_open_for(store, path, &service->blob, &problem)
+                                           : blob_open_directory(path, &service->blob, &problem);
         if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
             *err = problem;
             return status;

@@ -38,6 +38,12 @@ struct service {
     const char *actor; /* who asks; kept with every change */
     bool (*is_alive)(void *context, int64_t host);
     void *is_alive_context;
+    /*
+     * Take back what dead processes held, and kill what is left of them. NULL: only the store is
+     * put right, by `is_alive`.
+     */
+    enum status (*recover)(void *context, struct store *store, struct err *err);
+    void *recover_context;
     /* Whether some process works on the run right now. */
     bool (*is_held)(void *context, int64_t run);
     void *is_held_context;
@@ -81,10 +87,13 @@ NODISCARD enum status service_store_if_any(struct service *service, struct store
 /* How the store is opened by itself; its URL, heap, goes to *out_url. */
 NODISCARD struct store_options service_store_options(const struct service *service,
                                                      enum db_mode mode, char **out_url);
-/* Close the store: another one takes its place. */
+/* Close the store, and the logs with it: another one takes its place. */
 void service_close_store(struct service *service);
 
-/* Logs and large values. *out is NULL when nothing was ever written. */
+/*
+ * Logs and large values, until the store is opened for writing or closed. *out is NULL when nothing
+ * was ever written.
+ */
 NODISCARD enum status service_blob_if_any(struct service *service, struct blob **out,
                                           struct err *err);
 

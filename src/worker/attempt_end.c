@@ -183,7 +183,9 @@ void attempt_end_make(const struct attempt_facts *facts, const struct keeper_exi
         .run = facts->claim->run,
         .attempt = facts->claim->attempt,
         .nonce = facts->claim->nonce,
-        .kind = exit->kind == KEEPER_NO_RESOURCES ? OUTCOME_RETURN : OUTCOME_END,
+        .kind = exit->kind == KEEPER_NO_RESOURCES ? OUTCOME_RETURN
+                : exit->kind == KEEPER_LOST       ? OUTCOME_LOST
+                                                  : OUTCOME_END,
         .end = end_of(exit, facts->reports),
         .detail = detail_of(facts, exit, arena),
         .label = facts->label,

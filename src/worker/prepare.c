@@ -210,6 +210,7 @@ static enum status fill_process(struct attempt_scope *scope, const struct prepar
         .processes = task->limits.procs,
     };
     out->timeout_ms = task->timeout_ms;
+    out->survives_deadline = task->on_lost_lease == LOST_LEASE_FINISH;
     out->grace_ms = task->grace_ms >= 0 ? task->grace_ms : options->grace_ms;
     out->output_bytes =
         task->limits.output_bytes > 0 ? task->limits.output_bytes : options->output_bytes;
@@ -268,8 +269,8 @@ static enum status prepare(struct attempt_scope *scope, const struct prepare_opt
     const struct claim *claim = scope->claim;
     if (claim->map_index < 0 && task_def_is_mapped(scope->task))
         return expand(scope, &out->outcome, err);
-    if (claim->map_index >= 0 && run_context_item(scope->run, claim->expander, claim->map_index,
-                                                  &scope->item, err) != STATUS_OK)
+    if (claim->map_index >= 0 &&
+        run_context_item(scope->run, claim, &scope->item, err) != STATUS_OK)
         return err->code;
     struct renderer renderer = scope_renderer(scope);
     if (claim->map_index >= 0 && scope->task->label != NULL &&
@@ -299,6 +300,9 @@ void prepare_attempt(struct run_context *run, const struct claim *claim,
     };
     struct err err = {0};
     *out = (struct prepared){.outcome = outcome_of(claim)};
-    if (prepare(&scope, options, out, &err) != STATUS_OK)
+    if (prepare(&scope, options, out, &err) != STATUS_OK) {
         fail(out, arena, reason_of(&err), &err);
+        out->store_is_away = err.code == STATUS_BUSY || err.code == STATUS_UNREACHABLE ||
+                             err.code == STATUS_TIMEOUT || err.code == STATUS_UNKNOWN;
+    }
 }

@@ -22,6 +22,9 @@ struct prepare_options {
 
 struct prepared {
     bool is_process;
+    bool is_sleep; /* no process, but a while: `sleep_ms` */
+    int64_t sleep_ms;
+    bool store_is_away; /* the outcome says so: it may work later */
     struct keeper_task process;
     struct outcome outcome;
     const char *label;

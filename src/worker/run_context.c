@@ -40,13 +40,27 @@ enum status run_context_new(const struct run_source *source, int64_t run, struct
     return STATUS_OK;
 }
 
+/* What a mapped task was expanded over. */
+struct run_items {
+    int64_t generation; /* of the instances that it was read for */
+    json_t *list;
+};
+
+static void run_items_free(struct run_items *items)
+{
+    if (items == NULL)
+        return;
+    json_decref(items->list);
+    free(items);
+}
+
 void run_context_free(struct run_context *context)
 {
     if (context == NULL)
         return;
     size_t cursor = 0;
-    for (json_t *items; (items = idmap_next(context->items, &cursor)) != NULL;)
-        json_decref(items);
+    for (struct run_items *items; (items = idmap_next(context->items, &cursor)) != NULL;)
+        run_items_free(items);
     idmap_free(context->items);
     json_decref(context->params);
     json_decref(context->conf);
@@ -205,19 +219,23 @@ static enum status load_items(struct run_context *context, int64_t expander, jso
     return spill_get(context->source->blob, &key, &value, out, err);
 }
 
-enum status run_context_item(struct run_context *context, int64_t expander, int64_t map_index,
+enum status run_context_item(struct run_context *context, const struct claim *claim,
                              const json_t **out, struct err *err)
 {
-    json_t *items = idmap_find(context->items, expander);
-    if (items == NULL) {
-        if (load_items(context, expander, &items, err) != STATUS_OK)
+    struct run_items *items = idmap_find(context->items, claim->expander);
+    if (items == NULL || items->generation != claim->generation) {
+        json_t *list = NULL;
+        if (load_items(context, claim->expander, &list, err) != STATUS_OK)
             return err_wrap(err, "items of the mapped task");
-        idmap_set(context->items, expander, items);
+        run_items_free(items);
+        items = mem_zalloc(1, sizeof *items);
+        *items = (struct run_items){.generation = claim->generation, .list = list};
+        idmap_set(context->items, claim->expander, items);
     }
-    const json_t *item = json_array_get(items, (size_t)map_index);
+    const json_t *item = json_array_get(items->list, (size_t)claim->map_index);
     if (item == NULL)
         return err_set(err, STATUS_CORRUPT, "the mapped task has no item %lld",
-                       (long long)map_index);
+                       (long long)claim->map_index);
     *out = item;
     return STATUS_OK;
 }

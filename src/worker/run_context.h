@@ -11,6 +11,7 @@
 #include "base/idmap.h"
 #include "base/json.h"
 #include "blob/blob.h"
+#include "store/advance.h"
 #include "store/run_store.h"
 #include "store/store.h"
 
@@ -31,16 +32,16 @@ struct run_context {
     const char *dag_dir; /* folder of the DAG file */
     json_t *params;
     json_t *conf;
-    struct idmap *items; /* mapped task's row id to its list of items */
+    struct idmap *items; /* mapped task's row id to its list of items, struct run_items */
 };
 
 NODISCARD enum status run_context_new(const struct run_source *source, int64_t run,
                                       struct run_context **out, struct err *err);
 void run_context_free(struct run_context *context); /* NULL is allowed */
 
-/* Item of an instance: borrowed. */
-NODISCARD enum status run_context_item(struct run_context *context, int64_t expander,
-                                       int64_t map_index, const json_t **out, struct err *err);
+/* Item of the instance that was claimed: borrowed. After a clear the list is read anew. */
+NODISCARD enum status run_context_item(struct run_context *context, const struct claim *claim,
+                                       const json_t **out, struct err *err);
 
 /*
  * The value `key` of a task: of a mapped one, a list over its instances without the skipped ones.

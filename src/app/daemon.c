@@ -1,0 +1,351 @@
+#include "app/daemon.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "app/daemon_priv.h"
+#include "app/dag_folder.h"
+#include "app/host_id.h"
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "model/word_set.h"
+#include "os/file.h"
+#include "os/supervisor.h"
+#include "worker/claim_room.h"
+#include "worker/dead_log.h"
+
+enum {
+    RECONCILE_MS = 60000,
+    HEALTH_MS = 1000,
+    STUCK_MS_LEAST = 60000, /* a call that waits for longer, while the store answers others */
+};
+
+bool daemon_is_embedded(const struct daemon *daemon)
+{
+    return str_starts_with(daemon->session.home->store_url, "sqlite:");
+}
+
+void daemon_fail(struct daemon *daemon, const struct err *err)
+{
+    if (daemon->failure.code == STATUS_OK)
+        daemon->failure = *err;
+    /* What runs goes on, for the daemon that comes after this one. */
+    daemon->session.leaves_keeper = daemon->session.leaves_host = true;
+    loop_stop(daemon->session.loop);
+}
+
+/* --- what it hears --------------------------------------------------------------------------- */
+
+static void on_changed(void *context, const struct task_change *changes, size_t count)
+{
+    (void)context;
+    for (size_t i = 0; i < count; i++)
+        log_debug("task", LOG_ID("run", changes[i].run), LOG_ID("task", changes[i].task),
+                  LOG_STR("state", task_state_name(changes[i].state)));
+}
+
+static void on_run_ended(void *context, int64_t run, enum run_state state)
+{
+    (void)context;
+    log_info("run ended", LOG_ID("run", run), LOG_STR("state", run_state_name(state)));
+}
+
+static void on_delivered(void *context)
+{
+    struct daemon *daemon = context;
+    daemon_host_renew_if_lost(daemon);
+    daemon_stop_if_done(daemon);
+}
+
+static void on_failed(void *context, const struct err *err)
+{
+    daemon_fail(context, err);
+}
+
+static void on_beat(void *context, int64_t sent_us, const struct host_pulse *pulse)
+{
+    struct daemon *daemon = context;
+    daemon->beat_us = sent_us;
+    keeper_set_deadline(daemon->session.keeper, lease_deadline_us(&daemon->lease, sent_us));
+    if (pulse->draining == daemon->is_drained || daemon->phase != DAEMON_WORKING)
+        return;
+    daemon->is_drained = pulse->draining;
+    log_info(pulse->draining ? "asked to drain: nothing more is claimed" : "claiming again");
+    if (pulse->draining)
+        executor_close(daemon->session.executor);
+    else
+        executor_open(daemon->session.executor);
+}
+
+static void on_swept(void *context)
+{
+    daemon_host_lost(context);
+}
+
+static void on_heard(void *context)
+{
+    struct daemon *daemon = context;
+    executor_wake(daemon->session.executor);
+}
+
+static void on_wished(void *context, const struct stop_wish *wishes, size_t count)
+{
+    struct daemon *daemon = context;
+    executor_stop_wished(daemon->session.executor, wishes, count);
+}
+
+/* The claims need not wait for the thread that looks for wishes to stop. */
+static void on_wake(void *context)
+{
+    struct daemon *daemon = context;
+    executor_wake(daemon->session.executor);
+    pulse_look(daemon->pulse);
+}
+
+static void on_reconcile(void *context)
+{
+    struct daemon *daemon = context;
+    executor_reconcile(daemon->session.executor);
+}
+
+/* --- health ---------------------------------------------------------------------------------- */
+
+/* A call that hangs while the database answers others is a fault of ours: start over. */
+static void check_progress(struct daemon *daemon)
+{
+    int64_t now_us = clock_mono_us();
+    int64_t bound_ms = MAX(daemon->lease.lease_ms * 2, (int64_t)STUCK_MS_LEAST);
+    int64_t since_us = executor_waiting_since_us(daemon->session.executor);
+    bool is_answering = now_us - daemon->beat_us < bound_ms * 500;
+    if (since_us == 0 || now_us - since_us < bound_ms * 1000 || !is_answering)
+        return;
+    struct err err = {0};
+    (void)err_set(&err, STATUS_TIMEOUT,
+                  "the store answers, but a call of ours has waited for %lld s; giving up so that "
+                  "a new start can go on",
+                  (long long)((now_us - since_us) / 1000000));
+    daemon_fail(daemon, &err);
+}
+
+static void on_health(void *context)
+{
+    struct daemon *daemon = context;
+    supervisor_tell("WATCHDOG=1");
+    check_progress(daemon);
+    daemon_host_renew_if_lost(daemon);
+    daemon_stop_if_done(daemon);
+}
+
+/* --- DAG files ------------------------------------------------------------------------------- */
+
+static enum status read_dags(struct daemon *daemon, struct err *err)
+{
+    const char *folder = settings_text(daemon->settings, SETTING_DAGS);
+    struct dag_folder_result result = {0};
+    if (dag_folder_save(daemon->session.store, folder, &result, err) != STATUS_OK)
+        return err->code;
+    log_info("DAG files", LOG_STR("folder", folder), LOG_INT("dags", (int64_t)result.dags),
+             LOG_INT("changed", (int64_t)result.changed),
+             LOG_INT("broken", (int64_t)result.broken));
+    return STATUS_OK;
+}
+
+static void on_signal(void *context, int signo)
+{
+    struct daemon *daemon = context;
+    struct err err = {0};
+    if (signo != SIGHUP) {
+        daemon_stop_asked(daemon);
+        return;
+    }
+    supervisor_tell("STATUS=reading the DAG files");
+    if (read_dags(daemon, &err) != STATUS_OK)
+        log_warn("read the DAG files", LOG_STR("error", err.text));
+    supervisor_tell("STATUS=working");
+}
+
+/* --- start ----------------------------------------------------------------------------------- */
+
+static enum status read_settings(struct daemon *daemon, struct err *err)
+{
+    const struct settings *settings = daemon->settings;
+    int64_t lease_ms = settings_number(settings, SETTING_LEASE);
+    daemon->lease = (struct lease_times){
+        .lease_ms = lease_ms,
+        .renew_ms = settings_number(settings, SETTING_RENEW),
+        .margin_ms = settings_number(settings, SETTING_MARGIN),
+    };
+    if (lease_ms < 3 * daemon->lease.renew_ms)
+        return err_set(err, STATUS_INVALID,
+                       "lease (%lld ms) must be at least three times renew (%lld ms), so that one "
+                       "lost renewal costs nothing",
+                       (long long)lease_ms, (long long)daemon->lease.renew_ms);
+    if (daemon->lease.margin_ms + daemon->lease.renew_ms >= lease_ms)
+        return err_set(err, STATUS_INVALID,
+                       "margin (%lld ms) and renew (%lld ms) leave nothing of lease (%lld ms)",
+                       (long long)daemon->lease.margin_ms, (long long)daemon->lease.renew_ms,
+                       (long long)lease_ms);
+    daemon->labels = word_set_parse(settings_text(settings, SETTING_LABELS));
+    daemon->queues = word_set_parse(settings_text(settings, SETTING_QUEUES));
+    daemon->roles = word_set_parse(settings_text(settings, SETTING_ROLES));
+    return STATUS_OK;
+}
+
+static enum status check_roles(const struct daemon *daemon, struct err *err)
+{
+    static const char *const KNOWN[] = {"scheduler", "worker", "api"};
+    size_t count = 0;
+    size_t known = 0;
+    for (const char *c = daemon->roles; *c != '\0'; c++)
+        count += c == daemon->roles || c[-1] == ' ';
+    for (size_t i = 0; i < ARRAY_LEN(KNOWN); i++)
+        known += word_set_has(daemon->roles, KNOWN[i]);
+    if (count == 0 || known != count)
+        return err_set(err, STATUS_INVALID, "roles: '%s' is not made of scheduler, worker, api",
+                       daemon->roles);
+    return STATUS_OK;
+}
+
+static void begin_claiming(struct daemon *daemon)
+{
+    struct executor_options options = session_executor_options(&daemon->session);
+    options.scope = 0;
+    options.claim_percent = settings_number(daemon->settings, SETTING_CLAIM_RATIO);
+    options.labels = daemon->labels;
+    options.queues = daemon->queues;
+    options.journal_path = daemon->journal_path;
+    if (!word_set_has(daemon->roles, "worker"))
+        executor_close(daemon->session.executor);
+    executor_begin(daemon->session.executor, &options);
+}
+
+static enum status begin_pulse(struct daemon *daemon, struct err *err)
+{
+    struct session *session = &daemon->session;
+    bool is_embedded = daemon_is_embedded(daemon);
+    struct pulse_options options = {
+        .store = session_store_options(session),
+        .lease = daemon->lease,
+        .sweep_ms = settings_number(daemon->settings, SETTING_SWEEP),
+        .poll_ms = settings_number(daemon->settings, SETTING_POLL),
+        .host = session->host,
+        .meeting_dir = is_embedded ? session->home->meeting_dir : NULL,
+        .dead_log_path = daemon->dead_log_path,
+    };
+    struct pulse_events events = {
+        .context = daemon,
+        .beat = on_beat,
+        .swept = on_swept,
+        .heard = on_heard,
+        .wished = on_wished,
+    };
+    return pulse_start(session->loop, &options, &events, &daemon->pulse, err);
+}
+
+static enum status watch_outside(struct daemon *daemon, struct err *err)
+{
+    static const int SIGNALS[] = {SIGTERM, SIGINT, SIGHUP};
+    _Static_assert(ARRAY_LEN(SIGNALS) == ARRAY_LEN(daemon->signals), "room for every signal");
+    struct loop *loop = daemon->session.loop;
+    for (size_t i = 0; i < ARRAY_LEN(SIGNALS); i++)
+        if (loop_signal_new(loop, SIGNALS[i], on_signal, daemon, &daemon->signals[i], err) !=
+            STATUS_OK)
+            return err->code;
+    daemon->drain = loop_timer_new(loop, daemon_stop_grace_over, daemon);
+    daemon->reconcile = loop_timer_new(loop, on_reconcile, daemon);
+    loop_timer_start(daemon->reconcile, RECONCILE_MS, RECONCILE_MS);
+    int64_t watchdog_ms = supervisor_watchdog_ms();
+    int64_t health_ms = watchdog_ms > 0 ? MIN(watchdog_ms, (int64_t)HEALTH_MS) : HEALTH_MS;
+    daemon->health = loop_timer_new(loop, on_health, daemon);
+    loop_timer_start(daemon->health, health_ms, health_ms);
+    return loop_file_new(loop, daemon->session.home->wake_file, on_wake, daemon, &daemon->wake,
+                         err);
+}
+
+static void greet(const struct daemon *daemon)
+{
+    const struct settings *settings = daemon->settings;
+    struct claim_room room = {
+        .slots = settings_number(settings, SETTING_SLOTS),
+        .percent = settings_number(settings, SETTING_CLAIM_RATIO),
+    };
+    (void)fprintf(
+        stderr,
+        "eider %s is up\n  store   %s\n  host    %s (%lld)\n  slots   %lld, of which %lld "
+        "are filled\n  roles   %s\n  queues  %s\n",
+        EIDER_VERSION, daemon->session.home->store_url, settings_text(settings, SETTING_HOST_NAME),
+        (long long)daemon->session.host, (long long)room.slots, (long long)claim_room_slots(&room),
+        daemon->roles, daemon->queues[0] != '\0' ? daemon->queues : "all");
+    (void)fflush(stderr);
+    supervisor_tell("READY=1\nSTATUS=working");
+}
+
+static enum status serve(struct daemon *daemon, const struct session_options *options,
+                         struct err *err)
+{
+    if (read_settings(daemon, err) != STATUS_OK || check_roles(daemon, err) != STATUS_OK ||
+        home_make(options->home, err) != STATUS_OK ||
+        host_id_lock(options->home, &daemon->lock, err) != STATUS_OK ||
+        session_open(&daemon->session, options, err) != STATUS_OK)
+        return err->code;
+    daemon->dead_log_path = file_path_join(options->home->path, DEAD_LOG_NAME);
+    daemon->session.leaves_keeper = true; /* until it is known that nothing is left */
+    if (daemon_is_embedded(daemon))
+        daemon->lease.lease_ms = 0;
+    else
+        daemon->journal_path = file_path_join(options->home->local_dir, "outcomes.db");
+    if (daemon_host_begin(daemon, err) != STATUS_OK || read_dags(daemon, err) != STATUS_OK ||
+        watch_outside(daemon, err) != STATUS_OK || begin_pulse(daemon, err) != STATUS_OK)
+        return err->code;
+    begin_claiming(daemon);
+    greet(daemon);
+    daemon->session.leaves_keeper = false;
+    loop_run(daemon->session.loop);
+    *err = daemon->failure;
+    return err->code;
+}
+
+static void close_all(struct daemon *daemon)
+{
+    pulse_stop(daemon->pulse);
+    loop_timer_free(daemon->drain);
+    loop_timer_free(daemon->reconcile);
+    loop_timer_free(daemon->health);
+    for (size_t i = 0; i < ARRAY_LEN(daemon->signals); i++)
+        loop_signal_free(daemon->signals[i]);
+    loop_file_free(daemon->wake);
+    session_close(&daemon->session);
+    file_lock_release(&daemon->lock);
+    free(daemon->labels);
+    free(daemon->queues);
+    free(daemon->roles);
+    free(daemon->journal_path);
+    free(daemon->dead_log_path);
+}
+
+enum status daemon_serve(const struct config *config, const struct home *home, const char *exe,
+                         struct err *err)
+{
+    struct daemon daemon = {.settings = &config->settings};
+    struct session_options options = {
+        .config = config,
+        .home = home,
+        .exe = exe,
+        .mode = EXECUTOR_DAEMON,
+        .events =
+            {
+                .context = &daemon,
+                .changed = on_changed,
+                .run_ended = on_run_ended,
+                .delivered = on_delivered,
+                .failed = on_failed,
+            },
+    };
+    enum status status = serve(&daemon, &options, err);
+    close_all(&daemon);
+    return status;
+}

@@ -1,0 +1,63 @@
+#pragma once
+/*
+ * daemon_priv: the parts of the daemon.
+ *
+ *   daemon        from start to end, and what it hears meanwhile
+ *   daemon_host   which host it is
+ *   daemon_stop   how it ends
+ */
+#include "app/daemon.h"
+#include "app/session.h"
+#include "worker/pulse.h"
+
+enum daemon_phase {
+    DAEMON_WORKING,
+    DAEMON_DRAINING,  /* waits for what runs */
+    DAEMON_RETURNING, /* gives it back */
+};
+
+struct daemon {
+    struct session session;
+    const struct settings *settings;
+    struct file_lock lock;
+    struct pulse *pulse;
+    struct lease_times lease;
+    char *labels;
+    char *queues;
+    char *roles;
+    char *journal_path; /* NULL: none */
+    char *dead_log_path;
+    struct loop_signal *signals[3];
+    struct loop_file *wake;
+    struct loop_timer *drain;
+    struct loop_timer *reconcile;
+    struct loop_timer *health;
+    enum daemon_phase phase;
+    bool is_drained; /* on somebody's request */
+    bool was_swept;  /* until it is a new host */
+    bool is_beaten;  /* `beat_us` is known */
+    int64_t beat_us; /* when the store answered the pulse last */
+    struct err failure;
+};
+
+bool daemon_is_embedded(const struct daemon *daemon);
+/* End with this failure. */
+void daemon_fail(struct daemon *daemon, const struct err *err);
+
+/* --- daemon_host ----------------------------------------------------------------------------- */
+
+/* Be the host that this home had before, or a new one. */
+NODISCARD enum status daemon_host_begin(struct daemon *daemon, struct err *err);
+/* A sweep has taken the host: everything is killed; a new one follows when it is dead. */
+void daemon_host_lost(struct daemon *daemon);
+/* To be called whenever something ended. */
+void daemon_host_renew_if_lost(struct daemon *daemon);
+
+/* --- daemon_stop ----------------------------------------------------------------------------- */
+
+/* TERM or INT. */
+void daemon_stop_asked(struct daemon *daemon);
+/* For the timer: the time for running tasks is over. */
+void daemon_stop_grace_over(void *context);
+/* To be called whenever something ended. */
+void daemon_stop_if_done(struct daemon *daemon);

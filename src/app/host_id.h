@@ -1,0 +1,21 @@
+#pragma once
+/*
+ * host_id: what a daemon remembers of itself, so that it goes on as the same host after it was
+ * killed: hosts/daemon.json in its home. hosts/daemon.lock is held while it lives.
+ */
+#include "app/home.h"
+#include "os/file_lock.h"
+
+enum { BOOT_TEXT_MAX = 64 };
+
+/* Read once; a machine that cannot tell is as good as one that never restarted. */
+void host_id_boot(char out[static BOOT_TEXT_MAX]);
+
+/* STATUS_CONFLICT: another daemon works in this home. */
+NODISCARD enum status host_id_lock(const struct home *home, struct file_lock *out, struct err *err);
+
+/* The host it was in this boot of the machine and in this store; 0: none. */
+int64_t host_id_load(const struct home *home, const char *store_uuid);
+NODISCARD enum status host_id_save(const struct home *home, const char *store_uuid, int64_t host,
+                                   struct err *err);
+void host_id_forget(const struct home *home);

@@ -1,0 +1,123 @@
+/*
+ * dag.trigger: a run that daemons work off.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "model/params.h"
+#include "service/lookup.h"
+#include "service/op_handlers.h"
+#include "service/run_json.h"
+#include "store/host_work.h"
+#include "store/version.h"
+
+static enum status require_worker(const struct service *service, struct store *store,
+                                  struct err *err)
+{
+    bool is_found = false;
+    if (store_has_worker(store, service->is_alive, service->is_alive_context, &is_found, err) !=
+        STATUS_OK)
+        return err->code;
+    if (!is_found)
+        return err_set(err, STATUS_UNREACHABLE,
+                       "nobody would run it: no `eider up` works on this store");
+    return STATUS_OK;
+}
+
+/* The version to run: of the file if there is one, since that is the author's word. */
+static enum status save_version(struct service *service, struct store *store, const json_t *request,
+                                struct arena *arena, int64_t *out_version, struct err *err)
+{
+    CLEANUP(lookup_dag_fini) struct found_dag found = {0};
+    struct version_info info;
+    struct version_ref ref;
+    if (lookup_dag(service, arena, request, &found, err) != STATUS_OK)
+        return err->code;
+    if (found.file == NULL) {
+        if (store_version_newest(store, arena, found.dag->id, &info, err) != STATUS_OK)
+            return err->code;
+        *out_version = info.version;
+        return STATUS_OK;
+    }
+    CLEANUP(mem_freep) char *absolute = realpath(found.path, NULL);
+    if (absolute == NULL)
+        return err_errno(err, errno, "find '%s'", found.path);
+    struct version_source source = {.path = absolute, .text = found.text};
+    if (store_version_save(store, found.dag, &source, &ref, err) != STATUS_OK)
+        return err->code;
+    *out_version = ref.version;
+    return STATUS_OK;
+}
+
+static enum status create(struct service *service, struct store *store, const json_t *request,
+                          int64_t version, int64_t *out_run, struct err *err)
+{
+    const struct dag *dag = NULL;
+    const json_t *conf = json_object_get(request, "conf");
+    CLEANUP(json_decrefp) json_t *params = NULL;
+    if (store_version_dag(store, version, &dag, err) != STATUS_OK ||
+        params_resolve_typed(dag, conf, json_object_get(request, "params"), &params, err) !=
+            STATUS_OK)
+        return err->code;
+    CLEANUP(mem_freep) char *params_text = json_format(params);
+    CLEANUP(mem_freep)
+    char *conf_text = json_is_object(conf) ? json_format(conf) : mem_strdup("{}");
+    CLEANUP(mem_freep) bool *selected = mem_zalloc(dag->tasks_count, sizeof(bool));
+    const json_t *tasks = json_object_get(request, "tasks");
+    for (size_t i = 0; i < json_array_size(tasks); i++) {
+        int64_t node = 0;
+        const char *name = json_string_value(json_array_get(tasks, i));
+        if (lookup_node(dag, name, &node, err) != STATUS_OK)
+            return err->code;
+        selected[node] = true;
+    }
+    const char *date = json_get_string(request, "logical_date", NULL);
+    int64_t date_us = store_now_us(store);
+    if (date != NULL && !instant_parse(date, &date_us))
+        return err_set(err, STATUS_INVALID, "'%.60s' is no date", date);
+    struct run_request run = {
+        .version = version,
+        .run_id = json_get_string(request, "run_id", NULL),
+        .kind = "manual",
+        .logical_at_us = date_us,
+        .interval_start_us = date_us,
+        .interval_end_us = date_us,
+        .params = params_text,
+        .conf = conf_text,
+        .note = json_get_string(request, "note", ""),
+        .actor = service->actor,
+        .selected = json_array_size(tasks) > 0 ? selected : NULL,
+    };
+    struct run_created created;
+    if (store_run_create(store, &run, &created, err) != STATUS_OK)
+        return err->code;
+    *out_run = created.id;
+    return STATUS_OK;
+}
+
+enum status op_dag_trigger(struct service *service, const json_t *request, json_t **out,
+                           struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    struct store *store = NULL;
+    struct run_info info;
+    int64_t version = 0;
+    int64_t run = 0;
+    enum status status = service_store(service, DB_READ_WRITE, &store, err);
+    if (status == STATUS_NOT_FOUND)
+        return err_set(err, STATUS_UNREACHABLE, "nobody would run it: no `eider up` works here");
+    if (status != STATUS_OK)
+        return status;
+    if ((json_get_bool(request, "needs_worker", false) &&
+         require_worker(service, store, err) != STATUS_OK) ||
+        save_version(service, store, request, arena, &version, err) != STATUS_OK ||
+        create(service, store, request, version, &run, err) != STATUS_OK)
+        return err->code;
+    service_wake(service);
+    if (store_run_load(store, arena, run, &info, err) != STATUS_OK)
+        return err->code;
+    return run_json_load(service, store, &info, out, err);
+}
