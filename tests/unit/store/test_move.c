@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "base/strbuf.h"
 #include "os/file.h"
+#include "store/job.h"
 #include "store/move.h"
 #include "store/move_tables.h"
 #include "store_bench.h"
@@ -152,6 +153,14 @@ static void fill(void)
     outcome.values = &value;
     outcome.values_count = 1;
     (void)bench_advance(&bench, &outcome, 1, 0);
+    struct err err = {0};
+    struct job_created job;
+    struct job_request request = {.queue = "default",
+                                  .handler = "$ true",
+                                  .payload = "{\"a\": \"\\u00e4\"}",
+                                  .dedupe = "once",
+                                  .actor = "test"};
+    EXPECT_OK(store_jobs_enqueue(bench.store, &request, 1, &job, NULL, &err), &err);
 }
 
 /* --- the list -------------------------------------------------------------------------------- */
@@ -288,6 +297,8 @@ STORE_TEST(move, everything_arrives_and_nobody_holds_anything)
     cr_assert_gt(ask(&bench, "SELECT count(*) FROM timer"), 0);
     cr_assert_gt(ask(&bench, "SELECT count(*) FROM running"), 0);
     cr_assert_gt(ask(&bench, "SELECT count(*) FROM attempt"), 0);
+    cr_assert_gt(ask(&bench, "SELECT count(*) FROM job"), 0);
+    cr_assert_gt(ask(&bench, "SELECT count(*) FROM ready"), 0);
 
     struct move_result sent = export_to_file(&(struct move_files){0});
     EXPECT_OK(import_file(&result, &err), &err);
