@@ -70,7 +70,7 @@ static void on_beat(void *context, int64_t sent_us, const struct host_pulse *pul
 {
     struct daemon *daemon = context;
     daemon->beat_us = sent_us;
-    keeper_set_deadline(daemon->session.keeper, lease_deadline_us(&daemon->lease, sent_us));
+    executor_set_deadline(daemon->session.executor, lease_deadline_us(&daemon->lease, sent_us));
     if (pulse->draining == daemon->is_drained || daemon->phase != DAEMON_WORKING)
         return;
     daemon->is_drained = pulse->draining;
@@ -273,11 +273,12 @@ static void greet(const struct daemon *daemon)
         .slots = settings_number(settings, SETTING_SLOTS),
         .percent = settings_number(settings, SETTING_CLAIM_RATIO),
     };
+    CLEANUP(mem_freep) char *store = home_store_shown(daemon->session.home);
     (void)fprintf(
         stderr,
         "eider %s is up\n  store   %s\n  host    %s (%lld)\n  slots   %lld, of which %lld "
         "are filled\n  roles   %s\n  queues  %s\n",
-        EIDER_VERSION, daemon->session.home->store_url, settings_text(settings, SETTING_HOST_NAME),
+        EIDER_VERSION, store, settings_text(settings, SETTING_HOST_NAME),
         (long long)daemon->session.host, (long long)room.slots, (long long)claim_room_slots(&room),
         daemon->roles, daemon->queues[0] != '\0' ? daemon->queues : "all");
     (void)fflush(stderr);
@@ -302,6 +303,9 @@ static enum status serve(struct daemon *daemon, const struct session_options *op
         watch_outside(daemon, err) != STATUS_OK || begin_pulse(daemon, err) != STATUS_OK)
         return err->code;
     begin_claiming(daemon);
+    /* The pulse has not been heard yet, and tasks start at once. */
+    executor_set_deadline(daemon->session.executor,
+                          lease_deadline_us(&daemon->lease, daemon->beat_us));
     greet(daemon);
     daemon->session.leaves_keeper = false;
     loop_run(daemon->session.loop);

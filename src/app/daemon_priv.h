@@ -35,8 +35,7 @@ struct daemon {
     enum daemon_phase phase;
     bool is_drained; /* on somebody's request */
     bool was_swept;  /* until it is a new host */
-    bool is_beaten;  /* `beat_us` is known */
-    int64_t beat_us; /* when the store answered the pulse last */
+    int64_t beat_us; /* when the store was asked last and answered, by the steady clock */
     struct err failure;
 };
 

@@ -92,6 +92,11 @@ void executor_hand_back(struct executor *executor, enum keeper_stop how);
  */
 void executor_fence(struct executor *executor);
 void executor_set_host(struct executor *executor, int64_t host);
+/*
+ * At this instant of the steady clock everything is killed, and nothing is started any more, until
+ * it is moved on; 0: never.
+ */
+void executor_set_deadline(struct executor *executor, int64_t mono_us);
 /* Attempts here, outcomes on their way, calls not answered: 0 when there is nothing to wait for. */
 size_t executor_load(const struct executor *executor);
 

@@ -94,6 +94,12 @@ void executor_fence(struct executor *executor)
     }
 }
 
+void executor_set_deadline(struct executor *executor, int64_t mono_us)
+{
+    executor->deadline_us = mono_us;
+    keeper_set_deadline(executor->options.keeper, mono_us);
+}
+
 size_t executor_load(const struct executor *executor)
 {
     size_t load = idmap_count(executor->attempts) + executor->backlog.count +
