@@ -96,8 +96,8 @@ void daemon_host_renew_if_lost(struct daemon *daemon)
     }
     daemon->was_swept = false;
     log_info("this is a new host now", LOG_ID("host", session->host));
-    executor_set_deadline(session->executor,
-                          lease_deadline_us(&daemon->lease, daemon->beat_us));
+    executor_set_deadline(session->executor, lease_deadline_us(&daemon->lease, daemon->beat_us));
     executor_set_host(session->executor, session->host);
+    daemon_open_or_close(daemon);
     pulse_set_host(daemon->pulse, session->host);
 }

@@ -102,7 +102,11 @@ size_t executor_load(const struct executor *executor);
 
 /* Compare what the store thinks we hold with what there is, and put it right. */
 void executor_reconcile(struct executor *executor);
-/* What that found so far. */
-int64_t executor_differences(const struct executor *executor);
+/* What that found so far, and outcomes that the store did not accept. */
+struct executor_counts {
+    int64_t differences;
+    int64_t refused;
+};
+struct executor_counts executor_counts(const struct executor *executor);
 /* Since when a call waits for the store, by the steady clock; 0: none does. */
 int64_t executor_waiting_since_us(const struct executor *executor);

@@ -8,8 +8,10 @@ Test(word_set, is_sorted_and_has_each_word_once)
     static const struct {
         const char *text, *set;
     } CASES[] = {
-        {"", ""},       {"a", "a"},           {"b,a", "a b"}, {" b, a,b ,,\tc\n", "a b c"},
-        {",, ,", ""},   {"gpu big", "big gpu"}, {"a,a,a", "a"}, {"ab,a", "a ab"},
+        {"", ""},       {"a", "a"},
+        {"b,a", "a b"}, {" b, a,b ,,\tc\n", "a b c"},
+        {",, ,", ""},   {"gpu big", "big gpu"},
+        {"a,a,a", "a"}, {"ab,a", "a ab"},
     };
     for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
         char *set = word_set_parse(CASES[i].text);

@@ -69,9 +69,15 @@ Test(job_run, sleep_takes_a_number_of_seconds)
         const char *payload;
         int64_t ms; /* -1: refused */
     } CASES[] = {
-        {"{\"seconds\":2}", 2000},   {"{\"seconds\":0.25}", 250}, {"{\"seconds\":0}", 0},
-        {"{\"seconds\":-1}", -1},    {"{\"seconds\":\"5\"}", -1}, {"{}", -1},
-        {"5", -1},                   {"null", -1},                {"{\"seconds\":1e300}", -1},
+        {"{\"seconds\":2}", 2000},
+        {"{\"seconds\":0.25}", 250},
+        {"{\"seconds\":0}", 0},
+        {"{\"seconds\":-1}", -1},
+        {"{\"seconds\":\"5\"}", -1},
+        {"{}", -1},
+        {"5", -1},
+        {"null", -1},
+        {"{\"seconds\":1e300}", -1},
     };
     for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
         struct prepared_job made = prepare("sleep", CASES[i].payload, NULL);

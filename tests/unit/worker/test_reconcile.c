@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "expect.h"
-#include "worker/attempt.h"
+#include "worker/attempt_held.h"
 #include "worker/reconcile.h"
 
 static struct claim claim_of(int64_t task, int64_t attempt, int nonce)
@@ -28,7 +28,10 @@ Test(reconcile, tells_what_nobody_knows_and_what_is_not_ours)
         claim_of(4, 1, 9), /* the same number, another nonce */
     };
     const struct reconcile_item ours[] = {
-        item_of(4, 1, 1), item_of(1, 1, 1), item_of(5, 1, 1), item_of(3, 1, 1),
+        item_of(4, 1, 1),
+        item_of(1, 1, 1),
+        item_of(5, 1, 1),
+        item_of(3, 1, 1),
     };
     struct reconcile_result result;
     reconcile(held, ARRAY_LEN(held), ours, ARRAY_LEN(ours), arena, &result);
