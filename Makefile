@@ -37,9 +37,10 @@ test: ## everything that has to pass; ends with 'N passed, N failed'
 	@tools/setup test
 	@tools/run-tests
 
-bench: build ## measure against the limits of this machine, print the table
+bench: build ## measure against the limits of this machine and a peer, print the tables
 	@tools/setup test
 	@python3 bench/run.py
+	@python3 bench/fleet.py
 
 tidy: ## layers, names, sizes, forbidden calls
 	@tools/setup test

@@ -283,13 +283,16 @@ ROWS = {
 
 # The table
 
-def measure(name, options):
+MET = {True: "yes", False: "NO", None: ""}  # None: there is no bar
+
+
+def measure(function, options):
     try:
-        cells = ROWS[name](options)
+        cells = function(options)
     except (Unmeasured, OSError, ValueError, KeyError, subprocess.SubprocessError) as problem:
         cells = row(f"not measured: {problem}", "", None, "", False)
         cells["broken"] = True
-    cells["what"] = ROWS[name].__doc__
+    cells.setdefault("what", function.__doc__)
     return cells
 
 
@@ -297,7 +300,7 @@ def print_table(results):
     heads = ["what", "Eider", "limit", "ratio", "bar", "met?"]
     lines = [[cells["what"], cells["eider"], cells["limit"],
               f"{cells['ratio']:.0%}" if cells["ratio"] is not None else "", cells["bar"],
-              "yes" if cells["met"] else "NO"] for cells in results.values()]
+              MET[cells["met"]]] for cells in results.values()]
     widths = [max(len(line[i]) for line in [heads, *lines]) for i in range(len(heads))]
     for line in [heads, ["-" * width for width in widths], *lines]:
         print(" | ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())
@@ -319,7 +322,7 @@ def main():
     results = {}
     for name in options.rows or ROWS:
         print(f"measuring: {ROWS[name].__doc__}", file=sys.stderr, flush=True)
-        results[name] = measure(name, options)
+        results[name] = measure(ROWS[name], options)
     after = spawn_rate(400)
 
     drift = abs(after - before) / max(after, before)

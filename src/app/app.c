@@ -33,6 +33,7 @@ struct app {
     struct home home;
     struct foreground foreground;
     struct service service;
+    int64_t progress_at_us; /* when to tell how far something is; 0: nothing long has begun */
     struct operation_local operations;
     char *exe;
 };
@@ -121,6 +122,21 @@ static json_t *preview(void *context, const struct service_preview *preview)
     });
 }
 
+enum { PROGRESS_US = 2000000 };
+
+/* For people who wait, and only when there is something to wait for. */
+static void progress(void *context, const char *table, int64_t rows)
+{
+    struct app *app = context;
+    int64_t mono_us = clock_mono_us();
+    if (app->progress_at_us == 0)
+        app->progress_at_us = mono_us + PROGRESS_US;
+    if (mono_us < app->progress_at_us || isatty(STDERR_FILENO) != 1)
+        return;
+    app->progress_at_us = mono_us + PROGRESS_US;
+    (void)fprintf(stderr, "eider: %lld rows, now at '%s'\n", (long long)rows, table);
+}
+
 static enum status configure(void *context, const json_t *flags, struct err *err)
 {
     struct app *app = context;
@@ -147,6 +163,8 @@ static enum status configure(void *context, const json_t *flags, struct err *err
         .make_home_context = &app->home,
         .preview = preview,
         .preview_context = app,
+        .progress = progress,
+        .progress_context = app,
     };
     return STATUS_OK;
 }

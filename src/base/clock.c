@@ -26,6 +26,11 @@ int64_t clock_mono_us(void)
     return read_clock(CLOCK_BOOTTIME);
 }
 
+int64_t clock_wait_us(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
 /* Days since 1970-01-01 of a date of the Gregorian calendar, by counting from March. */
 static int64_t days_from_date(int64_t year, unsigned month, unsigned day)
 {

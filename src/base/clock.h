@@ -13,6 +13,8 @@
 int64_t clock_wall_us(void);
 /* Counts through suspend and never jumps (CLOCK_BOOTTIME): leases, timeouts, durations. */
 int64_t clock_mono_us(void);
+/* The same, but stands still in suspend (CLOCK_MONOTONIC): what waits of threads are counted in. */
+int64_t clock_wait_us(void);
 
 enum { INSTANT_TEXT_MAX = 40 };
 

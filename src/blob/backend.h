@@ -21,6 +21,7 @@ struct blob_backend {
     enum status (*append)(struct blob_handle *handle, const void *bytes, size_t length,
                           struct err *err);
     enum status (*seal)(struct blob_handle *handle, struct err *err);
+    enum status (*is_sealed)(struct blob_handle *handle, bool *out_sealed, struct err *err);
     enum status (*size)(struct blob_handle *handle, uint64_t *out_size, struct err *err);
     enum status (*range)(struct blob_handle *handle, uint64_t offset, void *out, size_t length,
                          size_t *out_got, struct err *err);

@@ -114,6 +114,14 @@ enum status blob_seal(struct blob_handle *handle, struct err *err)
     return STATUS_OK;
 }
 
+enum status blob_is_sealed(struct blob_handle *handle, bool *out_sealed, struct err *err)
+{
+    if (!handle->sealed)
+        return handle->backend->is_sealed(handle, out_sealed, err);
+    *out_sealed = true;
+    return STATUS_OK;
+}
+
 enum status blob_size(struct blob_handle *handle, uint64_t *out_size, struct err *err)
 {
     return handle->backend->size(handle, out_size, err);

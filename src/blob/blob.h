@@ -18,6 +18,7 @@
 
 struct blob;
 struct blob_handle;
+struct store;
 
 enum blob_kind { BLOB_LOG, BLOB_LOG_INDEX, BLOB_VALUE, BLOB_KIND_COUNT };
 
@@ -40,21 +41,41 @@ enum blob_mode { BLOB_READ, BLOB_APPEND };
 /* Directory `path`, which must exist. */
 NODISCARD enum status blob_open_directory(const char *path, struct blob **out_blob,
                                           struct err *err);
+/* Inside the store, which is borrowed and outlives the blob. Keys do not end in 0 there. */
+void blob_open_store(struct store *store, struct blob **out_blob);
+/*
+ * Where logs of this store are: in `directory`, or for a store that many hosts share inside it;
+ * then what this host has not brought there yet is read from its `directory` (NULL: none; it need
+ * not exist). The store is borrowed.
+ *
+ *   STATUS_NOT_FOUND  there is no such directory, and it is the only place
+ */
+NODISCARD enum status blob_open_for(struct store *store, const char *directory,
+                                    struct blob **out_blob, struct err *err);
+/* The second way, whatever store it is. */
+NODISCARD enum status blob_open_layered(struct store *store, const char *directory,
+                                        struct blob **out_blob, struct err *err);
 void blob_close(struct blob *blob);
 
 /* All at once: afterwards the blob is whole and durable, or as it was before. */
 NODISCARD enum status blob_put(struct blob *blob, const struct blob_key *key, const void *bytes,
                                size_t length, struct err *err);
 
-/* STATUS_NOT_FOUND when it is to be read and there is none; BLOB_APPEND makes it. */
+/*
+ * STATUS_NOT_FOUND when it is to be read and there is none; BLOB_APPEND makes it, with its first
+ * byte at the latest.
+ */
 NODISCARD enum status blob_open(struct blob *blob, const struct blob_key *key, enum blob_mode mode,
                                 struct blob_handle **out_handle, struct err *err);
 void blob_handle_close(struct blob_handle *handle);
 
+/* In a store all or none; the same again, after an answer that was lost, adds it once. */
 NODISCARD enum status blob_append(struct blob_handle *handle, const void *bytes, size_t length,
                                   struct err *err);
 /* No more will be appended; STATUS_CONFLICT for an append afterwards. */
 NODISCARD enum status blob_seal(struct blob_handle *handle, struct err *err);
+/* Whether it is known that nothing follows. A directory never knows. */
+NODISCARD enum status blob_is_sealed(struct blob_handle *handle, bool *out_sealed, struct err *err);
 
 NODISCARD enum status blob_size(struct blob_handle *handle, uint64_t *out_size, struct err *err);
 /* Up to `length` bytes from `offset`; fewer only at the end. */

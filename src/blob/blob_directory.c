@@ -16,7 +16,7 @@
 #include "os/file.h"
 #include "os/file_tree.h"
 
-enum { DIRECTORY_MODE = 0700, FILE_MODE = 0600 };
+enum { DIRECTORY_MODE = 0700, FILE_MODE = 0600, TRIES_MAX = 16 };
 
 struct directory {
     struct blob blob;
@@ -74,10 +74,12 @@ static enum status directory_open(struct blob *blob, const struct blob_key *key,
     int fd = -1;
     /* The directory is nearly always there already: look only when it is not. */
     enum status status = file_open_beneath(root, path, flags, FILE_MODE, &fd, err);
-    if (status == STATUS_NOT_FOUND && mode == BLOB_APPEND) {
-        if (make_parents(root, path, err) != STATUS_OK)
-            return err->code;
-        status = file_open_beneath(root, path, flags, FILE_MODE, &fd, err);
+    /* Whoever removes the last blob of a directory removes it too, perhaps at this moment. */
+    for (int tries = 0; status == STATUS_NOT_FOUND && mode == BLOB_APPEND && tries < TRIES_MAX;
+         tries++) {
+        status = make_parents(root, path, err);
+        if (status == STATUS_OK)
+            status = file_open_beneath(root, path, flags, FILE_MODE, &fd, err);
     }
     if (status != STATUS_OK)
         return status;
@@ -152,6 +154,15 @@ static enum status directory_seal(struct blob_handle *handle, struct err *err)
     return STATUS_OK;
 }
 
+static enum status directory_is_sealed(struct blob_handle *handle, bool *out_sealed,
+                                       struct err *err)
+{
+    (void)handle;
+    (void)err;
+    *out_sealed = false;
+    return STATUS_OK;
+}
+
 static enum status directory_size(struct blob_handle *handle, uint64_t *out_size, struct err *err)
 {
     struct stat info;
@@ -189,6 +200,7 @@ static const struct blob_backend DIRECTORY = {
     .handle_close = directory_handle_close,
     .append = directory_append,
     .seal = directory_seal,
+    .is_sealed = directory_is_sealed,
     .size = directory_size,
     .range = directory_range,
 };

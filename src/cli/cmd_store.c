@@ -1,4 +1,6 @@
 
+#include <string.h>
+
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/exit_code.h"
@@ -47,6 +49,35 @@ int cmd_store_restore(struct cli *cli, const struct parsed *parsed)
     json_t *request = request_new();
     json_put_string(request, "path", parsed->args[0]);
     return cli_show(cli, "store.restore", request, &VIEW_BACKUP);
+}
+
+/* "-" is a stream of this process. */
+static json_t *request_for_move(const struct parsed *parsed, const char *stream)
+{
+    json_t *request = request_new();
+    bool is_stream = strcmp(parsed->args[0], "-") == 0;
+    json_put_string(request, "path", is_stream ? stream : parsed->args[0]);
+    return request;
+}
+
+int cmd_store_export(struct cli *cli, const struct parsed *parsed)
+{
+    struct err err = {0};
+    json_t *request = request_for_move(parsed, "/dev/stdout");
+    json_put_bool(request, "logs", parsed_has(parsed, "logs"));
+    if (strcmp(parsed->args[0], "-") != 0)
+        return cli_show(cli, "store.export", request, &VIEW_MOVE);
+    /* Nothing else may stand on standard output then. */
+    json_t *response = NULL;
+    if (cli_call(cli, "store.export", request, &response, &err) != STATUS_OK)
+        return cli_fail(cli, &err);
+    json_decref(response);
+    return EXIT_CODE_DONE;
+}
+
+int cmd_store_import(struct cli *cli, const struct parsed *parsed)
+{
+    return cli_show(cli, "store.import", request_for_move(parsed, "/dev/stdin"), &VIEW_MOVE);
 }
 
 int cmd_store_migrate(struct cli *cli, const struct parsed *parsed)

@@ -194,6 +194,9 @@ static const struct command_option DESIRED_OPTIONS[] = {
     "eider enqueue mail --batch < jobs.jsonl"
 
 static const struct command_option RESTORE_OPTIONS[] = {OPTION_YES};
+static const struct command_option EXPORT_OPTIONS[] = {
+    SWITCH("logs", 'l', "the output of tasks, too"),
+};
 static const struct command_option MIGRATE_OPTIONS[] = {OPTION_DRY};
 
 static const struct command ROWS[] = {
@@ -422,6 +425,17 @@ static const struct command ROWS[] = {
     {"store restore", GROUP_STORE, COMMAND_READS, "PATH", 1, 1, COMPLETE_FILE, NULL,
         "replace the store by a backup", NULL, "eider store restore /backup/eider.db --yes",
         OPTIONS(RESTORE_OPTIONS), cmd_store_restore},
+    {"store export", GROUP_STORE, COMMAND_READS, "FILE", 1, 1, COMPLETE_FILE, NULL,
+        "write the store as a file, also while it is in use",
+        "Another store, of whichever kind, reads it by 'store import'. With '-' it goes to standard\n"
+        "output.",
+        "eider store export everything.jsonl --logs", OPTIONS(EXPORT_OPTIONS), cmd_store_export},
+    {"store import", GROUP_STORE, COMMAND_READS, "FILE", 1, 1, COMPLETE_FILE, NULL,
+        "fill an empty store from an export",
+        "All or nothing. What ran when it was written is taken back as lost, and runs again. With\n"
+        "'-' it is read from standard input.",
+        "eider store import everything.jsonl --store postgresql://eider@db/eider",
+        {NULL, 0}, cmd_store_import},
     {"store migrate", GROUP_STORE, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
         "bring the store to this version's schema", NULL, NULL, OPTIONS(MIGRATE_OPTIONS),
         cmd_store_migrate},

@@ -63,6 +63,8 @@ struct parsed;
     X(store_check)                                                                                 \
     X(store_backup)                                                                                \
     X(store_restore)                                                                               \
+    X(store_export)                                                                                \
+    X(store_import)                                                                                \
     X(store_migrate)                                                                               \
     X(config_list)                                                                                 \
     X(config_get)                                                                                  \

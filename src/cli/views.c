@@ -178,6 +178,13 @@ static const struct column BACKUP[] = {
 };
 const struct view VIEW_BACKUP = {COLUMNS(BACKUP)};
 
+static const struct column MOVE[] = {
+    {"Path", "path", COLUMN_TEXT, false},     {"Size", "bytes", COLUMN_BYTES, false},
+    {"Rows", "rows", COLUMN_NUMBER, false},   {"Files", "files", COLUMN_NUMBER, false},
+    {"Schema", "schema", COLUMN_NUMBER, false},
+};
+const struct view VIEW_MOVE = {COLUMNS(MOVE)};
+
 static const struct column MIGRATION[] = {
     {"From", "from", COLUMN_NUMBER, false},
     {"To", "to", COLUMN_NUMBER, false},

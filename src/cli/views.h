@@ -30,6 +30,7 @@ extern const struct view VIEW_HOST;
 extern const struct view VIEW_DESIRED;
 extern const struct view VIEW_CHECKS;
 extern const struct view VIEW_BACKUP;
+extern const struct view VIEW_MOVE;
 extern const struct view VIEW_MIGRATION;
 extern const struct view VIEW_SETTINGS;
 extern const struct view VIEW_VERSION;

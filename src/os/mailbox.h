@@ -10,6 +10,7 @@
  */
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/attrs.h"
 
@@ -29,6 +30,8 @@ NODISCARD bool mailbox_push(struct mailbox *mailbox, void *item);
 
 /* Wait for something, then everything that is there; a count of 0 means closed and empty. */
 struct mailbox_batch mailbox_take(struct mailbox *mailbox);
+/* The same, but after `timeout_ms` perhaps nothing. */
+struct mailbox_batch mailbox_take_within(struct mailbox *mailbox, int64_t timeout_ms);
 /* What is there now, perhaps nothing. */
 struct mailbox_batch mailbox_take_now(struct mailbox *mailbox);
 

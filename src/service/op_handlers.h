@@ -54,6 +54,8 @@ OPERATION_HANDLER(op_run_tasks);
 OPERATION_HANDLER(op_run_values);
 OPERATION_HANDLER(op_store_backup);
 OPERATION_HANDLER(op_store_check);
+OPERATION_HANDLER(op_store_export);
+OPERATION_HANDLER(op_store_import);
 OPERATION_HANDLER(op_store_migrate);
 OPERATION_HANDLER(op_store_restore);
 OPERATION_HANDLER(op_task_clear);

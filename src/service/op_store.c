@@ -56,6 +56,16 @@ static enum status describe_file(const char *path, struct store *store, json_t *
     return STATUS_OK;
 }
 
+/* Copies of files are for stores that are files. */
+static enum status require_file(const struct service *service, const char *instead, struct err *err)
+{
+    CLEANUP(mem_freep) char *path = NULL;
+    struct err ignored = {0};
+    if (service_store_path(service, &path, &ignored) == STATUS_OK)
+        return STATUS_OK;
+    return err_set(err, STATUS_INVALID, "the store is a database on a server: use %s", instead);
+}
+
 enum status op_store_backup(struct service *service, const json_t *request, json_t **out,
                             struct err *err)
 {
@@ -63,6 +73,8 @@ enum status op_store_backup(struct service *service, const json_t *request, json
     struct store *store = NULL;
     if (path[0] == '\0')
         return err_set(err, STATUS_INVALID, "'path' is empty");
+    if (require_file(service, "pg_dump, or `eider store export`", err) != STATUS_OK)
+        return err->code;
     if (service_store(service, DB_READ_ONLY, &store, err) != STATUS_OK ||
         store_backup(store, path, err) != STATUS_OK)
         return err_wrap(err, "back up the store");
@@ -109,7 +121,8 @@ enum status op_store_restore(struct service *service, const json_t *request, jso
     struct store *store = NULL;
     if (path[0] == '\0')
         return err_set(err, STATUS_INVALID, "'path' is empty");
-    if (service_store_path(service, &target, err) != STATUS_OK ||
+    if (require_file(service, "pg_restore, or `eider store import`", err) != STATUS_OK ||
+        service_store_path(service, &target, err) != STATUS_OK ||
         refuse_in_use(service, err) != STATUS_OK)
         return err->code;
     service_close_store(service);

@@ -265,6 +265,22 @@ static const struct operation_field RESPONSE_BACKUP[] = {
     {"bytes", FIELD_INTEGER, true, "its size"},
     {"schema", FIELD_INTEGER, true, "its schema"},
 };
+static const struct operation_field REQUEST_EXPORT[] = {
+    {"path", FIELD_STRING, true, "the file, which must not exist, or something under /dev"},
+    {"logs", FIELD_BOOLEAN, false, "the output of tasks, too"},
+};
+static const struct operation_field REQUEST_IMPORT[] = {
+    {"path", FIELD_STRING, true, "the file of an export, or something under /dev"},
+};
+static const struct operation_field RESPONSE_MOVE[] = {
+    {"path", FIELD_STRING, true, "the file"},
+    {"bytes", FIELD_INTEGER, true, "its size"},
+    {"rows", FIELD_INTEGER, true, "rows in it"},
+    {"files", FIELD_INTEGER, true, "logs and large values in it"},
+    {"schema", FIELD_INTEGER, true, "schema of the store"},
+    {"uuid", FIELD_STRING, true, "which store it is"},
+    {"epoch", FIELD_INTEGER, true, "how often it was restored or moved, from 1"},
+};
 static const struct operation_field REQUEST_MIGRATE[] = {DRY_RUN};
 static const struct operation_field RESPONSE_MIGRATE[] = {
     {"from", FIELD_INTEGER, true, "schema before"},
@@ -520,6 +536,10 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_PATH), FIELDS(RESPONSE_BACKUP), op_store_backup},
     {"store.check", "check the store for damage", PERMISSION_ADMIN,
         NO_FIELDS, FIELDS(RESPONSE_CHECKS), op_store_check},
+    {"store.export", "write the store as a file that another one reads", PERMISSION_ADMIN,
+        FIELDS(REQUEST_EXPORT), FIELDS(RESPONSE_MOVE), op_store_export},
+    {"store.import", "fill an empty store from an export", PERMISSION_ADMIN,
+        FIELDS(REQUEST_IMPORT), FIELDS(RESPONSE_MOVE), op_store_import},
     {"store.migrate", "bring the store to this program's schema", PERMISSION_ADMIN,
         FIELDS(REQUEST_MIGRATE), FIELDS(RESPONSE_MIGRATE), op_store_migrate},
     {"store.restore", "put a backup in the place of the store", PERMISSION_ADMIN,

@@ -9,12 +9,16 @@
 #include "blob/blob.h"
 #include "model/settings.h"
 #include "os/file.h"
+#include "os/file_tree.h"
 #include "store/store.h"
 
 #define SQLITE_PREFIX "sqlite:"
 
 void service_close_store(struct service *service)
 {
+    /* Logs may lie in the store. */
+    blob_close(service->blob);
+    service->blob = NULL;
     store_close(service->store);
     service->store = NULL;
 }
@@ -22,8 +26,6 @@ void service_close_store(struct service *service)
 void service_fini(struct service *service)
 {
     service_close_store(service);
-    blob_close(service->blob);
-    service->blob = NULL;
 }
 
 char *service_store_url(const struct service *service)
@@ -57,15 +59,23 @@ static enum status require_store(const struct service *service, const char *url,
     return err_errno(err, errno, "open the store '%s'", url + sizeof SQLITE_PREFIX - 1);
 }
 
-static enum status open_store(struct service *service, const char *url, enum db_mode mode,
-                              struct store **out, struct err *err)
+struct store_options service_store_options(const struct service *service, enum db_mode mode,
+                                           char **out_url)
 {
-    struct store_options options = {
-        .url = url,
+    *out_url = service_store_url(service);
+    return (struct store_options){
+        .url = *out_url,
         .mode = mode,
         .now_us = service->now_us,
         .busy_timeout_ms = settings_number(service->settings, SETTING_BUSY_TIMEOUT),
     };
+}
+
+static enum status open_store(struct service *service, enum db_mode mode, struct store **out,
+                              struct err *err)
+{
+    CLEANUP(mem_freep) char *url = NULL;
+    struct store_options options = service_store_options(service, mode, &url);
     struct store *store = NULL;
     if (store_open(&options, &store, err) != STATUS_OK)
         return err->code;
@@ -85,7 +95,7 @@ enum status service_store(struct service *service, enum db_mode mode, struct sto
         CLEANUP(mem_freep) char *url = service_store_url(service);
         if (require_store(service, url, err) != STATUS_OK)
             return err->code;
-        return open_store(service, url, mode, out, err);
+        return open_store(service, mode, out, err);
     }
     *out = service->store;
     return STATUS_OK;
@@ -97,11 +107,10 @@ enum status service_store_new(struct service *service, struct store **out, struc
         *out = service->store;
         return STATUS_OK;
     }
-    CLEANUP(mem_freep) char *url = service_store_url(service);
     if (service->make_home != NULL &&
         service->make_home(service->make_home_context, err) != STATUS_OK)
         return err->code;
-    return open_store(service, url, DB_READ_WRITE, out, err);
+    return open_store(service, DB_READ_WRITE, out, err);
 }
 
 enum status service_store_if_any(struct service *service, struct store **out, struct err *err)
@@ -122,13 +131,31 @@ enum status service_blob_if_any(struct service *service, struct blob **out, stru
     if (service->blob == NULL) {
         CLEANUP(mem_freep) char *path = file_path_join(service->home, "blob");
         struct err problem = {0};
-        enum status status = blob_open_directory(path, &service->blob, &problem);
+        struct store *store = NULL;
+        if (service_store_if_any(service, &store, err) != STATUS_OK)
+            return err->code;
+        enum status status = store != NULL ? blob_open_for(store, path, &service->blob, &problem)
+                                           : blob_open_directory(path, &service->blob, &problem);
         if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
             *err = problem;
             return status;
         }
     }
     *out = service->blob;
+    return STATUS_OK;
+}
+
+enum status service_blob_new(struct service *service, struct blob **out, struct err *err)
+{
+    CLEANUP(mem_freep) char *url = service_store_url(service);
+    CLEANUP(mem_freep) char *path = file_path_join(service->home, "blob");
+    struct store *store = NULL;
+    if (str_starts_with(url, SQLITE_PREFIX))
+        return file_tree_make(path, 0700, err) == STATUS_OK ? blob_open_directory(path, out, err)
+                                                            : err->code;
+    if (service_store_new(service, &store, err) != STATUS_OK)
+        return err->code;
+    blob_open_store(store, out);
     return STATUS_OK;
 }
 

@@ -16,12 +16,11 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/json.h"
-#include "store/db.h"
+#include "store/store.h"
 
 struct blob;
 struct dag;
 struct settings;
-struct store;
 
 struct service_preview {
     const struct dag *dag;
@@ -61,6 +60,9 @@ struct service {
      */
     json_t *(*preview)(void *context, const struct service_preview *preview);
     void *preview_context;
+    /* How far something long is: now at this many rows of a table. NULL: nobody waits. */
+    void (*progress)(void *context, const char *table, int64_t rows);
+    void *progress_context;
 
     struct store *store;
     enum db_mode store_mode;
@@ -82,12 +84,25 @@ NODISCARD enum status service_store_new(struct service *service, struct store **
 /* For lists: *out is NULL when there is no store yet. */
 NODISCARD enum status service_store_if_any(struct service *service, struct store **out,
                                            struct err *err);
-/* Close the store: a restore takes its place. */
+/* How the store is opened by itself; its URL, heap, goes to *out_url. */
+NODISCARD struct store_options service_store_options(const struct service *service,
+                                                     enum db_mode mode, char **out_url);
+/* Close the store, and the logs with it: another one takes its place. */
 void service_close_store(struct service *service);
 
-/* Logs and large values. *out is NULL when nothing was ever written. */
+/*
+ * Logs and large values, until the store is opened for writing or closed. *out is NULL when nothing
+ * was ever written.
+ */
 NODISCARD enum status service_blob_if_any(struct service *service, struct blob **out,
                                           struct err *err);
+
+/*
+ * The place of this store's logs and large values alone, without what other stores left in the
+ * state folder; made when it is missing, and the store with it unless that is a file. To fill it.
+ * The caller closes it, before the service.
+ */
+NODISCARD enum status service_blob_new(struct service *service, struct blob **out, struct err *err);
 
 /* The store's URL with its path made absolute or relative to the state folder; heap. */
 NODISCARD char *service_store_url(const struct service *service);

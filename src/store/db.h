@@ -113,6 +113,8 @@ void db_bulk_init(struct db_bulk *bulk, const struct db_bulk_form *form);
 void db_bulk_fini(struct db_bulk *bulk);
 /* One row, by the form's format. */
 void db_bulk_add(struct db_bulk *bulk, ...);
+/* The same from cells that are made already, one per column. */
+void db_bulk_add_cells(struct db_bulk *bulk, const struct db_cell *cells);
 enum { DB_ANY_CHANGES = -1 };
 /*
  * Run it for the rows added and forget them; no rows, nothing happens. Unless `expected` is

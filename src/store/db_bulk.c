@@ -62,6 +62,16 @@ void db_bulk_add(struct db_bulk *bulk, ...)
     bulk->rows++;
 }
 
+void db_bulk_add_cells(struct db_bulk *bulk, const struct db_cell *cells)
+{
+    for (size_t i = 0; i < bulk->columns; i++) {
+        size_t count = bulk->rows * bulk->columns + i;
+        bulk->cells = mem_grow(bulk->cells, &bulk->capacity, count, sizeof *bulk->cells);
+        bulk->cells[count] = cells[i];
+    }
+    bulk->rows++;
+}
+
 static void bind_cell(struct db_stmt *stmt, int index, const struct db_cell *cell)
 {
     const struct db_driver *driver = stmt->driver;

@@ -12,7 +12,7 @@ static const char TALLY_INSTANCES[] =
     " WHERE e.id >= $1 AND e.id < $2 AND e.instance_base IS NOT NULL GROUP BY i.state";
 /* No instance inserted is stored as NULL. */
 static const char TALLY_TO_COME[] =
-    "SELECT coalesce(sum(parents - coalesce(inserted, 0)), 0) FROM task"
+    "SELECT CAST(coalesce(sum(parents - coalesce(inserted, 0)), 0) AS BIGINT) FROM task"
     " WHERE id >= $1 AND id < $2 AND instance_base IS NOT NULL"
     " AND parents > coalesce(inserted, 0)";
 

@@ -127,26 +127,24 @@ static enum status create(struct work *work, const struct run_request *request, 
         .created_at_us = work->now_us,
         .locked = true,
     };
-    if (store_take_run_id(store, &run->id, err) != STATUS_OK)
-        return err->code;
-    run->scope = request->scope >= 0 ? request->scope : run->id;
     if (store_dag(store, request->version, &run->dag, err) != STATUS_OK ||
         store_lanes_of(store, request->version, run->dag, &run->lanes, err) != STATUS_OK ||
         db_get_int(work->db, 0, &run->dag_key, err, VERSION_DAG, "i", request->version) !=
             STATUS_OK ||
         choose_run_id(store, request, run->dag_key, out->run_id, err) != STATUS_OK ||
-        store_take_task_ids(store, run->id, (int64_t)run->dag->tasks_count, &run->first_task,
-                            err) != STATUS_OK)
+        store_take_run_id(store, (int64_t)run->dag->tasks_count, &run->id, &run->first_task, err) !=
+            STATUS_OK)
         return err->code;
+    run->scope = request->scope >= 0 ? request->scope : run->id;
     idmap_set(work->runs, run->id, run);
     if (make_tasks(work, request, run, err) != STATUS_OK)
         return err->code;
-    if (db_do(work->db, err, RUN_INSERT, "iiitttiiiiittttiiiit", run->id, run->dag_key,
-              run->version, out->run_id, run->dag->namespace_, request->kind, (int64_t)run->state,
-              run->scope, request->logical_at_us, request->interval_start_us,
-              request->interval_end_us, request->params, request->conf, request->note,
-              request->actor, run->first_task, run->open_main, run->open_finally, work->now_us,
-              token) != STATUS_OK)
+    if (db_later(work->db, err, RUN_INSERT, "iiitttiiiiittttiiiit", run->id, run->dag_key,
+                 run->version, out->run_id, run->dag->namespace_, request->kind,
+                 (int64_t)run->state, run->scope, request->logical_at_us,
+                 request->interval_start_us, request->interval_end_us, request->params,
+                 request->conf, request->note, request->actor, run->first_task, run->open_main,
+                 run->open_finally, work->now_us, token) != STATUS_OK)
         return err->code;
     out->id = run->id;
     out->scope = run->scope;

@@ -157,31 +157,40 @@ enum status store_describe(struct store *store, struct store_info *out, struct e
     return STATUS_OK;
 }
 
-static const char RUN_ID_TAKE[] = "UPDATE store SET next_run = next_run + 1 WHERE id = 1";
-static const char RUN_ID_NEXT[] = "SELECT next_run FROM store WHERE id = 1";
+static const char IDS_TAKE[] =
+    "UPDATE store SET next_run = next_run + $1, next_task = next_task + $2 WHERE id = 1"
+    " RETURNING next_run, next_task";
+static const char BLOCK_ADD[] = "INSERT INTO block (run, first, count) VALUES ($1, $2, $3)";
 
-enum status store_take_run_id(struct store *store, int64_t *out_id, struct err *err)
+static enum status take_ids(struct store *store, int64_t runs, int64_t tasks, int64_t *out_run,
+                            int64_t *out_task, struct err *err)
 {
-    int64_t next = 0;
-    if (db_do(store->db, err, RUN_ID_TAKE, "") != STATUS_OK ||
-        db_get_int(store->db, 0, &next, err, RUN_ID_NEXT, "") != STATUS_OK)
-        return err_wrap(err, "take a run number");
-    *out_id = next - 1;
+    struct db_stmt *stmt = NULL;
+    bool row = false;
+    if (db_query(store->db, &stmt, err, IDS_TAKE, "ii", runs, tasks) != STATUS_OK ||
+        db_step(stmt, &row, err) != STATUS_OK)
+        return err_wrap(err, "take ids");
+    if (!row)
+        return err_set(err, STATUS_CORRUPT, "the store has no store row");
+    *out_run = db_int(stmt, 0) - runs;
+    *out_task = db_int(stmt, 1) - tasks;
+    db_reset(stmt);
     return STATUS_OK;
 }
 
-static const char TASK_IDS_TAKE[] = "UPDATE store SET next_task = next_task + $1 WHERE id = 1";
-static const char BLOCK_ADD[] = "INSERT INTO block (run, first, count) VALUES ($1, $2, $3)";
-static const char TASK_IDS_NEXT[] = "SELECT next_task FROM store WHERE id = 1";
+enum status store_take_run_id(struct store *store, int64_t tasks, int64_t *out_run,
+                              int64_t *out_first, struct err *err)
+{
+    if (take_ids(store, 1, tasks, out_run, out_first, err) != STATUS_OK)
+        return err->code;
+    return db_later(store->db, err, BLOCK_ADD, "iii", *out_run, *out_first, tasks);
+}
 
 enum status store_take_task_ids(struct store *store, int64_t run, int64_t count, int64_t *out_first,
                                 struct err *err)
 {
-    int64_t next = 0;
-    if (db_do(store->db, err, TASK_IDS_TAKE, "i", count) != STATUS_OK ||
-        db_get_int(store->db, 0, &next, err, TASK_IDS_NEXT, "") != STATUS_OK ||
-        db_do(store->db, err, BLOCK_ADD, "iii", run, next - count, count) != STATUS_OK)
-        return err_wrap(err, "take task ids");
-    *out_first = next - count;
-    return STATUS_OK;
+    int64_t none = 0;
+    if (take_ids(store, 0, count, &none, out_first, err) != STATUS_OK)
+        return err->code;
+    return db_later(store->db, err, BLOCK_ADD, "iii", run, *out_first, count);
 }

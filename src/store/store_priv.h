@@ -37,8 +37,9 @@ bool store_may_repeat(const struct store *store, enum status status);
 /* Other ids from here on: somebody else seems to make the same ones. */
 void store_renew_maker(struct store *store);
 
-/* A run number that nobody else gets. Inside a write transaction. */
-NODISCARD enum status store_take_run_id(struct store *store, int64_t *out_id, struct err *err);
+/* A run number that nobody else gets, and the first of its task ids. In a write transaction. */
+NODISCARD enum status store_take_run_id(struct store *store, int64_t tasks, int64_t *out_run,
+                                        int64_t *out_first, struct err *err);
 /* The first of `count` task ids that only this run gets. Inside a write transaction. */
 NODISCARD enum status store_take_task_ids(struct store *store, int64_t run, int64_t count,
                                           int64_t *out_first, struct err *err);

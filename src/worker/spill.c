@@ -5,24 +5,12 @@
 
 #include "base/check.h"
 #include "base/mem.h"
-#include "base/sha256.h"
+#include "blob/value_key.h"
 #include "model/limits.h"
 
 static struct blob_key blob_key_of(const struct spill_key *key)
 {
-    /* Keys of blobs are numbers; a user's text is only ever hashed. */
-    uint8_t digest[SHA256_BYTES];
-    struct sha256 hash;
-    sha256_init(&hash);
-    sha256_add(&hash, key->key, strlen(key->key));
-    sha256_finish(&hash, digest);
-    int64_t number = 0;
-    memcpy(&number, digest, sizeof number);
-    return (struct blob_key){
-        .kind = BLOB_VALUE,
-        .ids = {key->run, key->task, key->attempt, number & INT64_MAX},
-        .id_count = 4,
-    };
+    return value_key(key->run, key->task, key->attempt, key->key);
 }
 
 enum status spill_put(struct blob *blob, const struct spill_key *key, const char *json,

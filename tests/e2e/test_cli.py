@@ -13,7 +13,8 @@ COMMANDS = """run validate init test logs ps explain retry stop mark doctor vers
 runs|list runs|show runs|tasks runs|graph runs|gantt runs|wait runs|cancel runs|delete runs|note
 runs|values tasks|list tasks|show tasks|render tasks|states tasks|clear
 dags|list dags|show dags|graph dags|source
-store|check store|backup store|restore store|migrate config|list config|get""".split()
+store|check store|backup store|restore store|export store|import store|migrate
+config|list config|get""".split()
 
 
 @pytest.mark.parametrize("command", COMMANDS)

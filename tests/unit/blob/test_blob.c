@@ -7,9 +7,11 @@
 #include "expect.h"
 #include "os/file.h"
 #include "os/file_tree.h"
+#include "store_bench.h"
 
 static char dir[64];
 static struct blob *blob;
+static struct bench_store bench;
 
 static void set_up(void)
 {
@@ -17,12 +19,35 @@ static void set_up(void)
     (void)snprintf(dir, sizeof dir, "/tmp/eider-blob-XXXXXX");
     cr_assert_not_null(mkdtemp(dir));
     EXPECT_OK(blob_open_directory(dir, &blob, &err), &err);
+    bench = (struct bench_store){0};
+    bench_open(&bench);
 }
+
+static void in_directory(void)
+{
+}
+
+static void in_store(void)
+{
+    blob_close(blob);
+    blob_open_store(bench.store, &blob);
+}
+
+static void in_both(void)
+{
+    struct err err = {0};
+    blob_close(blob);
+    EXPECT_OK(blob_open_layered(bench.store, dir, &blob, &err), &err);
+}
+
+/* Each leads on from the one before. */
+static void (*const PLACES[])(void) = {in_directory, in_store, in_both};
 
 static void tear_down(void)
 {
     struct err err = {0};
     blob_close(blob);
+    bench_close(&bench);
     int tmp = -1;
     EXPECT_OK(file_open_directory("/tmp", &tmp, &err), &err);
     EXPECT_OK(file_tree_remove(tmp, dir + 5, &err), &err);
@@ -64,7 +89,7 @@ Test(blob, keys_have_exactly_one_spelling)
     }
 }
 
-Test(blob, bytes_are_appended_read_by_range_and_sealed)
+static void append_read_and_seal(void)
 {
     struct err err = {0};
     struct blob_key key = {.kind = BLOB_LOG, .ids = {5, 6, 7}, .id_count = 3};
@@ -91,11 +116,23 @@ Test(blob, bytes_are_appended_read_by_range_and_sealed)
 
     EXPECT_OK(blob_seal(writer, &err), &err);
     EXPECT_STATUS(STATUS_CONFLICT, blob_append(writer, "x", 1, &err), &err);
+    EXPECT_OK(blob_tail(reader, text, 30, &got, &err), &err);
+    cr_assert_eq(got, 11);
+    cr_assert_eq(memcmp(text, "hello world", 11), 0);
     blob_handle_close(writer);
     blob_handle_close(reader);
+    EXPECT_OK(blob_delete(blob, &key, &err), &err);
 }
 
-Test(blob, a_put_replaces_and_deleting_takes_exactly_what_is_named)
+Test(blob, bytes_are_appended_read_by_range_and_sealed)
+{
+    for (size_t i = 0; i < ARRAY_LEN(PLACES); i++) {
+        PLACES[i]();
+        append_read_and_seal();
+    }
+}
+
+static void put_and_delete(void)
 {
     struct err err = {0};
     struct blob_key a = {.kind = BLOB_VALUE, .ids = {1, 1}, .id_count = 2};
@@ -120,6 +157,15 @@ Test(blob, a_put_replaces_and_deleting_takes_exactly_what_is_named)
     EXPECT_OK(blob_open(blob, &c, BLOB_READ, &handle, &err), &err);
     blob_handle_close(handle);
     EXPECT_OK(blob_delete_all(blob, (const int64_t[]){9, 9}, 2, &err), &err);
+    EXPECT_OK(blob_delete(blob, &c, &err), &err);
+}
+
+Test(blob, a_put_replaces_and_deleting_takes_exactly_what_is_named)
+{
+    for (size_t i = 0; i < ARRAY_LEN(PLACES); i++) {
+        PLACES[i]();
+        put_and_delete();
+    }
 }
 
 Test(blob, a_planted_link_leads_nowhere)

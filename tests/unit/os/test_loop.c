@@ -191,13 +191,15 @@ Test(loop, a_mailbox_gives_everything_in_order_and_then_says_that_it_is_closed)
 {
     struct mailbox *mailbox = mailbox_new();
     cr_assert_eq(mailbox_take_now(mailbox).count, 0);
+    cr_assert_eq(mailbox_take_within(mailbox, 1).count, 0);
     struct thread *thread = NULL;
     struct err err = {0};
     EXPECT_OK(thread_start("pusher", push_numbers, mailbox, &thread, &err), &err);
 
     intptr_t next = 1;
     for (;;) {
-        struct mailbox_batch batch = mailbox_take(mailbox);
+        struct mailbox_batch batch =
+            next % 2 == 0 ? mailbox_take(mailbox) : mailbox_take_within(mailbox, 60000);
         if (batch.count == 0)
             break;
         for (size_t i = 0; i < batch.count; i++)

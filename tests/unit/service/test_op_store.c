@@ -1,3 +1,5 @@
+#include "blob/blob.h"
+#include "blob/value_key.h"
 #include "service_fixture.h"
 
 static const char DAG[] = "tasks:\n  a: { run: 'true' }\n";
@@ -149,5 +151,78 @@ Test(op_store, settings_are_listed_and_found)
     call_fails(&world, "config.get", "{\"key\":\"zzzzzzzzzzzz\"}", STATUS_NOT_FOUND, "zzzz");
     json_decref(all);
     json_decref(one);
+    world_fini(&world);
+}
+
+static void put_blob(struct world *world, struct blob_key key, const char *bytes)
+{
+    struct err err = {0};
+    CLEANUP(blob_closep) struct blob *blob = NULL;
+    EXPECT_OK(service_blob_new(&world->service, &blob, &err), &err);
+    EXPECT_OK(blob_put(blob, &key, bytes, strlen(bytes), &err), &err);
+}
+
+static bool has_blob(struct world *world, struct blob_key key)
+{
+    struct err err = {0};
+    CLEANUP(blob_closep) struct blob *blob = NULL;
+    CLEANUP(blob_handle_closep) struct blob_handle *handle = NULL;
+    EXPECT_OK(service_blob_new(&world->service, &blob, &err), &err);
+    return blob_open(blob, &key, BLOB_READ, &handle, &err) == STATUS_OK;
+}
+
+Test(op_store, a_store_moves_with_its_large_values_and_on_request_its_logs)
+{
+    for (int with_logs = 0; with_logs < 2; with_logs++) {
+        struct world world;
+        struct world other;
+        world_init(&world);
+        world_init_empty(&other);
+        int64_t run = start_run(&world, "dag.yaml", DAG);
+        advance(&world, run, NULL, 8);
+        struct claim claim = take_claim(&world, run, "a", -1);
+        struct outcome outcome = outcome_of(&claim, REASON_EXIT, 0);
+        struct outcome_value large = {.key = "k", .bytes = 5};
+        outcome.values = &large;
+        outcome.values_count = 1;
+        advance(&world, run, &outcome, 8);
+        struct blob_key value = value_key(run, claim.task, claim.attempt, "k");
+        struct blob_key log = {
+            .kind = BLOB_LOG, .ids = {run, claim.task, claim.attempt}, .id_count = 3};
+        struct blob_key stray = {.kind = BLOB_LOG, .ids = {run + 1, 99, 1}, .id_count = 3};
+        put_blob(&world, value, "\"abc\"");
+        put_blob(&world, log, "said\n");
+        put_blob(&world, stray, "of a run that is not in the store\n");
+
+        char *request = mem_format("{\"path\":\"%s/all\",\"logs\":%s}", world.home,
+                                   with_logs ? "true" : "false");
+        json_t *sent = call_ok(&world, "store.export", request);
+        call_fails(&world, "store.export", request, STATUS_CONFLICT, "exists");
+        char *import = mem_format("{\"path\":\"%s/all\"}", world.home);
+        json_t *got = call_ok(&other, "store.import", import);
+
+        cr_assert_eq(json_get_int(got, "files", 0), 1 + with_logs);
+        cr_assert_eq(json_get_int(got, "rows", 0), json_get_int(sent, "rows", -1));
+        cr_assert(has_blob(&other, value));
+        cr_assert_eq(has_blob(&other, log), with_logs == 1);
+        cr_assert_not(has_blob(&other, stray));
+        call_fails(&other, "store.import", import, STATUS_CONFLICT, "1 runs and 0 jobs");
+        json_decref(sent);
+        json_decref(got);
+        free(request);
+        free(import);
+        world_fini(&other);
+        world_fini(&world);
+    }
+}
+
+Test(op_store, moves_say_what_is_missing)
+{
+    struct world world;
+    world_init_empty(&world);
+    call_fails(&world, "store.export", "{\"path\":\"/tmp/x\"}", STATUS_NOT_FOUND, "no store");
+    call_fails(&world, "store.export", "{\"path\":\"\"}", STATUS_INVALID, "empty");
+    call_fails(&world, "store.import", "{\"path\":\"\"}", STATUS_INVALID, "empty");
+    call_fails(&world, "store.import", "{\"path\":\"/nowhere\"}", STATUS_NOT_FOUND, "/nowhere");
     world_fini(&world);
 }

@@ -1,6 +1,7 @@
 /*
  * What every database driver must do.
  */
+#include "base/clock.h"
 #include "db_bench.h"
 #include "expect.h"
 #include "store/db.h"
@@ -128,4 +129,144 @@ Test(db, a_reader_sees_one_state_and_cannot_write)
 
     cr_assert_eq(count_rows(reader), 1);
     cr_assert_neq(db_do(reader, &err, INSERT, "inn", (int64_t)1), STATUS_OK);
+}
+
+static const struct db_bulk_form ADD = {
+    .one = "INSERT INTO t (a, b, c) VALUES ($1, $2, $3)",
+    .many = "INSERT INTO t (a, b, c) SELECT * FROM unnest($1, $2, $3)",
+    .format = "ztb",
+    .what = "row"};
+static const struct db_bulk_form CHANGE = {
+    .one = "UPDATE u SET v = $2 WHERE k = $1",
+    .many = "UPDATE u SET v = x.v FROM unnest($1, $2) AS x (k, v) WHERE u.k = x.k",
+    .format = "ii",
+    .what = "thing"};
+
+Test(db, many_rows_go_in_at_once_with_nulls)
+{
+    static const char SUMS[] = "SELECT count(*), count(a), count(b), count(c),"
+                               " CAST(coalesce(sum(a), 0) AS BIGINT) FROM t";
+    static const char ONE_OF_THEM[] = "SELECT b, c FROM t WHERE a = $1";
+    static const int64_t WANTED[] = {1000, 999, 500, 334, 999 * 500};
+    struct err err = {0};
+    struct db_bulk bulk;
+    struct db_stmt *stmt = NULL;
+    bool row = false;
+    size_t size = 0;
+    db_bulk_init(&bulk, &ADD);
+    EXPECT_OK(db_begin(db, &err), &err);
+    for (int64_t i = 0; i < 1000; i++)
+        db_bulk_add(&bulk, i, i % 2 == 0 ? "even" : NULL, i % 3 == 0 ? "\0x" : NULL, (size_t)2);
+    EXPECT_OK(db_bulk_run(db, &bulk, 1000, &err), &err);
+    EXPECT_OK(db_bulk_run(db, &bulk, 1000, &err), &err); /* no rows are left */
+    db_bulk_fini(&bulk);
+    EXPECT_OK(db_commit(db, &err), &err);
+
+    EXPECT_OK(db_query(db, &stmt, &err, SUMS, ""), &err);
+    EXPECT_OK(db_step(stmt, &row, &err), &err);
+    for (int i = 0; i < 5; i++)
+        cr_assert_eq(db_int(stmt, i), WANTED[i], "column %d: %lld", i, (long long)db_int(stmt, i));
+    db_reset(stmt);
+    EXPECT_OK(db_query(db, &stmt, &err, ONE_OF_THEM, "i", (int64_t)6), &err);
+    EXPECT_OK(db_step(stmt, &row, &err), &err);
+    EXPECT_STR("even", db_text(stmt, 0));
+    cr_assert_eq(memcmp(db_blob(stmt, 1, &size), "\0x", 2), 0);
+    cr_assert_eq(size, 2);
+    db_reset(stmt);
+}
+
+Test(db, a_row_changed_meanwhile_fails_the_transaction)
+{
+    struct err err = {0};
+    struct db_bulk bulk;
+    EXPECT_OK(db_do(db, &err, "INSERT INTO u VALUES (1, 10), (2, 20)", ""), &err);
+    db_bulk_init(&bulk, &CHANGE);
+    EXPECT_OK(db_begin(db, &err), &err);
+    db_bulk_add(&bulk, (int64_t)1, (int64_t)11);
+    db_bulk_add(&bulk, (int64_t)3, (int64_t)33);
+    enum status status = db_bulk_run(db, &bulk, 2, &err);
+    if (status == STATUS_OK)
+        status = db_commit(db, &err);
+    db_bulk_fini(&bulk);
+
+    cr_assert_eq(status, STATUS_BUSY);
+    EXPECT_CONTAINS(err.text, "a thing was changed meanwhile");
+    db_end(db);
+    int64_t value = 0;
+    EXPECT_OK(db_get_int(db, 0, &value, &err, "SELECT v FROM u WHERE k = 1", ""), &err);
+    cr_assert_eq(value, 10);
+}
+
+Test(db, what_is_said_for_later_happens_in_order_or_fails_the_commit)
+{
+    static const char ADD_ONE[] = "INSERT INTO u VALUES ($1, $2)";
+    struct err err = {0};
+    int64_t value = 0;
+    EXPECT_OK(db_begin(db, &err), &err);
+    for (int64_t i = 1; i <= 100; i++)
+        EXPECT_OK(db_later(db, &err, ADD_ONE, "ii", i, i), &err);
+    EXPECT_OK(db_later(db, &err, "UPDATE u SET v = v + 1", ""), &err);
+    EXPECT_OK(db_get_int(db, 0, &value, &err, "SELECT v FROM u WHERE k = 100", ""), &err);
+    cr_assert_eq(value, 101);
+    EXPECT_OK(db_commit(db, &err), &err);
+
+    EXPECT_OK(db_begin(db, &err), &err);
+    enum status status = db_later(db, &err, ADD_ONE, "ii", (int64_t)1000, (int64_t)0);
+    if (status == STATUS_OK)
+        status = db_later(db, &err, ADD_ONE, "ii", (int64_t)1, (int64_t)0);
+    if (status == STATUS_OK)
+        status = db_commit(db, &err);
+    cr_assert_eq(status, STATUS_CONFLICT, "%s", err.text);
+    db_end(db);
+    EXPECT_OK(db_get_int(db, 0, &value, &err, "SELECT count(*) FROM u", ""), &err);
+    cr_assert_eq(value, 100);
+}
+
+Test(db, several_statements_are_open_at_the_same_time)
+{
+    static const char ALL[] = "SELECT k FROM u ORDER BY k";
+    static const char OTHERS[] = "SELECT k FROM u WHERE k <> $1 ORDER BY k DESC";
+    struct err err = {0};
+    struct db_stmt *outer = NULL;
+    struct db_stmt *inner = NULL;
+    enum status status = STATUS_OK;
+    int64_t pairs = 0;
+    EXPECT_OK(db_do(db, &err, "INSERT INTO u VALUES (1, 0), (2, 0), (3, 0)", ""), &err);
+    cr_assert_eq(db_changes(db), 3);
+
+    EXPECT_OK(db_query(db, &outer, &err, ALL, ""), &err);
+    while (db_next(outer, &status, &err)) {
+        EXPECT_OK(db_query(db, &inner, &err, OTHERS, "i", db_int(outer, 0)), &err);
+        while (db_next(inner, &status, &err))
+            pairs += db_int(outer, 0) != db_int(inner, 0);
+        cr_assert_eq(status, STATUS_OK);
+    }
+    cr_assert_eq(status, STATUS_OK);
+    cr_assert_eq(pairs, 6);
+}
+
+Test(db, a_table_is_there_or_not)
+{
+    struct err err = {0};
+    bool found = false;
+    EXPECT_OK(db_has_table(db, "u", &found, &err), &err);
+    cr_assert(found);
+    EXPECT_OK(db_has_table(db, "nowhere", &found, &err), &err);
+    cr_assert(!found);
+}
+
+Test(db, the_clock_is_about_now)
+{
+    struct err err = {0};
+    int64_t before = clock_wall_us();
+    EXPECT_OK(db_begin(db, &err), &err);
+    int64_t began = db_now_us(db);
+    EXPECT_OK(db_do(db, &err, INSERT, "inn", (int64_t)1), &err);
+    if (db_bench_is_postgres())
+        cr_assert_eq(db_now_us(db), began);
+    EXPECT_OK(db_commit(db, &err), &err);
+    int64_t after = db_now_us(db);
+    cr_assert_geq(began, before - 1000);
+    cr_assert_geq(after, began);
+    cr_assert_leq(after, clock_wall_us() + 1000000);
 }

@@ -1,8 +1,6 @@
 /*
  * The store as a thing to open, check, copy and put back, and what a failed call leaves behind.
  */
-#include <sqlite3.h>
-
 #include "base/strbuf.h"
 #include "store_bench.h"
 
@@ -20,17 +18,6 @@ static void teardown(void)
 }
 
 TestSuite(upkeep, .init = setup, .fini = teardown);
-
-/* Behind the program's back. */
-static void tamper(const char *path, const char *sql)
-{
-    sqlite3 *other = NULL;
-    char *problem = NULL;
-    cr_assert_eq(sqlite3_open(path, &other), SQLITE_OK);
-    cr_assert_eq(sqlite3_exec(other, sql, NULL, NULL, &problem), SQLITE_OK, "%s: %s", sql,
-                 problem != NULL ? problem : "");
-    cr_assert_eq(sqlite3_close(other), SQLITE_OK);
-}
 
 static const char *path_in(const char *name)
 {
@@ -62,17 +49,19 @@ STORE_TEST(upkeep, opening_again_keeps_everything)
 Test(upkeep, a_store_that_asks_for_a_newer_program_is_refused)
 {
     struct err err = {0};
-    tamper(path_in("eider.db"), "UPDATE store SET schema = 99, oldest_schema = 99");
+    db_bench_script(bench.url, "UPDATE store SET schema = 99, oldest_schema = 99");
 
     EXPECT_STATUS(STATUS_CONFLICT, open_again(&err), &err);
     EXPECT_CONTAINS(err.text, "newer eider");
 
-    tamper(path_in("eider.db"), "UPDATE store SET oldest_schema = 1");
+    db_bench_script(bench.url, "UPDATE store SET oldest_schema = 1");
     EXPECT_OK(open_again(&err), &err);
 }
 
 Test(upkeep, a_file_that_is_no_database_is_refused_and_left_alone)
 {
+    if (db_bench_is_postgres())
+        cr_skip_test("PostgreSQL has no file of ours");
     struct err err = {0};
     const char *path = path_in("junk.db");
     FILE *file = fopen(path, "w");
@@ -122,7 +111,7 @@ Test(upkeep, a_failed_call_changed_nothing)
     struct advance_result first = bench_advance(&bench, NULL, 0, 1);
     struct outcome outcome = bench_outcome(&first.claims[0], 0);
     CLEANUP(mem_freep) char *before = rows_text();
-    tamper(path_in("eider.db"), "ALTER TABLE event RENAME TO hidden");
+    db_bench_script(bench.url, "ALTER TABLE event RENAME TO hidden");
 
     struct advance_result result = {.claims_count = 77};
     struct advance_request request = {.host = 7,
@@ -135,13 +124,15 @@ Test(upkeep, a_failed_call_changed_nothing)
     CLEANUP(mem_freep) char *after = rows_text();
     EXPECT_STR(before, after);
 
-    tamper(path_in("eider.db"), "ALTER TABLE hidden RENAME TO event");
+    db_bench_script(bench.url, "ALTER TABLE hidden RENAME TO event");
     cr_assert(bench_advance(&bench, &outcome, 1, 5).accepted[0]);
     bench_check(&bench);
 }
 
 Test(upkeep, a_backup_is_made_while_open_and_put_back_with_a_new_epoch)
 {
+    if (db_bench_is_postgres())
+        cr_skip_test("PostgreSQL has no file of ours");
     struct err err = {0};
     const char *copy = path_in("copy.db");
     CLEANUP(mem_freep) char *kept = NULL;
@@ -181,6 +172,8 @@ static void note_rule(const char **seen, size_t *count, const char *rule)
 /* Each row breaks one rule between the tables; every rule is broken by some row. */
 Test(upkeep, each_planted_inconsistency_is_found)
 {
+    if (db_bench_is_postgres())
+        cr_skip_test("PostgreSQL has no file of ours");
     static const char *const PLANTS[] = {
         "DELETE FROM ready",
         "INSERT INTO ready VALUES (1, 0, 1, 0, 0, 999, 1)",
@@ -214,13 +207,12 @@ Test(upkeep, each_planted_inconsistency_is_found)
     for (size_t i = 0; i < ARRAY_LEN(PLANTS); i++) {
         const char *copy = path_in("plant.db");
         EXPECT_OK(store_backup(bench.store, copy, &err), &err);
-        tamper(copy, PLANTS[i]);
+        const char *url = arena_format(bench.arena, "sqlite:%s", copy);
+        db_bench_script(url, PLANTS[i]);
         struct store *planted = NULL;
         struct check_report report = {0};
         EXPECT_OK(
-            store_open(&(struct store_options){.url = arena_format(bench.arena, "sqlite:%s", copy),
-                                               .mode = DB_READ_WRITE},
-                       &planted, &err),
+            store_open(&(struct store_options){.url = url, .mode = DB_READ_WRITE}, &planted, &err),
             &err);
         EXPECT_OK(store_check(planted, &report, &err), &err);
         store_close(planted);

@@ -1,0 +1,90 @@
+#include "store/move_tables.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "base/str.h"
+
+/* clang-format off */
+const struct move_table MOVE_TABLES[] = {
+    {"store", "-id -uuid/t -epoch -schema -oldest_schema -next_run -next_task -created_at_us"
+        " -fleet/t", false, true},
+    {"host", "id maker name/t pid boot/t kind/t slots started_at_us ended_at_us version/t machine/t"
+        " roles/t labels/t queues/t draining lease_ms renewed_at_us lease_until_us fate/t",
+        false, false},
+    {"dag", "id dag_id/t namespace/t title/t version created_at_us updated_at_us", false, false},
+    {"version", "id dag number hash/t canonical/t source/t places/t path/t created_at_us",
+        false, false},
+    {"queue", "id name/t priority max_running soft_pending hard_pending paused created_at_us",
+        true, false},
+    {"lane", "id queue labels/t", true, false},
+    {"run", "id dag version run_id/t namespace/t kind/t state scope logical_at_us interval_start_us"
+        " interval_end_us params/t conf/t note/t actor/t first_task cancel_asked open_main"
+        " open_finally active failures created_at_us started_at_us ended_at_us row_version token/t",
+        false, false},
+    {"task", "id run node map_index generation state attempt nonce/b host failures losses parents"
+        " p_success p_failed p_upstream p_skipped p_removed instance_base inserted due_at_us"
+        " queued_at_us started_at_us ended_at_us reason exit_code detail/t label/t log_bytes cpu_ms"
+        " rss_kb row_version", false, false},
+    {"block", "run first count", false, false},
+    {"attempt", "task attempt generation state nonce/b host queued_at_us started_at_us ended_at_us"
+        " reason exit_code detail/t log_bytes cpu_ms rss_kb", false, false},
+    {"ready", "scope class lane rank age_us task run", false, false},
+    {"gate", "run rank task", false, false},
+    {"timer", "scope due_at_us task", false, false},
+    {"expansion", "scope task", false, false},
+    {"running", "host task lane", false, false},
+    {"value", "task key/t json/t bytes", false, false},
+    {"event", "id at_us kind run task row_version old_state new_state generation attempt nonce/b"
+        " actor/t reason data/t -xid@p", true, false},
+    {"job", "id namespace/t queue lane handler/t payload/t dedupe/t rank retries retry_delay_ms"
+        " timeout_ms finish_on_lost_lease cancel_asked actor/t created_at_us result/t error/t",
+        false, false},
+    {"dead", "task run lane at_us reason attempt detail/t", false, false},
+    /* Logs and large values move as files, since not every store has them in a table. */
+    {"chunk", "-kind -k1 -k2 -k3 -k4 -start_at -length -form -bytes/b", false, true},
+    {NULL, NULL, false, false},
+};
+/* clang-format on */
+
+const struct move_table *move_table_find(const char *name)
+{
+    for (const struct move_table *table = MOVE_TABLES; table->name != NULL; table++)
+        if (str_equal(table->name, name))
+            return table;
+    return NULL;
+}
+
+/* "-name/t@p" */
+static bool read_column(const char *text, size_t length, enum db_dialect dialect,
+                        struct arena *arena, struct move_column *out)
+{
+    struct move_column column = {.letter = 'i', .stays = text[0] == '-'};
+    const char *start = text + column.stays;
+    const char *end = text + length;
+    if (end - start > 2 && end[-2] == '@') {
+        if ((end[-1] == 'p') != (dialect == DB_POSTGRES))
+            return false;
+        end -= 2;
+    }
+    if (end - start > 2 && end[-2] == '/') {
+        column.letter = end[-1];
+        end -= 2;
+    }
+    column.name = arena_strndup(arena, start, (size_t)(end - start));
+    *out = column;
+    return true;
+}
+
+void move_table_columns(const struct move_table *table, enum db_dialect dialect,
+                        struct arena *arena, struct move_columns *out)
+{
+    out->count = 0;
+    for (const char *at = table->columns; *at != '\0';) {
+        size_t length = strcspn(at, " ");
+        CHECK(out->count < MOVE_COLUMNS_MAX);
+        if (read_column(at, length, dialect, arena, &out->items[out->count]))
+            out->count++;
+        at += length + (at[length] == ' ');
+    }
+}
