@@ -15,12 +15,14 @@
 #include "model/word_set.h"
 #include "os/file.h"
 #include "os/supervisor.h"
+#include "os/thread.h"
 #include "worker/claim_room.h"
 #include "worker/dead_log.h"
 
 enum {
     RECONCILE_MS = 60000,
     HEALTH_MS = 1000,
+    SILENCE_MS = 20000,     /* without a beat for longer, the store counts as away */
     STUCK_MS_LEAST = 60000, /* a call that waits for longer, while the store answers others */
 };
 
@@ -33,9 +35,15 @@ void daemon_fail(struct daemon *daemon, const struct err *err)
 {
     if (daemon->failure.code == STATUS_OK)
         daemon->failure = *err;
-    /* What runs goes on, for the daemon that comes after this one. */
-    daemon->session.leaves_keeper = daemon->session.leaves_host = true;
     loop_stop(daemon->session.loop);
+}
+
+void daemon_open_or_close(struct daemon *daemon)
+{
+    if (word_set_has(daemon->roles, "worker") && !daemon->is_drained)
+        executor_open(daemon->session.executor);
+    else
+        executor_close(daemon->session.executor);
 }
 
 /* --- what it hears --------------------------------------------------------------------------- */
@@ -69,16 +77,15 @@ static void on_failed(void *context, const struct err *err)
 static void on_beat(void *context, int64_t sent_us, const struct host_pulse *pulse)
 {
     struct daemon *daemon = context;
+    if (sent_us - daemon->beat_us > SILENCE_MS * 1000)
+        daemon->heard_since_us = sent_us;
     daemon->beat_us = sent_us;
-    keeper_set_deadline(daemon->session.keeper, lease_deadline_us(&daemon->lease, sent_us));
+    executor_set_deadline(daemon->session.executor, lease_deadline_us(&daemon->lease, sent_us));
     if (pulse->draining == daemon->is_drained || daemon->phase != DAEMON_WORKING)
         return;
     daemon->is_drained = pulse->draining;
     log_info(pulse->draining ? "asked to drain: nothing more is claimed" : "claiming again");
-    if (pulse->draining)
-        executor_close(daemon->session.executor);
-    else
-        executor_open(daemon->session.executor);
+    daemon_open_or_close(daemon);
 }
 
 static void on_swept(void *context)
@@ -120,8 +127,10 @@ static void check_progress(struct daemon *daemon)
     int64_t now_us = clock_mono_us();
     int64_t bound_ms = MAX(daemon->lease.lease_ms * 2, (int64_t)STUCK_MS_LEAST);
     int64_t since_us = executor_waiting_since_us(daemon->session.executor);
-    bool is_answering = now_us - daemon->beat_us < bound_ms * 500;
-    if (since_us == 0 || now_us - since_us < bound_ms * 1000 || !is_answering)
+    if (since_us == 0 || now_us - daemon->beat_us > SILENCE_MS * 1000)
+        return;
+    since_us = MAX(since_us, daemon->heard_since_us);
+    if (now_us - since_us < bound_ms * 1000)
         return;
     struct err err = {0};
     (void)err_set(&err, STATUS_TIMEOUT,
@@ -218,8 +227,7 @@ static void begin_claiming(struct daemon *daemon)
     options.labels = daemon->labels;
     options.queues = daemon->queues;
     options.journal_path = daemon->journal_path;
-    if (!word_set_has(daemon->roles, "worker"))
-        executor_close(daemon->session.executor);
+    daemon_open_or_close(daemon);
     executor_begin(daemon->session.executor, &options);
 }
 
@@ -273,11 +281,12 @@ static void greet(const struct daemon *daemon)
         .slots = settings_number(settings, SETTING_SLOTS),
         .percent = settings_number(settings, SETTING_CLAIM_RATIO),
     };
+    CLEANUP(mem_freep) char *store = home_store_shown(daemon->session.home);
     (void)fprintf(
         stderr,
         "eider %s is up\n  store   %s\n  host    %s (%lld)\n  slots   %lld, of which %lld "
         "are filled\n  roles   %s\n  queues  %s\n",
-        EIDER_VERSION, daemon->session.home->store_url, settings_text(settings, SETTING_HOST_NAME),
+        EIDER_VERSION, store, settings_text(settings, SETTING_HOST_NAME),
         (long long)daemon->session.host, (long long)room.slots, (long long)claim_room_slots(&room),
         daemon->roles, daemon->queues[0] != '\0' ? daemon->queues : "all");
     (void)fflush(stderr);
@@ -293,7 +302,6 @@ static enum status serve(struct daemon *daemon, const struct session_options *op
         session_open(&daemon->session, options, err) != STATUS_OK)
         return err->code;
     daemon->dead_log_path = file_path_join(options->home->path, DEAD_LOG_NAME);
-    daemon->session.leaves_keeper = true; /* until it is known that nothing is left */
     if (daemon_is_embedded(daemon))
         daemon->lease.lease_ms = 0;
     else
@@ -302,8 +310,10 @@ static enum status serve(struct daemon *daemon, const struct session_options *op
         watch_outside(daemon, err) != STATUS_OK || begin_pulse(daemon, err) != STATUS_OK)
         return err->code;
     begin_claiming(daemon);
+    /* The pulse has not been heard yet, and tasks start at once. */
+    executor_set_deadline(daemon->session.executor,
+                          lease_deadline_us(&daemon->lease, daemon->beat_us));
     greet(daemon);
-    daemon->session.leaves_keeper = false;
     loop_run(daemon->session.loop);
     *err = daemon->failure;
     return err->code;
@@ -311,6 +321,7 @@ static enum status serve(struct daemon *daemon, const struct session_options *op
 
 static void close_all(struct daemon *daemon)
 {
+    thread_deafen(); /* whoever asks once more to stop is being served */
     pulse_stop(daemon->pulse);
     loop_timer_free(daemon->drain);
     loop_timer_free(daemon->reconcile);

@@ -86,8 +86,8 @@ static enum status read_env(const struct reading *reading, const char *handler, 
             return fail_at(reading, (struct place){env, at.index, true}, err, handler,
                            "this cannot be the name of a variable");
         CLEANUP(mem_freep)
-        char *text = json_is_string(value) ? mem_strdup(json_string_value(value))
-                                           : json_format(value);
+        char *text =
+            json_is_string(value) ? mem_strdup(json_string_value(value)) : json_format(value);
         json_put_string(texts, name, text);
     }
     return STATUS_OK;
@@ -160,10 +160,9 @@ static enum status read_handler(const struct reading *reading, const char *name,
     json_put_int(handler, "timeout_ms", 0);
     if (json_is_object(value))
         return read_map(reading, name, at, value, handler, err);
-    return put_run(handler, value)
-               ? STATUS_OK
-               : fail_at(reading, at, err, name,
-                         "write a command, or a map with run, env and timeout");
+    return put_run(handler, value) ? STATUS_OK
+                                   : fail_at(reading, at, err, name,
+                                             "write a command, or a map with run, env and timeout");
 }
 
 static enum status read_handlers(const struct reading *reading, const json_t *root,
@@ -176,8 +175,8 @@ static enum status read_handlers(const struct reading *reading, const json_t *ro
     if (section == NULL || json_is_null(section))
         return STATUS_OK;
     if (!json_is_object(section))
-        return err_set(err, STATUS_INVALID,
-                       "%s: handlers: a map of names to commands is expected", reading->path);
+        return err_set(err, STATUS_INVALID, "%s: handlers: a map of names to commands is expected",
+                       reading->path);
     json_object_foreach((json_t *)(uintptr_t)section, name, value)
     {
         if (read_handler(reading, name, (struct place){section, index++, false}, value, handlers,

@@ -58,8 +58,10 @@ static enum status start_staying(struct session *session, const char *exe,
 enum status session_open(struct session *session, const struct session_options *options,
                          struct err *err)
 {
-    *session =
-        (struct session){.config = options->config, .home = options->home, .mode = options->mode};
+    *session = (struct session){.config = options->config,
+                                .home = options->home,
+                                .mode = options->mode,
+                                .leaves_all = options->mode == EXECUTOR_DAEMON};
     struct store_options store = session_store_options(session);
     if (home_make(options->home, err) != STATUS_OK || loop_new(&session->loop, err) != STATUS_OK)
         return err->code;
@@ -150,13 +152,13 @@ void session_begin(struct session *session, int64_t scope)
 void session_close(struct session *session)
 {
     struct err err = {0};
-    if (session->leaves_keeper)
+    if (session->leaves_all)
         keeper_leave(session->keeper);
     else
         keeper_close(session->keeper);
     store_thread_stop(session->store_thread);
     executor_free(session->executor);
-    if (session->host != 0 && session->store != NULL && !session->leaves_host &&
+    if (session->host != 0 && session->store != NULL && !session->leaves_all &&
         store_host_end(session->store, session->host, &err) != STATUS_OK)
         log_warn("leave the store", LOG_STR("error", err.text));
     presence_end(&session->presence);

@@ -237,7 +237,9 @@ static void remove_slot_folders(const struct executor *executor)
     struct prepare_options options = executor->options.prepare;
     options.host = executor->options.host;
     for (options.slot = 1; options.slot <= executor->options.slots; options.slot++)
-        (void)rmdir(prepare_slot_outputs(arena, &options));
+        /* What goes on without us may still need its own. */
+        if (!executor->slots_used[options.slot - 1])
+            (void)rmdir(prepare_slot_outputs(arena, &options));
 }
 
 void executor_free(struct executor *executor)
@@ -303,7 +305,6 @@ void executor_wake(struct executor *executor)
 void executor_set_host(struct executor *executor, int64_t host)
 {
     executor->options.host = host;
-    executor_open(executor);
 }
 
 int64_t executor_waiting_since_us(const struct executor *executor)
@@ -311,7 +312,7 @@ int64_t executor_waiting_since_us(const struct executor *executor)
     return executor->in_flight != NULL ? executor->sent_us : 0;
 }
 
-int64_t executor_differences(const struct executor *executor)
+struct executor_counts executor_counts(const struct executor *executor)
 {
-    return executor->differences;
+    return executor->counts;
 }

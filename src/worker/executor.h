@@ -92,12 +92,21 @@ void executor_hand_back(struct executor *executor, enum keeper_stop how);
  */
 void executor_fence(struct executor *executor);
 void executor_set_host(struct executor *executor, int64_t host);
+/*
+ * At this instant of the steady clock everything is killed, and nothing is started any more, until
+ * it is moved on; 0: never.
+ */
+void executor_set_deadline(struct executor *executor, int64_t mono_us);
 /* Attempts here, outcomes on their way, calls not answered: 0 when there is nothing to wait for. */
 size_t executor_load(const struct executor *executor);
 
 /* Compare what the store thinks we hold with what there is, and put it right. */
 void executor_reconcile(struct executor *executor);
-/* What that found so far. */
-int64_t executor_differences(const struct executor *executor);
+/* What that found so far, and outcomes that the store did not accept. */
+struct executor_counts {
+    int64_t differences;
+    int64_t refused;
+};
+struct executor_counts executor_counts(const struct executor *executor);
 /* Since when a call waits for the store, by the steady clock; 0: none does. */
 int64_t executor_waiting_since_us(const struct executor *executor);

@@ -78,8 +78,9 @@ struct executor {
     bool is_first_look;  /* what the store says we hold and nobody knows of may have run */
     int64_t slots;       /* of the options, fewer while the machine is short of something */
     bool *slots_used;    /* one per slot of the options */
+    int64_t deadline_us; /* of the lease, by the steady clock; 0: none */
     int64_t pace_us;     /* how long processes take, smoothed; 0: none has ended yet */
-    int64_t differences; /* found so far between the store and this process */
+    struct executor_counts counts;
 };
 
 /* --- executor -------------------------------------------------------------------------------- */

@@ -266,8 +266,9 @@ void launch_claim(struct executor *executor, const struct claim *claim)
 {
     struct run_context *run = NULL;
     struct err err = {0};
-    /* An earlier attempt of it is being ended here. */
-    if (idmap_find(executor->attempts, claim->task) != NULL) {
+    /* An earlier attempt of it is being ended here, or it may be somebody else's by now. */
+    bool is_late = executor->deadline_us != 0 && clock_mono_us() >= executor->deadline_us;
+    if (is_late || idmap_find(executor->attempts, claim->task) != NULL) {
         defer(executor, claim);
         return;
     }

@@ -256,6 +256,22 @@ def test_after_the_grace_tasks_are_given_back(eider, up, evidence):
     assert eider("explain", "dag").code == 0
 
 
+def test_a_drained_host_runs_on_and_claims_nothing(eider, up, evidence):
+    write_dag(eider, LONG)
+    daemon = up("--host-name", "here")
+    eider("dags", "trigger", "dag", "--run-id", "first", code=0)
+    wait_for(lambda: started(evidence), "the task runs")
+    eider("hosts", "drain", "here", code=0)
+    wait_for(lambda: "asked to drain" in daemon.text(), "the daemon heard of it")
+    eider("dags", "trigger", "dag", "--run-id", "second", code=0)
+    let_go(eider)
+    wait_for(lambda: {row["dag_run_id"]: row["state"] for row in eider.runs()}
+             == {"first": "success", "second": "queued"}, "only the first is over")
+    assert daemon.child.poll() is None
+    eider("hosts", "resume", "here", code=0)
+    wait_for(lambda: {row["state"] for row in eider.runs()} == {"success"}, "both are over")
+
+
 def test_one_daemon_per_home(eider, up):
     up()
     second = eider("up", env=FAST)
