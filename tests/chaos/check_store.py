@@ -107,7 +107,10 @@ class Replay:
         self.joined = joined
         self.task = task
         self.policy = joined.policy(task)
-        self.generation: int | None = None
+        row = joined.tasks.get(task)
+        # An instance begins in the generation of its mapped task, everything else in the first.
+        is_instance = row is not None and row.map_index >= 0
+        self.generation: int | None = None if is_instance else 0
         self.is_over = False
         self.attempt = 0  # the last one that ended
         self.failures = self.losses = 0
