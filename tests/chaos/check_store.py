@@ -72,7 +72,7 @@ def check_dedupe(joined: Joined) -> Found:
             yield Violation("S2", f"{len(jobs)} jobs have the key {key}", tuple(jobs))
     answered: dict[str, h.Call] = {}
     for call in final_phase(joined.history).values():
-        if call.do != "job" or not call.key or call.phase != "o" or "id" not in call.reply:
+        if call.do not in ("job", "repeat") or not call.key or call.phase != "o" or "id" not in call.reply:
             continue
         first = answered.setdefault(call.key, call)
         if first.reply["id"] != call.reply["id"]:
