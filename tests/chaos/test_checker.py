@@ -288,12 +288,12 @@ def forgotten_row(history: h.History, rng: random.Random) -> None:
 
 
 def too_many_at_once(history: h.History, rng: random.Random) -> None:
-    run = rng.choice([run for run in history.run if sum(
-        bool(row.started_at_us) for row in history.task if row.run == run.id) >= 3])
-    for row in list(history.task):
-        if row.run == run.id and row.started_at_us:
-            replace(history.task, row, started_at_us=model.START_US,
-                    ended_at_us=model.START_US + 10**9)
+    run = choose(rng, history.run, lambda run: sum(
+        bool(row.attempt) for row in history.task if row.run == run.id) >= 3)
+    nonces = {row.nonce for row in history.task if row.run == run.id}
+    for line in list(history.probe):
+        if line.nonce in nonces and line.op == "start":
+            replace(history.probe, line, at_us=model.START_US)
 
 
 def overlap(history: h.History, rng: random.Random) -> None:
