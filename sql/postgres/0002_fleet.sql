@@ -254,6 +254,7 @@ CREATE TABLE job (
     retry_delay_ms BIGINT NOT NULL,
     timeout_ms    BIGINT NOT NULL,
     finish_on_lost_lease BIGINT NOT NULL,
+    cancel_asked  BIGINT NOT NULL DEFAULT 0,
     actor         TEXT   NOT NULL,
     created_at_us BIGINT NOT NULL,
     result        TEXT,
@@ -284,3 +285,94 @@ CREATE TABLE chunk (
     bytes    BYTEA  NOT NULL,
     PRIMARY KEY (kind, k1, k2, k3, k4, start_at, form)
 );
+
+-- Jobs made by plain SQL, in the producer's own transaction:
+--
+--     INSERT INTO enqueue (queue, handler, payload) VALUES ('mail', 'send', '{"to": "me"}');
+--
+-- with priority, delay_ms, dedupe and retries where wanted. A dedupe key that is taken changes
+-- nothing. Ids are those of base/id.h with the makers 4064 to 4095, which no process has; 15 bits
+-- of a sequence tell those of one millisecond apart.
+CREATE SEQUENCE enqueue_number MINVALUE 0 MAXVALUE 32767 CYCLE CACHE 32;
+
+CREATE VIEW enqueue AS
+    SELECT j.id, q.name AS queue, j.handler, j.payload, -j.rank AS priority,
+        CAST(0 AS BIGINT) AS delay_ms, j.dedupe, j.retries
+    FROM job j JOIN queue q ON q.id = j.queue;
+
+CREATE FUNCTION enqueue_insert() RETURNS trigger LANGUAGE plpgsql AS $body$
+DECLARE
+    target   queue%ROWTYPE;
+    earlier  job%ROWTYPE;
+    lane_id  BIGINT;
+    now_us   BIGINT := floor(extract(epoch FROM clock_timestamp()) * 1000000);
+    wait_us  BIGINT := coalesce(NEW.delay_ms, 0) * 1000;
+BEGIN
+    NEW.payload := coalesce(NEW.payload, 'null');
+    SELECT * INTO target FROM queue WHERE name = NEW.queue;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'there is no queue ''%''; `eider queues set %` makes it', NEW.queue,
+            NEW.queue USING ERRCODE = 'foreign_key_violation';
+    END IF;
+    IF coalesce(NEW.handler, '') = '' THEN
+        RAISE EXCEPTION 'a job needs a handler' USING ERRCODE = 'not_null_violation';
+    END IF;
+    BEGIN
+        PERFORM CAST(NEW.payload AS json);
+    EXCEPTION WHEN invalid_text_representation THEN
+        RAISE EXCEPTION 'the payload is not JSON' USING ERRCODE = 'check_violation';
+    END;
+    IF octet_length(NEW.payload) > 1048576 THEN
+        RAISE EXCEPTION 'the payload has more than 1048576 bytes'
+            USING ERRCODE = 'check_violation';
+    END IF;
+    IF wait_us < 0 OR coalesce(NEW.retries, 0) NOT BETWEEN 0 AND 1000 THEN
+        RAISE EXCEPTION 'delay_ms and retries are 0 or more; retries at most 1000'
+            USING ERRCODE = 'check_violation';
+    END IF;
+    IF abs(coalesce(NEW.priority, 0)) > 1000000 THEN
+        RAISE EXCEPTION 'priority is a number from -1000000 to 1000000'
+            USING ERRCODE = 'check_violation';
+    END IF;
+    IF target.hard_pending > 0 AND target.hard_pending <= (SELECT count(*) FROM ready r
+            JOIN lane l ON l.id = r.lane WHERE l.queue = target.id) THEN
+        RAISE EXCEPTION 'the queue ''%'' is full: it takes no more jobs for now', NEW.queue
+            USING ERRCODE = 'configuration_limit_exceeded';
+    END IF;
+    SELECT id INTO lane_id FROM lane WHERE queue = target.id AND labels = '';
+    NEW.id := (((now_us / 1000) - 1704067200000) << 22)
+        | ((4064 << 10) + nextval('enqueue_number'));
+
+    INSERT INTO job (id, namespace, queue, lane, handler, payload, dedupe, rank, retries,
+            retry_delay_ms, timeout_ms, finish_on_lost_lease, actor, created_at_us)
+        VALUES (NEW.id, 'default', target.id, lane_id, NEW.handler, NEW.payload, NEW.dedupe,
+            -coalesce(NEW.priority, 0), coalesce(NEW.retries, 0), -1, 0, 0, 'sql', now_us)
+        ON CONFLICT (namespace, dedupe) WHERE dedupe IS NOT NULL DO NOTHING;
+    IF NOT FOUND THEN
+        SELECT * INTO earlier FROM job WHERE namespace = 'default' AND dedupe = NEW.dedupe;
+        IF earlier.handler <> NEW.handler OR earlier.payload <> NEW.payload THEN
+            RAISE EXCEPTION 'the dedupe key is taken by a job with another handler or payload'
+                USING ERRCODE = 'unique_violation';
+        END IF;
+        RETURN NULL;
+    END IF;
+    INSERT INTO task (id, run, node, map_index, generation, state, attempt, failures, losses,
+            parents, p_success, p_failed, p_upstream, p_skipped, p_removed, due_at_us,
+            queued_at_us, reason, row_version)
+        VALUES (NEW.id, 0, 0, -1, 0, CASE WHEN wait_us > 0 THEN 8 ELSE 2 END, 0, 0, 0,
+            0, 0, 0, 0, 0, 0, CASE WHEN wait_us > 0 THEN now_us + wait_us END,
+            CASE WHEN wait_us > 0 THEN NULL ELSE now_us END, 0, 0);
+    IF wait_us > 0 THEN
+        INSERT INTO timer (scope, due_at_us, task) VALUES (0, now_us + wait_us, NEW.id);
+    ELSE
+        INSERT INTO ready (scope, class, lane, rank, age_us, task, run)
+            VALUES (0, CASE WHEN NEW.handler = 'noop' THEN 1 ELSE 0 END, lane_id,
+                -coalesce(NEW.priority, 0), now_us, NEW.id, 0);
+    END IF;
+    PERFORM pg_notify('eider_work', '');
+    RETURN NEW;
+END
+$body$;
+
+CREATE TRIGGER enqueue_insert INSTEAD OF INSERT ON enqueue
+    FOR EACH ROW EXECUTE FUNCTION enqueue_insert();

@@ -51,6 +51,7 @@ CREATE TABLE job (
     retry_delay_ms INTEGER NOT NULL, -- -1: the usual growing delay
     timeout_ms    INTEGER NOT NULL, -- 0: none
     finish_on_lost_lease INTEGER NOT NULL,
+    cancel_asked  INTEGER NOT NULL DEFAULT 0, -- 1: its owner is to end the attempt
     actor         TEXT    NOT NULL,
     created_at_us INTEGER NOT NULL,
     result        TEXT,             -- JSON, of a completed one
@@ -85,3 +86,94 @@ CREATE TABLE chunk (
 ) WITHOUT ROWID;
 
 ALTER TABLE run ADD COLUMN token TEXT NOT NULL DEFAULT ''; -- tells a repeated request from another
+
+-- Claimable work, in the order of claiming: urgency, then age of the run or job.
+ALTER TABLE ready RENAME TO ready_before;
+CREATE TABLE ready (
+    scope  INTEGER NOT NULL,
+    class  INTEGER NOT NULL, -- 0 needs a process, 1 runs inside the worker
+    lane   INTEGER NOT NULL,
+    rank   INTEGER NOT NULL, -- minus priority
+    age_us INTEGER NOT NULL, -- when its run or job was created
+    task   INTEGER NOT NULL,
+    run    INTEGER NOT NULL, -- 0: a job
+    PRIMARY KEY (scope, class, lane, rank, age_us, task)
+) WITHOUT ROWID;
+INSERT INTO ready (scope, class, lane, rank, age_us, task, run)
+    SELECT b.scope, b.class, l.id, b.rank, r.created_at_us, b.task, b.run
+    FROM ready_before b JOIN run r ON r.id = b.run JOIN queue q ON q.name = b.queue
+    JOIN lane l ON l.queue = q.id AND l.labels = '';
+DROP TABLE ready_before;
+
+ALTER TABLE running ADD COLUMN lane INTEGER NOT NULL DEFAULT 1;
+
+-- Jobs made by plain SQL, in the producer's own transaction:
+--
+--     INSERT INTO enqueue (queue, handler, payload) VALUES ('mail', 'send', '{"to": "me"}');
+--
+-- with priority, delay_ms, dedupe and retries where wanted. A dedupe key that is taken changes
+-- nothing. Nobody is woken: hosts find the job with their next look. Ids are those of base/id.h
+-- with maker 4095, which no process has; only one program writes at a time, so that the next
+-- number after the last one is free.
+CREATE VIEW enqueue AS
+    SELECT j.id, q.name AS queue, j.handler, j.payload, -j.rank AS priority, 0 AS delay_ms,
+        j.dedupe, j.retries
+    FROM job j JOIN queue q ON q.id = j.queue;
+
+CREATE TRIGGER enqueue_insert INSTEAD OF INSERT ON enqueue
+BEGIN
+    SELECT RAISE(ABORT, 'there is no such queue; `eider queues set NAME` makes one')
+        WHERE NOT EXISTS (SELECT 1 FROM queue q WHERE q.name = NEW.queue);
+    SELECT RAISE(ABORT, 'a job needs a handler')
+        WHERE coalesce(NEW.handler, '') = '';
+    SELECT RAISE(ABORT, 'the payload is not JSON')
+        WHERE NEW.payload IS NOT NULL AND NOT json_valid(NEW.payload);
+    SELECT RAISE(ABORT, 'the payload has more than 1048576 bytes')
+        WHERE length(CAST(NEW.payload AS BLOB)) > 1048576;
+    SELECT RAISE(ABORT, 'delay_ms and retries are whole numbers, 0 or more; retries at most 1000')
+        WHERE coalesce(typeof(NEW.delay_ms) NOT IN ('integer', 'null') OR NEW.delay_ms < 0, 0)
+        OR coalesce(typeof(NEW.retries) NOT IN ('integer', 'null') OR NEW.retries < 0
+            OR NEW.retries > 1000, 0);
+    SELECT RAISE(ABORT, 'priority is a whole number from -1000000 to 1000000')
+        WHERE coalesce(typeof(NEW.priority) NOT IN ('integer', 'null')
+            OR abs(NEW.priority) > 1000000, 0);
+    SELECT RAISE(ABORT, 'the dedupe key is taken by a job with another handler or payload')
+        WHERE EXISTS (SELECT 1 FROM job j WHERE j.namespace = 'default' AND j.dedupe = NEW.dedupe
+            AND (j.handler <> NEW.handler OR j.payload <> coalesce(NEW.payload, 'null')));
+    SELECT RAISE(IGNORE)
+        WHERE EXISTS (SELECT 1 FROM job j WHERE j.namespace = 'default' AND j.dedupe = NEW.dedupe);
+    SELECT RAISE(ABORT, 'the queue is full: it takes no more jobs for now')
+        WHERE EXISTS (SELECT 1 FROM queue q WHERE q.name = NEW.queue AND q.hard_pending > 0
+            AND q.hard_pending <= (SELECT count(*) FROM ready r JOIN lane l ON l.id = r.lane
+                WHERE l.queue = q.id));
+
+    INSERT INTO job (id, namespace, queue, lane, handler, payload, dedupe, rank, retries,
+            retry_delay_ms, timeout_ms, finish_on_lost_lease, actor, created_at_us)
+        SELECT
+            CASE WHEN last.id IS NULL THEN now.first
+                WHEN last.id & 1023 < 1023 THEN last.id + 1
+                ELSE (((last.id >> 22) + 1) << 22) | (4095 << 10) END,
+            'default', q.id, l.id, NEW.handler, coalesce(NEW.payload, 'null'), NEW.dedupe,
+            -coalesce(NEW.priority, 0), coalesce(NEW.retries, 0), -1, 0, 0, 'sql', now.ms * 1000
+        FROM (SELECT ms, ((ms - 1704067200000) << 22) | (4095 << 10) AS first FROM
+            (SELECT CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) AS ms)) now
+        JOIN queue q ON q.name = NEW.queue
+        JOIN lane l ON l.queue = q.id AND l.labels = ''
+        LEFT JOIN job last ON last.id = (SELECT j.id FROM job j
+            WHERE j.id >= now.first AND (j.id >> 10) & 4095 = 4095 ORDER BY j.id DESC LIMIT 1);
+    INSERT INTO task (id, run, node, map_index, generation, state, attempt, failures, losses,
+            parents, p_success, p_failed, p_upstream, p_skipped, p_removed, due_at_us,
+            queued_at_us, reason, row_version)
+        SELECT j.id, 0, 0, -1, 0, CASE WHEN NEW.delay_ms > 0 THEN 8 ELSE 2 END, 0, 0, 0,
+            0, 0, 0, 0, 0, 0,
+            CASE WHEN NEW.delay_ms > 0 THEN j.created_at_us + NEW.delay_ms * 1000 END,
+            CASE WHEN NEW.delay_ms > 0 THEN NULL ELSE j.created_at_us END, 0, 0
+        FROM job j WHERE j.id = last_insert_rowid();
+    INSERT INTO ready (scope, class, lane, rank, age_us, task, run)
+        SELECT 0, CASE WHEN j.handler = 'noop' THEN 1 ELSE 0 END, j.lane, j.rank,
+            j.created_at_us, j.id, 0
+        FROM job j JOIN task t ON t.id = j.id WHERE j.id = last_insert_rowid() AND t.state = 2;
+    INSERT INTO timer (scope, due_at_us, task)
+        SELECT 0, t.due_at_us, t.id
+        FROM task t WHERE t.id = last_insert_rowid() AND t.state = 8;
+END;

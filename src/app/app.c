@@ -92,6 +92,11 @@ static void wake(void *context)
     home_wake(context);
 }
 
+static enum status make_home(void *context, struct err *err)
+{
+    return home_make(context, err);
+}
+
 static json_t *preview(void *context, const struct service_preview *preview)
 {
     const struct app *app = context;
@@ -125,6 +130,8 @@ static enum status configure(void *context, const json_t *flags, struct err *err
         .is_held_context = app->home.path,
         .wake = wake,
         .wake_context = &app->home,
+        .make_home = make_home,
+        .make_home_context = &app->home,
         .preview = preview,
         .preview_context = app,
     };
@@ -155,6 +162,7 @@ int app_main(int argc, const char *const *argv)
     app.operations = (struct operation_local){.table = &OPERATIONS, .service = &app.service};
     struct cli_host host = {
         .context = &app,
+        .in = stdin,
         .out = stdout,
         .err = stderr,
         .out_is_terminal = isatty(STDOUT_FILENO) == 1,

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/handler_config.h"
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -258,7 +259,9 @@ enum status config_load(const json_t *flags, struct config *out, struct err *err
     CLEANUP(mem_freep) char *project_dir = find_project();
     CLEANUP(mem_freep) char *variables = in_project(project_dir, "variables.yaml");
     CLEANUP(mem_freep) char *connections = in_project(project_dir, "connections.yaml");
+    CLEANUP(mem_freep) char *project = in_project(project_dir, PROJECT_FILE);
     if (load_settings(flags, project_dir, &config.settings, err) != STATUS_OK ||
+        handler_config_load(project, &config.handlers, err) != STATUS_OK ||
         load_named(variables, "EIDER_VAR_", as_text, &config.variables, err) != STATUS_OK ||
         load_named(connections, "EIDER_CONN_", as_connection, &config.connections, err) !=
             STATUS_OK) {
@@ -275,5 +278,6 @@ void config_fini(struct config *config)
     settings_fini(&config->settings);
     json_decref(config->variables);
     json_decref(config->connections);
-    config->variables = config->connections = NULL;
+    json_decref(config->handlers);
+    config->variables = config->connections = config->handlers = NULL;
 }

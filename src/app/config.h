@@ -1,11 +1,11 @@
 #pragma once
 /*
- * config: what the outside says: settings, variables and connections.
+ * config: what the outside says: settings, variables, connections and handlers.
  *
  * Settings from flags, environment, the project's eider.yaml, the user's file. Variables from
  * EIDER_VAR_NAME and variables.yaml, connections from EIDER_CONN_NAME (a URL or JSON) and
  * connections.yaml, both files beside eider.yaml; the environment wins. The project's file is
- * looked for here and in the folders above.
+ * looked for here and in the folders above. Handlers of plain jobs stand in the project's file.
  */
 #include "base/json.h"
 #include "model/settings.h"
@@ -14,6 +14,7 @@ struct config {
     struct settings settings;
     json_t *variables;
     json_t *connections;
+    json_t *handlers; /* see handler_config.h */
 };
 
 NODISCARD enum status config_load(const json_t *flags, struct config *out, struct err *err);

@@ -110,6 +110,21 @@ int cli_watch(struct cli *cli, const char *operation, json_t *taken_request,
 }
 
 /* Settings given as options, by key. */
+int cli_list(struct cli *cli, const struct parsed *parsed, const char *operation,
+             json_t *taken_request, const struct view *view)
+{
+    return parsed_has(parsed, "watch") ? cli_watch(cli, operation, taken_request, view)
+                                       : cli_show(cli, operation, taken_request, view);
+}
+
+bool cli_is_confirmed(struct cli *cli, const struct parsed *parsed, const char *what)
+{
+    if (parsed_has(parsed, "yes") || parsed_has(parsed, "dry-run"))
+        return true;
+    (void)fprintf(cli->host.err, "eider: this will %s; say --yes to do it\n", what);
+    return false;
+}
+
 static json_t *collect_flags(const struct parsed *parsed)
 {
     json_t *flags = json_object();

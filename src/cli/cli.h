@@ -17,9 +17,12 @@
 #include "cli/output.h"
 #include "service/operation.h"
 
+struct parsed;
+
 /* The world, given by the application. Members without a remark must be set. */
 struct cli_host {
     void *context;
+    FILE *in;
     FILE *out;
     FILE *err;
     bool out_is_terminal;
@@ -65,6 +68,14 @@ int cli_show(struct cli *cli, const char *operation, json_t *taken_request,
 /* The same, over and over every two seconds until interrupted. */
 int cli_watch(struct cli *cli, const char *operation, json_t *taken_request,
               const struct view *view);
+/* One of the two: with --watch over and over. */
+int cli_list(struct cli *cli, const struct parsed *parsed, const char *operation,
+             json_t *taken_request, const struct view *view);
+/*
+ * Changes that cannot be undone ask for --yes rather than for a key press, so that scripts and
+ * people see the same. True with --yes or --dry-run; else it says what would happen.
+ */
+bool cli_is_confirmed(struct cli *cli, const struct parsed *parsed, const char *what);
 /* Prepare settings and engine; then run. */
 NODISCARD enum status cli_run_engine(struct cli *cli, const struct engine_request *request,
                                      const struct engine_observer *observer,

@@ -11,8 +11,7 @@ int cmd_dags_list(struct cli *cli, const struct parsed *parsed)
 {
     json_t *request = request_new();
     request_put_option(request, parsed, "tag", "tag");
-    return parsed_has(parsed, "watch") ? cli_watch(cli, "dag.list", request, &VIEW_DAGS)
-                                       : cli_show(cli, "dag.list", request, &VIEW_DAGS);
+    return cli_list(cli, parsed, "dag.list", request, &VIEW_DAGS);
 }
 
 int cmd_dags_show(struct cli *cli, const struct parsed *parsed)

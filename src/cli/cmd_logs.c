@@ -16,6 +16,7 @@ enum { POLL_MS = 200, NUMBER_MAX = 1000000000, LOG_BYTES_MAX = 64 << 20 };
 /* Which log was printed last: a title stands between the logs of different attempts. */
 struct printing {
     struct cli *cli;
+    const char *operation;
     bool has_titles;
     struct strbuf title;
     bool ended_in_line; /* the last byte was not a line feed */
@@ -71,8 +72,6 @@ static void print_entries(struct printing *printing, const json_t *response)
 
 static enum status make_request(const struct parsed *parsed, json_t *request, struct err *err)
 {
-    if (parsed->args_count > 1)
-        json_put_string(request, "task", parsed->args[1]);
     request_put_option(request, parsed, "grep", "grep");
     if (request_put_int(request, parsed, "try", "try_number", NUMBER_MAX, err) != STATUS_OK ||
         request_put_int(request, parsed, "tail", "tail", NUMBER_MAX, err) != STATUS_OK)
@@ -87,7 +86,7 @@ static int print_all(struct printing *printing, json_t *request, bool follow)
     for (;;) {
         struct err err = {0};
         json_t *response = NULL;
-        if (cli_call(cli, "log.read", json_incref(request), &response, &err) != STATUS_OK)
+        if (cli_call(cli, printing->operation, json_incref(request), &response, &err) != STATUS_OK)
             return cli_fail(cli, &err);
         print_entries(printing, response);
         const char *cursor = json_get_string(response, "cursor", NULL);
@@ -106,18 +105,35 @@ static int print_all(struct printing *printing, json_t *request, bool follow)
     }
 }
 
-int cmd_logs(struct cli *cli, const struct parsed *parsed)
+/* Print the log that the request names; the request is taken. */
+static int print_log(struct printing *printing, const struct parsed *parsed, json_t *request)
 {
     struct err err = {0};
-    json_t *request = request_of_run(parsed);
-    struct printing printing = {.cli = cli, .has_titles = parsed->args_count == 1};
     int code;
-    strbuf_init(&printing.title, 2048);
+    strbuf_init(&printing->title, 2048);
     if (make_request(parsed, request, &err) != STATUS_OK)
-        code = cli_fail(cli, &err);
+        code = cli_fail(printing->cli, &err);
     else
-        code = print_all(&printing, request, parsed_has(parsed, "follow"));
-    strbuf_fini(&printing.title);
+        code = print_all(printing, request, parsed_has(parsed, "follow"));
+    strbuf_fini(&printing->title);
     json_decref(request);
     return code;
+}
+
+int cmd_logs(struct cli *cli, const struct parsed *parsed)
+{
+    struct printing printing = {
+        .cli = cli, .operation = "log.read", .has_titles = parsed->args_count == 1};
+    json_t *request = request_of_run(parsed);
+    if (parsed->args_count > 1)
+        json_put_string(request, "task", parsed->args[1]);
+    return print_log(&printing, parsed, request);
+}
+
+int cmd_jobs_logs(struct cli *cli, const struct parsed *parsed)
+{
+    struct err err = {0};
+    struct printing printing = {.cli = cli, .operation = "job.log"};
+    json_t *request = request_of_job(parsed, &err);
+    return request == NULL ? cli_fail(cli, &err) : print_log(&printing, parsed, request);
 }

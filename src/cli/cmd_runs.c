@@ -13,13 +13,6 @@
 
 enum { LIST_MAX = 100000, LIST_DEFAULT = 20, WAIT_MS = 500, TIMEOUT_MAX_S = 1000000000 };
 
-static int show(struct cli *cli, const struct parsed *parsed, const char *operation,
-                json_t *taken_request, const struct view *view)
-{
-    return parsed_has(parsed, "watch") ? cli_watch(cli, operation, taken_request, view)
-                                       : cli_show(cli, operation, taken_request, view);
-}
-
 int cmd_runs_list(struct cli *cli, const struct parsed *parsed)
 {
     struct err err = {0};
@@ -32,7 +25,7 @@ int cmd_runs_list(struct cli *cli, const struct parsed *parsed)
         json_decref(request);
         return cli_fail(cli, &err);
     }
-    return show(cli, parsed, "run.list", request, &VIEW_RUNS);
+    return cli_list(cli, parsed, "run.list", request, &VIEW_RUNS);
 }
 
 int cmd_runs_show(struct cli *cli, const struct parsed *parsed)
@@ -44,12 +37,12 @@ int cmd_runs_tasks(struct cli *cli, const struct parsed *parsed)
 {
     json_t *request = request_of_run(parsed);
     request_put_option(request, parsed, "state", "state");
-    return show(cli, parsed, "run.tasks", request, &VIEW_TASK_INSTANCES);
+    return cli_list(cli, parsed, "run.tasks", request, &VIEW_TASK_INSTANCES);
 }
 
 int cmd_ps(struct cli *cli, const struct parsed *parsed)
 {
-    return show(cli, parsed, "run.active", NULL, &VIEW_ACTIVE);
+    return cli_list(cli, parsed, "run.active", NULL, &VIEW_ACTIVE);
 }
 
 int cmd_runs_gantt(struct cli *cli, const struct parsed *parsed)
@@ -110,18 +103,9 @@ int cmd_runs_wait(struct cli *cli, const struct parsed *parsed)
     }
 }
 
-/* Changes ask for --yes rather than for a key press, so that scripts and people see the same. */
-static bool is_confirmed(struct cli *cli, const struct parsed *parsed, const char *what)
-{
-    if (parsed_has(parsed, "yes") || parsed_has(parsed, "dry-run"))
-        return true;
-    (void)fprintf(cli->host.err, "eider: this will %s; say --yes to do it\n", what);
-    return false;
-}
-
 int cmd_runs_delete(struct cli *cli, const struct parsed *parsed)
 {
-    if (!is_confirmed(cli, parsed, "delete the run with its logs and values"))
+    if (!cli_is_confirmed(cli, parsed, "delete the run with its logs and values"))
         return EXIT_CODE_USAGE;
     json_t *request = request_of_run(parsed);
     bool is_dry = parsed_has(parsed, "dry-run");

@@ -107,6 +107,75 @@ static const struct command_option RENDER_OPTIONS[] = {
 static const struct command_option CLEAR_OPTIONS[] = {
     SWITCH("downstream", 0, "what comes after it, too"), OPTION_DRY,
 };
+#define JOB_STATUSES "pending delayed claimed completed failed skipped cancelled"
+#define OPTION_QUEUE VALUE("queue", 0, "QUEUE", "only of this queue")
+#define OPTION_OLDER VALUE("older", 0, "DURATION", "only what is older, such as 7d")
+#define OPTION_STATUS                                                                              \
+    {"status", 's', "STATUS", "only of this status", false, COMPLETE_CHOICE, JOB_STATUSES, NULL}
+#define OPTION_LIMIT VALUE("limit", 'n', "N", "at most so many; 20 by default")
+#define OPTION_DELAY VALUE("delay", 0, "DURATION", "not before so long from now, such as 5m")
+#define OPTION_AT    VALUE("at", 0, "TIME", "not before, such as 2026-01-15T02:00:00Z")
+
+static const struct command_option ENQUEUE_OPTIONS[] = {
+    OPTION_DELAY, OPTION_AT,
+    VALUE("priority", 0, "N", "higher ones come first within their queue"),
+    VALUE("dedupe", 0, "KEY", "only one job has this key"),
+    VALUE("retries", 0, "N", "after the first attempt"),
+    VALUE("retry-delay", 0, "DURATION", "between attempts; a growing one by default"),
+    VALUE("timeout", 0, "DURATION", "for an attempt"),
+    {"on-lost-lease", 0, "HOW", "when its host loses the store: stop or finish", false,
+        COMPLETE_CHOICE, "stop finish", NULL},
+    SWITCH("batch", 0, "jobs as JSON lines, from a file or standard input"),
+};
+static const struct command_option QUEUE_SET_OPTIONS[] = {
+    VALUE("priority", 0, "N", "higher ones are served first"),
+    VALUE("max-running", 0, "N", "on all hosts together; 0: no bound"),
+    VALUE("soft", 0, "N", "warn producers when so many wait; 0: never"),
+    VALUE("hard", 0, "N", "refuse producers when so many wait; 0: never"),
+};
+static const struct command_option JOBS_LIST_OPTIONS[] = {
+    OPTION_QUEUE, OPTION_STATUS, OPTION_LIMIT,
+    VALUE("before", 0, "ID", "only older ones than this, for the next page"),
+};
+static const struct command_option JOBS_LOGS_OPTIONS[] = {
+    SWITCH("follow", 'f', "wait for more until the job is over"),
+    VALUE("try", 0, "N", "an earlier attempt; the newest by default"),
+    VALUE("tail", 0, "N", "only the last lines"),
+    VALUE("grep", 'g', "RE", "only lines that match"),
+};
+static const struct command_option RESCHEDULE_OPTIONS[] = {OPTION_DELAY, OPTION_AT};
+static const struct command_option JOBS_PURGE_OPTIONS[] = {
+    OPTION_OLDER, OPTION_QUEUE, OPTION_STATUS, OPTION_YES, OPTION_DRY,
+};
+static const struct command_option DLQ_LIST_OPTIONS[] = {OPTION_QUEUE, OPTION_LIMIT};
+static const struct command_option DLQ_REQUEUE_OPTIONS[] = {
+    SWITCH("all", 0, "all of them"), OPTION_QUEUE, OPTION_DRY,
+};
+static const struct command_option DLQ_PURGE_OPTIONS[] = {
+    OPTION_OLDER, OPTION_QUEUE, OPTION_YES, OPTION_DRY,
+};
+static const struct command_option DLQ_EXPORT_OPTIONS[] = {OPTION_QUEUE};
+static const struct command_option HOSTS_LIST_OPTIONS[] = {
+    SWITCH("all", 'a', "those that left or were lost, too"),
+};
+static const struct command_option DESIRED_OPTIONS[] = {
+    VALUE("min", 0, "N", "never fewer"), VALUE("max", 0, "N", "never more"),
+};
+#define ENQUEUE_ARGS "QUEUE [HANDLER [PAYLOAD] | -- COMMAND..]"
+#define ENQUEUE_HELP                                                                               \
+    "HANDLER is a name from `handlers` in eider.yaml, or the built-in noop or sleep. PAYLOAD is\n"  \
+    "JSON; - reads it from standard input, @FILE from a file. After -- stands a command: one\n"     \
+    "argument is given to the shell as it is, several are quoted each.\n"                            \
+    "\n"                                                                                            \
+    "With --batch [FILE] every line is a job: {\"handler\", \"payload\", \"queue\", \"delay\",\n"     \
+    "\"run_after\", \"priority\", \"dedupe\", \"retries\", \"retry_delay\", \"timeout\",\n"             \
+    "\"on_lost_lease\"}. A thousand lines are committed at a time; a bad line is named, and\n"      \
+    "nothing of its thousand is kept."
+#define ENQUEUE_EXAMPLES                                                                           \
+    "eider enqueue mail send '{\"to\": \"ann\"}' --retries 3 --dedupe order-17\n"                   \
+    "eider enqueue default --delay 10m -- pg_dump -f /backup/shop.sql shop\n"                      \
+    "eider enqueue mail --batch < jobs.jsonl"
+
 static const struct command_option RESTORE_OPTIONS[] = {OPTION_YES};
 static const struct command_option MIGRATE_OPTIONS[] = {OPTION_DRY};
 
@@ -224,6 +293,95 @@ static const struct command ROWS[] = {
         "forget the outcome of tasks, so that they run again", NULL,
         "eider tasks clear 7 build --downstream --dry-run", OPTIONS(CLEAR_OPTIONS),
         cmd_tasks_clear},
+
+    /* --- queues, jobs and hosts --- */
+    {"enqueue", GROUP_JOBS, COMMAND_READS, ENQUEUE_ARGS, 1, ARGS_ANY, COMPLETE_NONE, NULL,
+        "put a job in a queue", ENQUEUE_HELP, ENQUEUE_EXAMPLES, OPTIONS(ENQUEUE_OPTIONS),
+        cmd_enqueue},
+    {"jobs enqueue", GROUP_JOBS, COMMAND_READS, ENQUEUE_ARGS, 1, ARGS_ANY, COMPLETE_NONE, NULL,
+        "the same as `eider enqueue`", ENQUEUE_HELP, NULL, OPTIONS(ENQUEUE_OPTIONS), cmd_enqueue},
+    {"jobs list", GROUP_JOBS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
+        "list jobs, newest first", NULL, "eider jobs list --queue mail --status failed",
+        OPTIONS(JOBS_LIST_OPTIONS), cmd_jobs_list},
+    {"jobs show", GROUP_JOBS, COMMAND_READS, "ID", 1, 1, COMPLETE_NONE, NULL,
+        "show a job", NULL, "eider jobs show 380503554898525184 -o json", {NULL, 0},
+        cmd_jobs_show},
+    {"jobs wait", GROUP_JOBS, COMMAND_READS, "ID", 1, 1, COMPLETE_NONE, NULL,
+        "wait for the end of a job",
+        "The exit code tells how it ended: 0 completed, 1 failed, 9 cancelled; 7 when the time is\n"
+        "up.",
+        "eider jobs wait 380503554898525184 --timeout 60", OPTIONS(WAIT_OPTIONS), cmd_jobs_wait},
+    {"jobs logs", GROUP_JOBS, 0, "ID", 1, 1, COMPLETE_NONE, NULL,
+        "show what a job printed", NULL, "eider jobs logs 380503554898525184 -f",
+        OPTIONS(JOBS_LOGS_OPTIONS), cmd_jobs_logs},
+    {"jobs cancel", GROUP_JOBS, COMMAND_READS, "ID", 1, 1, COMPLETE_NONE, NULL,
+        "stop a job",
+        "One that waits does not run; one that runs is ended by its host.",
+        "eider jobs cancel 380503554898525184", {NULL, 0}, cmd_jobs_cancel},
+    {"jobs retry", GROUP_JOBS, COMMAND_READS, "ID", 1, 1, COMPLETE_NONE, NULL,
+        "run a job again that is over, or now one that waits for its time", NULL,
+        "eider jobs retry 380503554898525184", {NULL, 0}, cmd_jobs_retry},
+    {"jobs reschedule", GROUP_JOBS, COMMAND_READS, "ID", 1, 1, COMPLETE_NONE, NULL,
+        "give a job that waits another time", NULL,
+        "eider jobs reschedule 380503554898525184 --delay 2h", OPTIONS(RESCHEDULE_OPTIONS),
+        cmd_jobs_reschedule},
+    {"jobs purge", GROUP_JOBS, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
+        "remove jobs that are over, with their logs",
+        "Jobs among the dead letters stay; see `eider dlq purge`.",
+        "eider jobs purge --older 30d --yes", OPTIONS(JOBS_PURGE_OPTIONS), cmd_jobs_purge},
+    {"queues list", GROUP_JOBS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
+        "list queues with what waits in them",
+        "READY: a living host serves it. LATE: something claimable waits for more than 15 s.",
+        "eider queues list --watch", {NULL, 0}, cmd_queues_list},
+    {"queues show", GROUP_JOBS, COMMAND_READS, "QUEUE", 1, 1, COMPLETE_NONE, NULL,
+        "show a queue", NULL, "eider queues show mail", {NULL, 0}, cmd_queues_show},
+    {"queues set", GROUP_JOBS, COMMAND_READS, "QUEUE", 1, 1, COMPLETE_NONE, NULL,
+        "make or change a queue", NULL,
+        "eider queues set mail --priority 10 --max-running 4 --soft 1000 --hard 10000",
+        OPTIONS(QUEUE_SET_OPTIONS), cmd_queues_set},
+    {"queues pause", GROUP_JOBS, COMMAND_READS, "QUEUE", 1, 1, COMPLETE_NONE, NULL,
+        "claim nothing more of a queue; what runs goes on", NULL, "eider queues pause mail",
+        {NULL, 0}, cmd_queues_pause},
+    {"queues resume", GROUP_JOBS, COMMAND_READS, "QUEUE", 1, 1, COMPLETE_NONE, NULL,
+        "let hosts claim from a queue again", NULL, "eider queues resume mail", {NULL, 0},
+        cmd_queues_resume},
+    {"queues delete", GROUP_JOBS, COMMAND_READS, "QUEUE", 1, 1, COMPLETE_NONE, NULL,
+        "delete an empty queue", NULL, "eider queues delete mail --yes", OPTIONS(DELETE_OPTIONS),
+        cmd_queues_delete},
+    {"dlq list", GROUP_JOBS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
+        "list dead letters: what failed for good or was put aside", NULL,
+        "eider dlq list --queue mail", OPTIONS(DLQ_LIST_OPTIONS), cmd_dlq_list},
+    {"dlq show", GROUP_JOBS, COMMAND_READS, "ID", 1, 1, COMPLETE_NONE, NULL,
+        "show a dead letter", NULL, "eider dlq show 380503554898525184", {NULL, 0}, cmd_dlq_show},
+    {"dlq requeue", GROUP_JOBS, COMMAND_READS, "[ID]", 0, 1, COMPLETE_NONE, NULL,
+        "let dead letters run again", NULL,
+        "eider dlq requeue 380503554898525184\neider dlq requeue --all --queue mail --dry-run",
+        OPTIONS(DLQ_REQUEUE_OPTIONS), cmd_dlq_requeue},
+    {"dlq purge", GROUP_JOBS, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
+        "forget dead letters; the jobs themselves stay", NULL,
+        "eider dlq purge --older 30d --yes", OPTIONS(DLQ_PURGE_OPTIONS), cmd_dlq_purge},
+    {"dlq export", GROUP_JOBS, 0, "[FILE]", 0, 1, COMPLETE_FILE, NULL,
+        "write dead letters as JSON lines", NULL, "eider dlq export letters.jsonl",
+        OPTIONS(DLQ_EXPORT_OPTIONS), cmd_dlq_export},
+    {"hosts list", GROUP_JOBS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
+        "list the processes that run tasks", NULL, "eider hosts list --all",
+        OPTIONS(HOSTS_LIST_OPTIONS), cmd_hosts_list},
+    {"hosts show", GROUP_JOBS, COMMAND_READS, "HOST", 1, 1, COMPLETE_NONE, NULL,
+        "show a host", NULL, "eider hosts show worker-3", {NULL, 0}, cmd_hosts_show},
+    {"hosts drain", GROUP_JOBS, COMMAND_READS, "HOST", 1, 1, COMPLETE_NONE, NULL,
+        "let a host finish what it has and claim nothing more", NULL,
+        "eider hosts drain worker-3", {NULL, 0}, cmd_hosts_drain},
+    {"hosts resume", GROUP_JOBS, COMMAND_READS, "HOST", 1, 1, COMPLETE_NONE, NULL,
+        "let a host claim again", NULL, "eider hosts resume worker-3", {NULL, 0},
+        cmd_hosts_resume},
+    {"hosts desired", GROUP_JOBS, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
+        "say how many hosts the work that is there asks for",
+        "The number is demand / slots per host, rounded up. Demand is what is claimable or runs\n"
+        "now, of each queue at most its max-running, of a paused one only what runs; jobs that wait\n"
+        "for their time do not count. Slots per host is the average of the living hosts that claim,\n"
+        "or the setting `slots` when there is none.",
+        "eider hosts desired --min 1 --max 20 -o name", OPTIONS(DESIRED_OPTIONS),
+        cmd_hosts_desired},
 
     /* --- store and settings --- */
     {"store check", GROUP_STORE, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,

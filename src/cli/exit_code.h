@@ -27,5 +27,5 @@ enum exit_code {
 
 enum exit_code exit_code_of_status(enum status status);
 enum exit_code exit_code_of_verdict(enum engine_verdict verdict, bool interrupted);
-/* Of a run's state by name: success 0, failed 1, cancelled 9, others 0. */
+/* Of the state of a run or the status of a job: failed 1, cancelled 9, others 0. */
 enum exit_code exit_code_of_run_state(const char *state);

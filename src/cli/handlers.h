@@ -33,6 +33,31 @@ struct parsed;
     X(tasks_show)                                                                                  \
     X(tasks_render)                                                                                \
     X(tasks_clear)                                                                                 \
+    X(enqueue)                                                                                     \
+    X(queues_list)                                                                                 \
+    X(queues_show)                                                                                 \
+    X(queues_set)                                                                                  \
+    X(queues_pause)                                                                                \
+    X(queues_resume)                                                                               \
+    X(queues_delete)                                                                               \
+    X(jobs_list)                                                                                   \
+    X(jobs_show)                                                                                   \
+    X(jobs_wait)                                                                                   \
+    X(jobs_logs)                                                                                   \
+    X(jobs_cancel)                                                                                 \
+    X(jobs_retry)                                                                                  \
+    X(jobs_reschedule)                                                                             \
+    X(jobs_purge)                                                                                  \
+    X(dlq_list)                                                                                    \
+    X(dlq_show)                                                                                    \
+    X(dlq_requeue)                                                                                 \
+    X(dlq_purge)                                                                                   \
+    X(dlq_export)                                                                                  \
+    X(hosts_list)                                                                                  \
+    X(hosts_show)                                                                                  \
+    X(hosts_drain)                                                                                 \
+    X(hosts_resume)                                                                                \
+    X(hosts_desired)                                                                               \
     X(store_check)                                                                                 \
     X(store_backup)                                                                                \
     X(store_restore)                                                                               \

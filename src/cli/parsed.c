@@ -264,6 +264,8 @@ static enum status collect(struct walk *walk, struct parsed *parsed, struct err 
             skip--;
         else
             parsed->args[parsed->args_count++] = item.word;
+        if (!walk->only_words)
+            parsed->plain_count = parsed->args_count;
     }
 }
 

@@ -26,6 +26,7 @@ struct parsed {
     const char *noun;              /* "runs" without its verb, or NULL */
     const char **args;
     size_t args_count;
+    size_t plain_count; /* of those, how many stand before `--` */
     struct parsed_option *options;
     size_t options_count;
 };

@@ -23,6 +23,19 @@ json_t *request_of_run(const struct parsed *parsed)
     return request;
 }
 
+json_t *request_of_job(const struct parsed *parsed, struct err *err)
+{
+    int64_t id = 0;
+    if (!str_parse_i64(parsed->args[0], 1, INT64_MAX, &id)) {
+        (void)err_set(err, STATUS_INVALID,
+                      "'%.60s' is no id of a job; `eider jobs list` shows them", parsed->args[0]);
+        return NULL;
+    }
+    json_t *request = request_new();
+    json_put_id(request, "job", id);
+    return request;
+}
+
 bool request_is_file(const char *argument)
 {
     static const char *const SUFFIXES[] = {".yaml", ".yml", ".py"};

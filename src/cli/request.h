@@ -13,6 +13,8 @@
 NODISCARD json_t *request_new(void);
 /* {"run": RUN} from the first argument. */
 NODISCARD json_t *request_of_run(const struct parsed *parsed);
+/* {"job": ID} from the first argument; NULL and *err when that is no id. */
+NODISCARD json_t *request_of_job(const struct parsed *parsed, struct err *err);
 /* {"file": PATH} or {"dag": ID} from the first argument, with --dag where given. */
 NODISCARD json_t *request_of_dag(const struct parsed *parsed);
 

@@ -61,9 +61,23 @@ const char *style_color(const struct style *style, enum task_state state)
     return style->color ? STATES[state].color : "";
 }
 
+/* What is no state of a task looks like one. */
+static const struct {
+    const char *name;
+    enum task_state like;
+} WORDS[] = {
+    {"completed", TASK_SUCCESS},   {"claimed", TASK_RUNNING},       {"pending", TASK_QUEUED},
+    {"delayed", TASK_UP_FOR_RETRY}, {"READY", TASK_SUCCESS},         {"NOT_READY", TASK_FAILED},
+    {"PAUSED", TASK_SKIPPED},      {"active", TASK_SUCCESS},        {"draining", TASK_UP_FOR_RETRY},
+    {"expired", TASK_FAILED},      {"lost", TASK_FAILED},           {"left", TASK_SKIPPED},
+};
+
 const char *style_color_named(const struct style *style, const char *state)
 {
     enum task_state found;
+    for (size_t i = 0; i < ARRAY_LEN(WORDS); i++)
+        if (strcmp(WORDS[i].name, state) == 0)
+            return style_color(style, WORDS[i].like);
     return task_state_parse(state, &found) ? style_color(style, found) : "";
 }
 

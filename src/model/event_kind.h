@@ -19,7 +19,16 @@
     X(TASK_CLEARED, "task_cleared")                                                                \
     X(TASK_MARKED, "task_marked")                                                                  \
     X(RUN_DELETED, "run_deleted")                                                                  \
-    X(STORE_RESTORED, "store_restored")
+    X(STORE_RESTORED, "store_restored")                                                            \
+    X(HOST_DRAINED, "host_drained")                                                                \
+    X(HOST_RESUMED, "host_resumed")                                                                \
+    X(HOST_LOST, "host_lost")                                                                      \
+    X(JOB_CANCEL_ASKED, "job_cancel_asked")                                                        \
+    X(QUEUE_SET, "queue_set")                                                                      \
+    X(QUEUE_DELETED, "queue_deleted")                                                              \
+    X(JOB_RESCHEDULED, "job_rescheduled")                                                          \
+    X(JOBS_PURGED, "jobs_purged")                                                                  \
+    X(DEAD_PURGED, "dead_purged")
 
 enum event_kind {
 #define X(name, text) EVENT_##name,

@@ -21,6 +21,8 @@ enum {
     LIMIT_VALUES_PER_TASK = 1000,
     LIMIT_PARAMS_BYTES = 1 << 20, /* params or conf of one run */
     LIMIT_NOTE_BYTES = 64 << 10,
+    LIMIT_PAYLOAD_BYTES = 1 << 20, /* of one job; also in sql/ */
+    LIMIT_PRIORITY = 1000000,      /* of a job or a queue, in both directions; also in sql/ */
     LIMIT_RETRIES = 1000,
-    LIMIT_OWNER_LOSSES = 3, /* lost owners before a task is quarantined */
+    LIMIT_OWNER_LOSSES = 3,        /* lost owners before a task is quarantined */
 };

@@ -36,7 +36,7 @@ const struct setting SETTINGS[SETTING_COUNT] = {
 /* clang-format on */
 
 /* Parts of a project file that other readers look at. */
-static const char *const SECTIONS[] = {"variables", "connections"};
+static const char *const SECTIONS[] = {"variables", "connections", "handlers"};
 
 static const char *const ORIGINS[] = {
     [ORIGIN_DEFAULT] = "default",

@@ -2,8 +2,11 @@
 
 #include <string.h>
 
+#include "base/base64.h"
+#include "base/check.h"
 #include "base/mem.h"
 #include "blob/log_reader.h"
+#include "service/json_build.h"
 
 enum { CHUNK_BYTES = 64 << 10 };
 
@@ -176,4 +179,29 @@ enum status log_part_read(struct blob *blob, const struct log_part_request *requ
     }
     *out_part = part;
     return STATUS_OK;
+}
+
+/* --- as JSON --------------------------------------------------------------------------------- */
+
+static json_t *base64_text(const struct strbuf *bytes)
+{
+    struct strbuf text;
+    strbuf_init(&text, 4 * (bytes->length / 3 + 1) + 1);
+    base64_encode(&text, bytes->text, bytes->length);
+    json_t *value = json_stringn(text.text, text.length);
+    strbuf_fini(&text);
+    return value;
+}
+
+json_t *log_part_json(const struct strbuf *bytes)
+{
+    json_t *object = json_build_object();
+    json_t *text = json_text(bytes->text, bytes->length);
+    CHECK(text != NULL);
+    bool is_same = json_string_length(text) == bytes->length &&
+                   memcmp(json_string_value(text), bytes->text, bytes->length) == 0;
+    json_put(object, "text", text);
+    if (!is_same)
+        json_put(object, "base64", base64_text(bytes));
+    return object;
 }

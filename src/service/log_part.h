@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/json.h"
 #include "base/strbuf.h"
 #include "blob/blob.h"
 
@@ -31,3 +32,6 @@ struct log_part {
  */
 NODISCARD enum status log_part_read(struct blob *blob, const struct log_part_request *request,
                                     struct strbuf *out, struct log_part *out_part, struct err *err);
+
+/* {"text"}, and "base64" when the bytes are no text; a new reference. */
+NODISCARD json_t *log_part_json(const struct strbuf *bytes);

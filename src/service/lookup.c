@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "base/strbuf.h"
 #include "spec/spec_find.h"
+#include "store/queue.h"
 #include "store/version.h"
 
 enum status lookup_run(struct service *service, enum db_mode mode, struct arena *arena,
@@ -25,6 +26,13 @@ enum status lookup_run(struct service *service, enum db_mode mode, struct arena 
         return err->code;
     *out = found;
     return STATUS_OK;
+}
+
+enum status lookup_queue(struct store *store, const char *name, struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    struct queue_info queue;
+    return name == NULL ? STATUS_OK : store_queue_load(store, arena, name, &queue, err);
 }
 
 static const char *task_id_at(const void *context, size_t i)

@@ -32,6 +32,9 @@ NODISCARD enum status lookup_node(const struct dag *dag, const char *task_id, in
 NODISCARD enum status lookup_task(const struct found_run *run, struct arena *arena, int64_t node,
                                   int64_t map_index, struct task_row *out, struct err *err);
 
+/* STATUS_NOT_FOUND unless there is such a queue; NULL, any queue, is fine. */
+NODISCARD enum status lookup_queue(struct store *store, const char *name, struct err *err);
+
 struct found_dag {
     const struct dag *dag;
     const char *path; /* of its file, or "" */

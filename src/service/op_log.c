@@ -1,10 +1,6 @@
 /*
  * Logs of a run, in parts: see log_cursor.h for how a reader goes on.
  */
-#include <string.h>
-
-#include "base/base64.h"
-#include "base/check.h"
 #include "base/mem.h"
 #include "service/json_build.h"
 #include "service/log_cursor.h"
@@ -32,31 +28,14 @@ struct reading {
 
 /* --- entries --------------------------------------------------------------------------------- */
 
-static json_t *base64_text(const struct strbuf *bytes)
-{
-    struct strbuf text;
-    strbuf_init(&text, 4 * (bytes->length / 3 + 1) + 1);
-    base64_encode(&text, bytes->text, bytes->length);
-    json_t *value = json_stringn(text.text, text.length);
-    strbuf_fini(&text);
-    return value;
-}
-
 static void add_entry(struct reading *reading, const struct task_row *task, int64_t attempt,
                       const struct strbuf *bytes)
 {
-    json_t *entry = json_build_object();
-    json_t *text = json_text(bytes->text, bytes->length);
-    CHECK(text != NULL);
-    bool is_same = json_string_length(text) == bytes->length &&
-                   memcmp(json_string_value(text), bytes->text, bytes->length) == 0;
+    json_t *entry = log_part_json(bytes);
     json_put_string(entry, "task_id", reading->run.dag->tasks[task->node].id);
     json_put_int(entry, "map_index", task->map_index);
     json_put_string(entry, "label", task->label);
     json_put_int(entry, "try_number", attempt);
-    json_put(entry, "text", text);
-    if (!is_same)
-        json_put(entry, "base64", base64_text(bytes));
     json_build_append(reading->entries, entry);
     reading->bytes += bytes->length;
 }

@@ -274,6 +274,156 @@ static const struct operation_field REQUEST_MARK[] = {
     RUN, TASK, {"state", FIELD_STRING, true, "success, failed or skipped"}, INDEX,
 };
 
+#define QUEUE_NAME {"name", FIELD_STRING, true, "its name"}
+#define ONLY_QUEUE {"queue", FIELD_STRING, false, "only of this queue"}
+#define LIMIT      {"limit", FIELD_INTEGER, false, "at most so many"}
+#define OLDER      {"older", FIELD_STRING, false, "only what is older, such as 7d"}
+#define JOB        {"job", FIELD_ID, true, "its id"}
+#define HOST       {"host", FIELD_STRING, true, "id, or name"}
+
+static const struct operation_field REQUEST_DEAD_LIST[] = {ONLY_QUEUE, OLDER, LIMIT};
+static const struct operation_field LIST_LETTERS[] = {
+    {"letters", FIELD_ARRAY, true, "dead letters, newest first"}, TOTAL,
+};
+static const struct operation_field REQUEST_LETTER[] = {{"id", FIELD_ID, true, "of the job or task"}};
+static const struct operation_field RECORD_LETTER[] = {
+    {"id", FIELD_ID, true, "of the job or task"},
+    {"kind", FIELD_STRING, true, "job or task"},
+    {"name", FIELD_STRING, true, "handler of a job; DAG/RUN_ID/TASK of a task"},
+    {"queue", FIELD_STRING, true, "where it waited"},
+    {"died_at", FIELD_INSTANT, true, "when it was given up"},
+    {"reason", FIELD_STRING, true, "from the closed list"},
+    {"attempts", FIELD_INTEGER, true, "how often it was tried"},
+    {"message", FIELD_STRING, false, "what explains the reason"},
+    {"payload", FIELD_ANY, false, "of a job"},
+};
+static const struct operation_field REQUEST_REQUEUE[] = {
+    {"id", FIELD_ID, false, "this one"},
+    {"all", FIELD_BOOLEAN, false, "all of them, at most 1000 at a time"},
+    ONLY_QUEUE, OLDER, LIMIT, DRY_RUN,
+};
+static const struct operation_field REQUEST_DEAD_PURGE[] = {ONLY_QUEUE, OLDER, LIMIT, DRY_RUN};
+static const struct operation_field RESPONSE_PURGE[] = {
+    {"purged", FIELD_INTEGER, true, "how many went, or would"},
+    {"dry_run", FIELD_BOOLEAN, true, "nothing was changed"},
+};
+static const struct operation_field REQUEST_HOST_LIST[] = {
+    {"all", FIELD_BOOLEAN, false, "those that ended, too"},
+};
+static const struct operation_field LIST_HOSTS[] = {{"hosts", FIELD_ARRAY, true, "newest first"}, TOTAL};
+static const struct operation_field REQUEST_HOST[] = {HOST};
+static const struct operation_field REQUEST_DRAIN[] = {
+    HOST, {"drain", FIELD_BOOLEAN, false, "false: claim again"},
+};
+static const struct operation_field RECORD_HOST[] = {
+    {"id", FIELD_ID, true, "its number"},
+    {"name", FIELD_STRING, true, "its name"},
+    {"status", FIELD_STRING, true, "active, draining, expired, lost or left"},
+    {"leader", FIELD_BOOLEAN, true, "the oldest living host"},
+    {"kind", FIELD_STRING, true, "daemon, foreground or client"},
+    {"machine", FIELD_STRING, false, "where it runs"},
+    {"version", FIELD_STRING, false, "of its program"},
+    {"pid", FIELD_INTEGER, true, "its process"},
+    {"birth", FIELD_INSTANT, true, "when it came"},
+    {"last_heartbeat", FIELD_INSTANT, false, "when it was heard of"},
+    {"heartbeat_age", FIELD_NUMBER, false, "seconds since then"},
+    {"ended_at", FIELD_INSTANT, false, "when it left or was lost"},
+    {"slots", FIELD_INTEGER, true, "tasks it runs at once"},
+    {"slots_used", FIELD_INTEGER, true, "tasks it runs now"},
+    {"labels", FIELD_STRINGS, true, "what tasks may ask for"},
+    {"queues", FIELD_STRINGS, true, "what it serves; empty: all"},
+    {"roles", FIELD_STRINGS, true, "what it does"},
+};
+static const struct operation_field REQUEST_DESIRED[] = {
+    {"min", FIELD_INTEGER, false, "never fewer"}, {"max", FIELD_INTEGER, false, "never more"},
+};
+static const struct operation_field RESPONSE_DESIRED[] = {
+    {"desired", FIELD_INTEGER, true, "demand over slots per host, rounded up"},
+    {"living", FIELD_INTEGER, true, "hosts that claim now"},
+    {"demand", FIELD_INTEGER, true, "tasks and jobs that wait or run, by the bounds of their queues"},
+    {"slots_per_host", FIELD_INTEGER, true, "on average; without hosts the setting `slots`"},
+};
+static const struct operation_field REQUEST_ENQUEUE[] = {
+    {"queue", FIELD_STRING, false, "for jobs that name none"},
+    {"jobs", FIELD_ARRAY, true, "handler, payload, queue, delay, run_after, priority, dedupe, retries, retry_delay, timeout, on_lost_lease, namespace of each"},
+};
+static const struct operation_field RESPONSE_ENQUEUE[] = {
+    {"jobs", FIELD_ARRAY, true, "id of each, and whether it existed"}, TOTAL,
+    {"crowded", FIELD_BOOLEAN, true, "a queue is beyond its soft bound"},
+};
+static const struct operation_field REQUEST_JOB_LIST[] = {
+    ONLY_QUEUE,
+    {"status", FIELD_STRING, false, "only of this status"},
+    {"before", FIELD_ID, false, "only ids below, for the next page"},
+    LIMIT,
+};
+static const struct operation_field LIST_JOBS[] = {{"jobs", FIELD_ARRAY, true, "newest first"}, TOTAL};
+static const struct operation_field REQUEST_JOB[] = {JOB};
+static const struct operation_field REQUEST_JOB_LOG[] = {
+    JOB,
+    {"try_number", FIELD_INTEGER, false, "this attempt; the newest by default"},
+    {"tail", FIELD_INTEGER, false, "only the last lines; counts for the first part"},
+    {"grep", FIELD_STRING, false, "only lines that match this extended regular expression"},
+    {"cursor", FIELD_STRING, false, "where the part before ended"},
+};
+static const struct operation_field REQUEST_RESCHEDULE[] = {
+    JOB,
+    {"run_after", FIELD_INSTANT, false, "not before"},
+    {"delay", FIELD_STRING, false, "the same, from now on, such as 5m"},
+};
+static const struct operation_field REQUEST_JOB_PURGE[] = {
+    ONLY_QUEUE, {"status", FIELD_STRING, false, "only of this status"}, OLDER, LIMIT, DRY_RUN,
+};
+static const struct operation_field RECORD_JOB[] = {
+    {"id", FIELD_ID, true, "its number"},
+    {"status", FIELD_STRING, true, "pending, delayed, claimed, completed, failed, skipped or cancelled"},
+    {"queue", FIELD_STRING, true, "where it waits"},
+    {"handler", FIELD_STRING, true, "what runs"},
+    {"priority", FIELD_INTEGER, true, "higher ones come first within their queue"},
+    {"payload", FIELD_ANY, true, "what it is given"},
+    {"claimed_by", FIELD_STRING, false, "host that has or had it"},
+    {"attempts", FIELD_INTEGER, true, "how often it was tried"},
+    {"retry_count", FIELD_INTEGER, true, "of its retries so far"},
+    {"created_at", FIELD_INSTANT, true, "when it was made"},
+    {"run_after", FIELD_INSTANT, true, "not before"},
+    {"last_update", FIELD_INSTANT, true, "the last thing that happened to it"},
+    {"result", FIELD_ANY, true, "what a completed one gave back"},
+    {"error", FIELD_STRING, false, "of the last attempt that failed"},
+    {"retries", FIELD_INTEGER, true, "after the first attempt"},
+    {"timeout", FIELD_NUMBER, false, "seconds for an attempt"},
+    {"reason", FIELD_STRING, false, "from the closed list"},
+    {"message", FIELD_STRING, false, "what explains the reason"},
+    {"dead", FIELD_BOOLEAN, true, "lies among the dead letters"},
+};
+static const struct operation_field RECORD_QUEUE[] = {
+    QUEUE_NAME,
+    {"state", FIELD_STRING, true, "READY, NOT_READY (no host serves it) or PAUSED"},
+    {"late", FIELD_BOOLEAN, true, "something claimable waits for more than 15 s"},
+    {"priority", FIELD_INTEGER, true, "higher ones are served first"},
+    {"pending", FIELD_INTEGER, true, "claimable now"},
+    {"delayed", FIELD_INTEGER, true, "jobs that wait for their time"},
+    {"running", FIELD_INTEGER, true, "on all hosts"},
+    {"oldest_wait", FIELD_NUMBER, false, "seconds that the oldest one waits"},
+    {"hosts", FIELD_INTEGER, true, "that serve it"},
+    {"max_running", FIELD_INTEGER, true, "on all hosts; 0: no bound"},
+    {"soft_pending", FIELD_INTEGER, true, "producers are warned from here on; 0: never"},
+    {"hard_pending", FIELD_INTEGER, true, "producers are refused from here on; 0: never"},
+};
+static const struct operation_field LIST_QUEUES[] = {
+    {"queues", FIELD_ARRAY, true, "by priority, then name"}, TOTAL,
+};
+static const struct operation_field REQUEST_QUEUE[] = {QUEUE_NAME};
+static const struct operation_field REQUEST_QUEUE_DELETE[] = {QUEUE_NAME, DRY_RUN};
+static const struct operation_field REQUEST_QUEUE_SET[] = {
+    QUEUE_NAME,
+    {"priority", FIELD_INTEGER, false, "higher ones are served first"},
+    {"max_running", FIELD_INTEGER, false, "on all hosts; 0: no bound"},
+    {"soft_pending", FIELD_INTEGER, false, "warn producers from here on; 0: never"},
+    {"hard_pending", FIELD_INTEGER, false, "refuse producers from here on; 0: never"},
+    {"paused", FIELD_BOOLEAN, false, "nothing of it is claimed"},
+    {"create", FIELD_BOOLEAN, false, "make it when it is not there; true by default"},
+};
+
 static const struct operation ROWS[] = {
     {"config.get", "the value of a setting", PERMISSION_VIEWER,
         FIELDS(REQUEST_CONFIG_GET), FIELDS(RECORD_SETTING), op_config_get},
@@ -289,10 +439,50 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_DAG), FIELDS(RESPONSE_SOURCE), op_dag_source},
     {"dag.validate", "check DAG files", PERMISSION_VIEWER,
         FIELDS(REQUEST_VALIDATE), FIELDS(RESPONSE_VALIDATE), op_dag_validate},
+    {"dead.list", "dead letters: what failed for good or was put aside", PERMISSION_VIEWER,
+        FIELDS(REQUEST_DEAD_LIST), FIELDS(LIST_LETTERS), op_dead_list},
+    {"dead.purge", "forget dead letters", PERMISSION_EDITOR,
+        FIELDS(REQUEST_DEAD_PURGE), FIELDS(RESPONSE_PURGE), op_dead_purge},
+    {"dead.requeue", "let dead letters run again", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_REQUEUE), FIELDS(LIST_LETTERS), op_dead_requeue},
+    {"dead.show", "a dead letter", PERMISSION_VIEWER,
+        FIELDS(REQUEST_LETTER), FIELDS(RECORD_LETTER), op_dead_show},
     {"doctor.check", "check that this machine has what is needed", PERMISSION_VIEWER,
         NO_FIELDS, FIELDS(RESPONSE_CHECKS), op_doctor_check},
+    {"host.desired", "how many hosts the work that is there asks for", PERMISSION_VIEWER,
+        FIELDS(REQUEST_DESIRED), FIELDS(RESPONSE_DESIRED), op_host_desired},
+    {"host.drain", "ask a host to claim nothing more, or to claim again", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_DRAIN), FIELDS(RECORD_HOST), op_host_drain},
+    {"host.list", "processes that run tasks", PERMISSION_VIEWER,
+        FIELDS(REQUEST_HOST_LIST), FIELDS(LIST_HOSTS), op_host_list},
+    {"host.show", "a host", PERMISSION_VIEWER,
+        FIELDS(REQUEST_HOST), FIELDS(RECORD_HOST), op_host_show},
+    {"job.cancel", "stop a job", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_JOB), FIELDS(RECORD_JOB), op_job_cancel},
+    {"job.enqueue", "put jobs in a queue, all or none", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_ENQUEUE), FIELDS(RESPONSE_ENQUEUE), op_job_enqueue},
+    {"job.list", "jobs, newest first", PERMISSION_VIEWER,
+        FIELDS(REQUEST_JOB_LIST), FIELDS(LIST_JOBS), op_job_list},
+    {"job.log", "what a job printed, in parts", PERMISSION_VIEWER,
+        FIELDS(REQUEST_JOB_LOG), FIELDS(RESPONSE_LOG), op_job_log},
+    {"job.purge", "remove jobs that are over", PERMISSION_EDITOR,
+        FIELDS(REQUEST_JOB_PURGE), FIELDS(RESPONSE_PURGE), op_job_purge},
+    {"job.reschedule", "another time for a job that waits", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_RESCHEDULE), FIELDS(RECORD_JOB), op_job_reschedule},
+    {"job.retry", "run a job again, or now", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_JOB), FIELDS(RECORD_JOB), op_job_retry},
+    {"job.show", "a job", PERMISSION_VIEWER,
+        FIELDS(REQUEST_JOB), FIELDS(RECORD_JOB), op_job_show},
     {"log.read", "what tasks printed, in parts", PERMISSION_VIEWER,
         FIELDS(REQUEST_LOG), FIELDS(RESPONSE_LOG), op_log_read},
+    {"queue.delete", "delete an empty queue", PERMISSION_EDITOR,
+        FIELDS(REQUEST_QUEUE_DELETE), FIELDS(RECORD_QUEUE), op_queue_delete},
+    {"queue.list", "queues, what waits in them and whether somebody serves them", PERMISSION_VIEWER,
+        NO_FIELDS, FIELDS(LIST_QUEUES), op_queue_list},
+    {"queue.set", "make or change a queue", PERMISSION_EDITOR,
+        FIELDS(REQUEST_QUEUE_SET), FIELDS(RECORD_QUEUE), op_queue_set},
+    {"queue.show", "a queue", PERMISSION_VIEWER,
+        FIELDS(REQUEST_QUEUE), FIELDS(RECORD_QUEUE), op_queue_show},
     {"run.active", "what runs now, over all runs", PERMISSION_VIEWER,
         NO_FIELDS, FIELDS(LIST_TASK_INSTANCES), op_run_active},
     {"run.cancel", "stop a run or one of its tasks", PERMISSION_OPERATOR,

@@ -1,7 +1,5 @@
 #include "service/run_json.h"
 
-#include <string.h>
-
 #include "base/str.h"
 #include "service/json_build.h"
 
@@ -11,17 +9,6 @@ void run_json_put_duration(json_t *object, const char *key, int64_t from_us, int
         json_put(object, key, json_null());
     else
         json_put(object, key, json_real((double)MAX(to_us - from_us, (int64_t)0) / 1e6));
-}
-
-/* JSON that we wrote ourselves; what cannot be read is shown as text. */
-static void put_parsed(json_t *object, const char *key, const char *text)
-{
-    struct err ignored = {0};
-    json_t *value = NULL;
-    if (text == NULL || json_parse(text, strlen(text), &value, &ignored) != STATUS_OK)
-        json_put_string(object, key, text);
-    else
-        json_put(object, key, value);
 }
 
 static void put_counts(json_t *object, const struct tally *tally)
@@ -65,8 +52,8 @@ json_t *run_json(const struct service *service, const struct run_info *run,
                           is_over ? run->ended_at_us : service_now_us(service));
     if (tally != NULL)
         put_counts(object, tally);
-    put_parsed(object, "params", run->params);
-    put_parsed(object, "conf", run->conf);
+    json_build_put_parsed(object, "params", run->params);
+    json_build_put_parsed(object, "conf", run->conf);
     json_put_string(object, "note", run->note != NULL && run->note[0] != '\0' ? run->note : NULL);
     json_put_int(object, "dag_version", run->version_number);
     json_put_string(object, "namespace", run->namespace_);

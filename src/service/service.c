@@ -57,6 +57,25 @@ static enum status require_store(const struct service *service, const char *url,
     return err_errno(err, errno, "open the store '%s'", url + sizeof SQLITE_PREFIX - 1);
 }
 
+static enum status open_store(struct service *service, const char *url, enum db_mode mode,
+                              struct store **out, struct err *err)
+{
+    struct store_options options = {
+        .url = url,
+        .mode = mode,
+        .now_us = service->now_us,
+        .busy_timeout_ms = settings_number(service->settings, SETTING_BUSY_TIMEOUT),
+    };
+    struct store *store = NULL;
+    if (store_open(&options, &store, err) != STATUS_OK)
+        return err->code;
+    service_close_store(service);
+    service->store = store;
+    service->store_mode = mode;
+    *out = store;
+    return STATUS_OK;
+}
+
 enum status service_store(struct service *service, enum db_mode mode, struct store **out,
                           struct err *err)
 {
@@ -64,22 +83,25 @@ enum status service_store(struct service *service, enum db_mode mode, struct sto
         service->store != NULL && (service->store_mode == DB_READ_WRITE || mode == DB_READ_ONLY);
     if (!fits) {
         CLEANUP(mem_freep) char *url = service_store_url(service);
-        struct store_options options = {
-            .url = url,
-            .mode = mode,
-            .now_us = service->now_us,
-            .busy_timeout_ms = settings_number(service->settings, SETTING_BUSY_TIMEOUT),
-        };
-        struct store *store = NULL;
-        if (require_store(service, url, err) != STATUS_OK ||
-            store_open(&options, &store, err) != STATUS_OK)
+        if (require_store(service, url, err) != STATUS_OK)
             return err->code;
-        service_close_store(service);
-        service->store = store;
-        service->store_mode = mode;
+        return open_store(service, url, mode, out, err);
     }
     *out = service->store;
     return STATUS_OK;
+}
+
+enum status service_store_new(struct service *service, struct store **out, struct err *err)
+{
+    if (service->store != NULL && service->store_mode == DB_READ_WRITE) {
+        *out = service->store;
+        return STATUS_OK;
+    }
+    CLEANUP(mem_freep) char *url = service_store_url(service);
+    if (service->make_home != NULL &&
+        service->make_home(service->make_home_context, err) != STATUS_OK)
+        return err->code;
+    return open_store(service, url, DB_READ_WRITE, out, err);
 }
 
 enum status service_store_if_any(struct service *service, struct store **out, struct err *err)

@@ -3,7 +3,8 @@
  * service: what the use cases work on, and how they reach the store and the logs.
  *
  * The application fills the open members; store and logs are opened by the first operation that
- * needs them and kept until service_fini. No operation makes a store: only running a DAG does.
+ * needs them and kept until service_fini. A store is made by running a DAG, by the first queue that
+ * is set and by the first job.
  *
  * Ownership  Texts, settings and contexts are borrowed and outlive the service. Whatever an
  *            operation borrows from the store (DAGs) is valid until the operation returns.
@@ -45,6 +46,9 @@ struct service {
     void (*wake)(void *context);
     void *wake_context;
     int64_t (*now_us)(void); /* NULL: the wall clock */
+    /* Make the state folder, for whoever may be the first; NULL: it is there. */
+    enum status (*make_home)(void *context, struct err *err);
+    void *make_home_context;
     /*
      * Fill in the templates of a task as a run would: a list of {"field", "value"}, a new
      * reference. Rendering belongs to the worker, which this layer does not know.
@@ -66,6 +70,9 @@ void service_fini(struct service *service); /* twice is fine */
  */
 NODISCARD enum status service_store(struct service *service, enum db_mode mode, struct store **out,
                                     struct err *err);
+/* The same for writing, made when there is none. */
+NODISCARD enum status service_store_new(struct service *service, struct store **out,
+                                        struct err *err);
 /* For lists: *out is NULL when there is no store yet. */
 NODISCARD enum status service_store_if_any(struct service *service, struct store **out,
                                            struct err *err);

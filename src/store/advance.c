@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "store/claim_priv.h"
+#include "store/id_list.h"
 #include "store/outcome_priv.h"
 #include "store/work.h"
 
@@ -81,10 +82,46 @@ static enum status look_for_end(struct work *work, const struct advance_request 
     return status;
 }
 
+/* A node's row and those of its dependants; nothing for instances and jobs. */
+static void list_around(const struct run_row *run, const struct outcome *outcome,
+                        struct id_list *out)
+{
+    int64_t node = run != NULL ? outcome->task - run->first_task : -1;
+    if (node < 0 || (size_t)node >= run->dag->tasks_count)
+        return;
+    const struct node_list *next = &run->dag->tasks[node].dependants;
+    for (size_t i = 0; i < next->count; i++)
+        id_list_add(out, run->first_task + next->items[i]);
+}
+
+/*
+ * All that the outcomes touch at first, in two questions: the runs, locked in the order of their
+ * ids so that hosts which finish tasks of the same runs wait for each other in turn, then the rows.
+ */
+static enum status fetch(struct work *work, const struct advance_request *request, struct err *err)
+{
+    CLEANUP(id_list_fini) struct id_list ids = {0};
+    for (size_t i = 0; i < request->outcomes_count; i++)
+        id_list_add(&ids, request->outcomes[i].run);
+    if (work_fetch_runs(work, ids.items, ids.count, err) != STATUS_OK)
+        return err->code;
+    ids.count = 0;
+    for (size_t i = 0; i < request->outcomes_count; i++) {
+        const struct outcome *outcome = &request->outcomes[i];
+        id_list_add(&ids, outcome->task);
+        if (outcome->run > 0)
+            list_around(idmap_find(work->runs, outcome->run), outcome, &ids);
+    }
+    return work_fetch_tasks(work, ids.items, ids.count, err);
+}
+
 static enum status advance(struct work *work, const struct advance_request *request,
                            struct arena *arena, struct claim_list *claims,
                            struct advance_result *out, struct err *err)
 {
+    if (fetch(work, request, err) != STATUS_OK)
+        return err->code;
+    work->now_us = store_now_us(work->store);
     out->accepted = arena_array(arena, request->outcomes_count, sizeof *out->accepted);
     for (size_t i = 0; i < request->outcomes_count; i++)
         if (outcome_apply(work, &request->outcomes[i], &out->accepted[i], err) != STATUS_OK)
@@ -99,6 +136,9 @@ static enum status advance(struct work *work, const struct advance_request *requ
         return err->code;
     if (claims->count == 0 && look_for_end(work, request, arena, out, err) != STATUS_OK)
         return err->code;
+    /* Who has no room for what is due need not know of it. */
+    if (request->process_slots <= 0 && request->inline_slots <= 0)
+        return STATUS_OK;
     return db_get_int(work->db, 0, &out->next_due_us, err, TIMER_NEXT, "i", request->scope);
 }
 
@@ -107,11 +147,11 @@ enum status store_advance(struct store *store, const struct advance_request *req
 {
     CLEANUP(db_endp) struct db *db = store->db;
     struct advance_result result = {0};
-    struct claim_list claims = {0};
+    struct claim_list claims = {.arena = arena};
     if (db_begin(db, err) != STATUS_OK)
         return err_wrap(err, "finish and claim");
     struct work work;
-    work_init(&work, store, NULL);
+    work_init_timeless(&work, store, NULL);
     enum status status = advance(&work, request, arena, &claims, &result, err);
     work_fini(&work);
     if (status == STATUS_OK)

@@ -4,69 +4,84 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "store/claim_priv.h"
+#include "store/id_list.h"
+#include "store/lane_priv.h"
 
-enum { DUE_MAX = 2000 };
+enum { DUE_MAX = 2000, EXPANSIONS_MAX = 100 };
 
-static const char READY_TOP[] = "SELECT task FROM ready WHERE scope = $1 AND class = $2"
-                                " ORDER BY scope, class, rank, run, task LIMIT $3";
-static const char TIMER_DUE[] = "SELECT task FROM timer WHERE scope = $1 AND due_at_us <= $2"
-                                " ORDER BY scope, due_at_us, task LIMIT $3";
+/* What others are about to claim is left out; nobody waits for anybody here. */
+#define SKIP_LOCKED " FOR UPDATE SKIP LOCKED"
+#define READY_OF_LANE                                                                              \
+    "SELECT task, run FROM ready WHERE scope = $1 AND class = $2 AND lane = $3"                    \
+    " ORDER BY scope, class, lane, rank, age_us, task LIMIT $4"
+#define DUE_TIMERS                                                                                 \
+    "SELECT task FROM timer WHERE scope = $1 AND due_at_us <= $2"                                  \
+    " ORDER BY scope, due_at_us, task LIMIT $3"
+static const char *const READY_TOP[] = {
+    [DB_SQLITE] = READY_OF_LANE,
+    [DB_POSTGRES] = READY_OF_LANE SKIP_LOCKED,
+};
+static const char *const TIMER_DUE[] = {
+    [DB_SQLITE] = DUE_TIMERS,
+    [DB_POSTGRES] = DUE_TIMERS SKIP_LOCKED,
+};
 static const char GATE_TOP[] =
     "SELECT task FROM gate WHERE run = $1 ORDER BY run, rank, task LIMIT $2";
 static const char GATE_OF_TASK[] =
     "SELECT task FROM gate WHERE run = $1 AND rank = $2 AND task >= $3 AND task < $4"
     " ORDER BY run, rank, task LIMIT $5";
 static const char RUNNING_OF_TASK[] = "SELECT count(*) FROM running WHERE task >= $1 AND task < $2";
-static const char EXPANSIONS[] = "SELECT task FROM expansion WHERE scope = $1 ORDER BY scope, task";
-
-struct id_list {
-    int64_t *items;
-    size_t count;
-    size_t capacity;
-};
-
-static void id_list_fini(struct id_list *list)
-{
-    free(list->items);
-}
+static const char EXPANSIONS[] =
+    "SELECT e.task, t.run FROM expansion e JOIN task t ON t.id = e.task"
+    " WHERE e.scope = $1 ORDER BY e.scope, e.task LIMIT $2";
 
 static enum status collect_ids(struct db_stmt *stmt, struct id_list *out, struct err *err)
 {
-    for (;;) {
-        bool row = false;
-        if (db_step(stmt, &row, err) != STATUS_OK)
-            return err->code;
-        if (!row)
-            return STATUS_OK;
-        out->items = mem_grow(out->items, &out->capacity, out->count, sizeof *out->items);
-        out->items[out->count++] = db_int(stmt, 0);
-    }
+    enum status status = STATUS_OK;
+    while (db_next(stmt, &status, err))
+        id_list_add(out, db_int(stmt, 0));
+    return status;
 }
 
-static void take(struct work *work, const struct advance_request *request, struct run_row *run,
-                 struct task_row *task, struct claim_list *claims)
+/* The same with the run of each. */
+static enum status collect_pairs(struct db_stmt *stmt, struct id_list *tasks, struct id_list *runs,
+                                 struct err *err)
 {
-    task->state = TASK_RUNNING;
-    task->attempt++;
-    rng_bytes(&task->nonce, sizeof task->nonce);
-    task->has_nonce = true;
-    task->host = request->host;
-    task->due_at_us = 0;
-    task->started_at_us = work->now_us;
-    task->ended_at_us = 0;
-    task->reason = REASON_NONE;
-    task->exit_code = -1;
-    task->detail = NULL;
-    task->log_bytes = task->cpu_ms = task->rss_kb = 0;
-    task->dirty = true;
-    run->active++;
-    run->dirty = true;
-    if (run->state == RUN_QUEUED) {
-        run->state = RUN_RUNNING;
-        run->started_at_us = work->now_us;
+    enum status status = STATUS_OK;
+    while (db_next(stmt, &status, err)) {
+        id_list_add(tasks, db_int(stmt, 0));
+        id_list_add(runs, db_int(stmt, 1));
     }
-    claims->items = mem_grow(claims->items, &claims->capacity, claims->count, sizeof(struct claim));
-    claims->items[claims->count++] = (struct claim){
+    return status;
+}
+
+/* What one call claims from, and for whom. */
+struct claiming {
+    const struct advance_request *request;
+    struct lane *lanes;
+    size_t lanes_count;
+    struct claim_list *claims;
+    int64_t slots[CLASS_COUNT];
+};
+
+static const struct claimed_job *describe_job(const struct job_row *row, struct arena *arena)
+{
+    struct claimed_job *job = arena_alloc(arena, sizeof *job);
+    *job = (struct claimed_job){
+        .queue = arena_strdup(arena, row->queue),
+        .handler = arena_strdup(arena, row->handler),
+        .payload = arena_strdup(arena, row->payload),
+        .namespace_ = arena_strdup(arena, row->namespace_),
+        .timeout_ms = row->def.timeout_ms,
+        .finish_on_lost_lease = row->def.on_lost_lease == LOST_LEASE_FINISH,
+    };
+    return job;
+}
+
+struct claim claim_of_row(const struct run_row *run, const struct task_row *task,
+                          struct arena *arena)
+{
+    return (struct claim){
         .task = task->id,
         .run = task->run,
         .node = task->node,
@@ -75,7 +90,38 @@ static void take(struct work *work, const struct advance_request *request, struc
         .generation = task->generation,
         .attempt = task->attempt,
         .nonce = task->nonce,
+        .job = task->job != NULL ? describe_job(task->job, arena) : NULL,
     };
+}
+
+static void take(struct work *work, struct claiming *claiming, struct run_row *run,
+                 struct task_row *task)
+{
+    task->state = TASK_RUNNING;
+    task->attempt++;
+    rng_bytes(&task->nonce, sizeof task->nonce);
+    task->has_nonce = true;
+    task->host = claiming->request->host;
+    task->due_at_us = 0;
+    task->started_at_us = work->now_us;
+    task->ended_at_us = 0;
+    task->reason = REASON_NONE;
+    task->exit_code = -1;
+    task->detail = NULL;
+    task->log_bytes = task->cpu_ms = task->rss_kb = 0;
+    task->dirty = true;
+    if (run->dag->max_active_tasks > 0) {
+        CHECK(run->locked);
+        run->active++;
+        run->dirty = true;
+    }
+    /* When somebody else has the run's row, the task's end will say that the run has started. */
+    if (run->state == RUN_QUEUED && run->locked)
+        work_start_run(run, work->now_us);
+    struct claim_list *claims = claiming->claims;
+    claims->items = mem_grow(claims->items, &claims->capacity, claims->count, sizeof(struct claim));
+    claims->items[claims->count++] = claim_of_row(run, task, claims->arena);
+    lanes_add_room(claiming->lanes, claiming->lanes_count, ready_key_of(run, task).lane, -1);
 }
 
 /* Retries whose time has come join the candidates. */
@@ -84,9 +130,10 @@ static enum status wake_due(struct work *work, const struct advance_request *req
 {
     CLEANUP(id_list_fini) struct id_list due = {0};
     struct db_stmt *stmt = NULL;
-    if (db_query(work->db, &stmt, err, TIMER_DUE, "iii", request->scope, work->now_us,
-                 (int64_t)DUE_MAX) != STATUS_OK ||
-        collect_ids(stmt, &due, err) != STATUS_OK)
+    if (db_query(work->db, &stmt, err, TIMER_DUE[db_dialect(work->db)], "iii", request->scope,
+                 work->now_us, (int64_t)DUE_MAX) != STATUS_OK ||
+        collect_ids(stmt, &due, err) != STATUS_OK ||
+        work_fetch_tasks(work, due.items, due.count, err) != STATUS_OK)
         return err_wrap(err, "find due retries");
     for (size_t i = 0; i < due.count; i++) {
         struct task_row *task = NULL;
@@ -116,7 +163,7 @@ static enum status open_gate(struct work *work, const struct run_row *run, struc
 {
     CLEANUP(id_list_fini) struct id_list held = {0};
     struct db_stmt *stmt = NULL;
-    if (run->dag->max_active_tasks == 0 || work_run_room(run) == 0)
+    if (!run->locked || run->dag->max_active_tasks == 0 || work_run_room(run) == 0)
         return STATUS_OK;
     if (db_query(work->db, &stmt, err, GATE_TOP, "ii", run->id, work_run_room(run)) != STATUS_OK ||
         collect_ids(stmt, &held, err) != STATUS_OK)
@@ -231,13 +278,20 @@ static int by_key(const void *a, const void *b)
     const struct ready_key *y = &((const struct candidate *)b)->key;
     if (x->rank != y->rank)
         return x->rank < y->rank ? -1 : 1;
-    if (x->run != y->run)
-        return x->run < y->run ? -1 : 1;
+    if (x->age_us != y->age_us)
+        return x->age_us < y->age_us ? -1 : 1;
     return x->task < y->task ? -1 : x->task > y->task;
 }
 
+/* Where to look: one lane, for one class. */
+struct window {
+    enum claim_class class;
+    int64_t scope;
+    int64_t lane;
+};
+
 static enum status add_candidate(struct work *work, struct candidate_list *list,
-                                 struct task_row *task, enum claim_class class, int64_t scope,
+                                 struct task_row *task, const struct window *window,
                                  struct err *err)
 {
     struct run_row *run = NULL;
@@ -246,27 +300,51 @@ static enum status add_candidate(struct work *work, struct candidate_list *list,
     if (work_run(work, task->run, &run, err) != STATUS_OK)
         return err->code;
     struct ready_key key = ready_key_of(run, task);
-    if (key.class != class || key.scope != scope)
+    if (key.class != window->class || key.scope != window->scope || key.lane != window->lane)
         return STATUS_OK;
     list->items = mem_grow(list->items, &list->capacity, list->count, sizeof *list->items);
     list->items[list->count++] = (struct candidate){.key = key, .run = run, .task = task};
     return STATUS_OK;
 }
 
-/* The best `slots` rows of the ready table; rows of this transaction are not in it yet. */
+/* A limit over several tasks of a run is kept by whoever has the run's row. */
+static bool needs_lock(const struct run_row *run, const struct task_row *task)
+{
+    const struct task_def *def = task_row_def(run, task);
+    return run->dag->max_active_tasks > 0 || def->queue_timeout_ms > 0 ||
+           (task->map_index >= 0 && def->max_parallel > 0) || work_is_stopping(run, task);
+}
+
+static enum status lock_runs(struct work *work, const struct id_list *tasks, struct err *err)
+{
+    CLEANUP(id_list_fini) struct id_list wanted = {0};
+    for (size_t i = 0; i < tasks->count; i++) {
+        const struct task_row *task = idmap_find(work->tasks, tasks->items[i]);
+        const struct run_row *run = task != NULL ? idmap_find(work->runs, task->run) : NULL;
+        if (run != NULL && !run->locked && (needs_lock(run, task) || run->state == RUN_QUEUED))
+            id_list_add(&wanted, run->id);
+    }
+    return work_try_lock(work, wanted.items, wanted.count, err);
+}
+
+/* The best `most` rows of the ready table; rows of this transaction are not in it yet. */
 static enum status add_stored(struct work *work, struct candidate_list *list,
-                              enum claim_class class, int64_t scope, int64_t slots, struct err *err)
+                              const struct window *window, int64_t most, struct err *err)
 {
     CLEANUP(id_list_fini) struct id_list stored = {0};
+    CLEANUP(id_list_fini) struct id_list runs = {0};
     struct db_stmt *stmt = NULL;
-    if (db_query(work->db, &stmt, err, READY_TOP, "iii", scope, (int64_t) class, slots) !=
-            STATUS_OK ||
-        collect_ids(stmt, &stored, err) != STATUS_OK)
+    if (db_query(work->db, &stmt, err, READY_TOP[db_dialect(work->db)], "iiii", window->scope,
+                 (int64_t)window->class, window->lane, most) != STATUS_OK ||
+        collect_pairs(stmt, &stored, &runs, err) != STATUS_OK ||
+        work_fetch_tasks(work, stored.items, stored.count, err) != STATUS_OK ||
+        work_fetch_runs(work, runs.items, runs.count, err) != STATUS_OK ||
+        lock_runs(work, &stored, err) != STATUS_OK)
         return err_wrap(err, "find claimable work");
     for (size_t i = 0; i < stored.count; i++) {
         struct task_row *task = NULL;
         if (work_task(work, stored.items[i], &task, err) != STATUS_OK ||
-            add_candidate(work, list, task, class, scope, err) != STATUS_OK)
+            add_candidate(work, list, task, window, err) != STATUS_OK)
             return err->code;
     }
     return STATUS_OK;
@@ -286,10 +364,11 @@ static enum status drop_if_too_old(struct work *work, const struct candidate *ca
                          err);
 }
 
+enum fate { FATE_TAKEN, FATE_HELD, FATE_ENDED, FATE_LEFT };
+
 /* What must wait for others of its run or its mapped task is held at the gate. */
-static enum status take_or_hold(struct work *work, const struct advance_request *request,
-                                const struct candidate *candidate, struct claim_list *claims,
-                                bool *out_taken, struct err *err)
+static enum status take_or_hold(struct work *work, struct claiming *claiming,
+                                const struct candidate *candidate, enum fate *out, struct err *err)
 {
     struct task_row *task = candidate->task;
     struct task_row *expander = NULL;
@@ -297,77 +376,86 @@ static enum status take_or_hold(struct work *work, const struct advance_request 
         return err->code;
     bool is_full =
         expander != NULL && expander->running >= task_row_def(candidate->run, task)->max_parallel;
-    *out_taken = work_run_room(candidate->run) > 0 && !is_full;
-    if (*out_taken) {
-        take(work, request, candidate->run, task, claims);
+    bool is_taken = work_run_room(candidate->run) > 0 && !is_full;
+    if (is_taken) {
+        take(work, claiming, candidate->run, task);
         if (expander != NULL)
             expander->running++;
     } else {
         task->state = TASK_SCHEDULED;
         task->dirty = true;
     }
+    *out = is_taken ? FATE_TAKEN : FATE_HELD;
     return STATUS_OK;
 }
 
+static enum status decide_candidate(struct work *work, struct claiming *claiming,
+                                    const struct candidate *candidate, enum fate *out,
+                                    struct err *err)
+{
+    struct run_row *run = candidate->run;
+    struct task_row *task = candidate->task;
+    bool dropped = false;
+    *out = FATE_LEFT;
+    if (!run->locked && needs_lock(run, task))
+        return STATUS_OK; /* whoever has the run's row now makes it claimable again, or ends it */
+    *out = FATE_ENDED;
+    if (work_is_stopping(run, task))
+        return work_end_task(work, run, task,
+                             (struct ending){TASK_CANCELLED, REASON_CANCELLED, NULL}, err);
+    if (drop_if_too_old(work, candidate, &dropped, err) != STATUS_OK || dropped)
+        return dropped ? STATUS_OK : err->code;
+    return take_or_hold(work, claiming, candidate, out, err);
+}
+
 /* Everything this transaction made claimable, and the best of what is stored; best first. */
-static enum status list_candidates(struct work *work, const struct advance_request *request,
-                                   enum claim_class class, int64_t most,
+static enum status list_candidates(struct work *work, const struct window *window, int64_t most,
                                    struct candidate_list *list, struct err *err)
 {
     for (size_t i = 0; i < work->ready.count; i++)
-        if (add_candidate(work, list, work->ready.items[i], class, request->scope, err) !=
-            STATUS_OK)
+        if (add_candidate(work, list, work->ready.items[i], window, err) != STATUS_OK)
             return err->code;
-    if (add_stored(work, list, class, request->scope, most, err) != STATUS_OK)
+    if (add_stored(work, list, window, most, err) != STATUS_OK)
         return err->code;
     if (list->count > 0)
         qsort(list->items, list->count, sizeof *list->items, by_key);
     return STATUS_OK;
 }
 
-/* What is left of a class while it is claimed from. */
-struct claiming {
-    int64_t slots;
-    int64_t held; /* candidates sent to wait at a gate */
-    struct claim_list *claims;
-};
-
-static enum status claim_from(struct work *work, const struct advance_request *request,
-                              const struct candidate_list *list, struct claiming *claiming,
-                              struct err *err)
+static int64_t room_in(const struct claiming *claiming, const struct window *window)
 {
-    for (size_t i = 0; i < list->count && claiming->slots > 0; i++) {
-        bool dropped = false;
-        bool taken = false;
-        if (drop_if_too_old(work, &list->items[i], &dropped, err) != STATUS_OK)
+    const struct lane *lane = lanes_find(claiming->lanes, claiming->lanes_count, window->lane);
+    return lane != NULL ? MIN(claiming->slots[window->class], lane->room) : 0;
+}
+
+/* How many were sent elsewhere, which leaves room for others that may be further down. */
+static enum status claim_from(struct work *work, struct claiming *claiming,
+                              const struct window *window, const struct candidate_list *list,
+                              int64_t *out_passed, struct err *err)
+{
+    for (size_t i = 0; i < list->count && room_in(claiming, window) > 0; i++) {
+        enum fate fate = FATE_LEFT;
+        if (decide_candidate(work, claiming, &list->items[i], &fate, err) != STATUS_OK)
             return err->code;
-        if (dropped)
-            continue;
-        if (take_or_hold(work, request, &list->items[i], claiming->claims, &taken, err) !=
-            STATUS_OK)
-            return err->code;
-        claiming->slots -= taken;
-        claiming->held += !taken;
+        claiming->slots[window->class] -= fate == FATE_TAKEN;
+        *out_passed += fate == FATE_HELD || fate == FATE_ENDED;
     }
     return STATUS_OK;
 }
 
-static enum status claim_class_of_work(struct work *work, const struct advance_request *request,
-                                       enum claim_class class, int64_t *slots,
-                                       struct claim_list *claims, struct err *err)
+static enum status claim_window(struct work *work, struct claiming *claiming,
+                                const struct window *window, struct err *err)
 {
-    struct claiming claiming = {.slots = *slots, .claims = claims};
-    int64_t held_before = -1;
-    /* What is sent to a gate leaves room for others, which may be further down. */
-    while (claiming.slots > 0 && claiming.held > held_before) {
+    int64_t passed = 0;
+    int64_t passed_before = -1;
+    while (room_in(claiming, window) > 0 && passed > passed_before) {
         CLEANUP(candidate_list_fini) struct candidate_list list = {0};
-        held_before = claiming.held;
-        if (list_candidates(work, request, class, claiming.slots + claiming.held, &list, err) !=
+        passed_before = passed;
+        if (list_candidates(work, window, room_in(claiming, window) + passed, &list, err) !=
                 STATUS_OK ||
-            claim_from(work, request, &list, &claiming, err) != STATUS_OK)
+            claim_from(work, claiming, window, &list, &passed, err) != STATUS_OK)
             return err->code;
     }
-    *slots = claiming.slots;
     return STATUS_OK;
 }
 
@@ -386,9 +474,8 @@ static int64_t room_for_instances(const struct task_def *def, const struct task_
 }
 
 /* Rows of instances are made when there is room to run them, already claimed. */
-static enum status claim_instances(struct work *work, const struct advance_request *request,
-                                   int64_t expander_id, int64_t slots[static CLASS_COUNT],
-                                   struct claim_list *claims, struct err *err)
+static enum status claim_instances(struct work *work, struct claiming *claiming,
+                                   int64_t expander_id, struct err *err)
 {
     struct task_row *expander = NULL;
     struct run_row *run = NULL;
@@ -398,8 +485,11 @@ static enum status claim_instances(struct work *work, const struct advance_reque
     if (expander->state != TASK_DEFERRED)
         return STATUS_OK;
     const struct task_def *def = task_row_def(run, expander);
-    int64_t *left = &slots[task_kind_is_inline(def->kind) ? CLASS_INLINE : CLASS_PROCESS];
-    int64_t room = room_for_instances(def, expander, *left);
+    const struct window window = {
+        .class = task_kind_is_inline(def->kind) ? CLASS_INLINE : CLASS_PROCESS,
+        .lane = run->lanes[expander->node],
+    };
+    int64_t room = room_for_instances(def, expander, room_in(claiming, &window));
     room = MIN(room, work_run_room(run));
     for (int64_t i = 0; i < room; i++) {
         struct task_row *task =
@@ -414,37 +504,84 @@ static enum status claim_instances(struct work *work, const struct advance_reque
                                .cause = -1,
                                .fresh = true,
                            });
-        take(work, request, run, task, claims);
+        take(work, claiming, run, task);
         expander->inserted++;
         expander->dirty = true;
     }
-    *left -= room;
+    claiming->slots[window.class] -= room;
     return STATUS_OK;
 }
 
-static enum status claim_expansions(struct work *work, const struct advance_request *request,
-                                    int64_t slots[static CLASS_COUNT], struct claim_list *claims,
-                                    struct err *err)
+/* Rows read before their run was locked would be old: the run comes first. */
+static enum status list_expanders(struct work *work, int64_t scope, struct id_list *out,
+                                  struct err *err)
 {
-    CLEANUP(id_list_fini) struct id_list expanders = {0};
+    CLEANUP(id_list_fini) struct id_list tasks = {0};
+    CLEANUP(id_list_fini) struct id_list runs = {0};
     struct db_stmt *stmt = NULL;
-    if (db_query(work->db, &stmt, err, EXPANSIONS, "i", request->scope) != STATUS_OK ||
-        collect_ids(stmt, &expanders, err) != STATUS_OK)
+    if (db_query(work->db, &stmt, err, EXPANSIONS, "ii", scope, (int64_t)EXPANSIONS_MAX) !=
+            STATUS_OK ||
+        collect_pairs(stmt, &tasks, &runs, err) != STATUS_OK ||
+        work_fetch_runs(work, runs.items, runs.count, err) != STATUS_OK ||
+        work_try_lock(work, runs.items, runs.count, err) != STATUS_OK)
         return err_wrap(err, "find mapped tasks");
+    for (size_t i = 0; i < tasks.count; i++) {
+        const struct run_row *run = idmap_find(work->runs, runs.items[i]);
+        if (run != NULL && run->locked)
+            id_list_add(out, tasks.items[i]);
+    }
     /* Those expanded in this transaction have no row in the table yet. */
     for (size_t i = 0; i < work->rows.count; i++) {
         const struct task_row *task = work->rows.items[i];
-        if (task->state != TASK_DEFERRED || task->read_state == TASK_DEFERRED)
-            continue;
-        expanders.items = mem_grow(expanders.items, &expanders.capacity, expanders.count,
-                                   sizeof *expanders.items);
-        expanders.items[expanders.count++] = task->id;
+        if (task->state == TASK_DEFERRED && task->read_state != TASK_DEFERRED)
+            id_list_add(out, task->id);
     }
+    return work_fetch_tasks(work, out->items, out->count, err);
+}
+
+static enum status claim_expansions(struct work *work, struct claiming *claiming, struct err *err)
+{
+    CLEANUP(id_list_fini) struct id_list expanders = {0};
+    if (claiming->slots[CLASS_PROCESS] <= 0 && claiming->slots[CLASS_INLINE] <= 0)
+        return STATUS_OK;
+    if (list_expanders(work, claiming->request->scope, &expanders, err) != STATUS_OK)
+        return err->code;
     for (size_t i = 0; i < expanders.count; i++) {
-        if (slots[CLASS_PROCESS] <= 0 && slots[CLASS_INLINE] <= 0)
+        if (claiming->slots[CLASS_PROCESS] <= 0 && claiming->slots[CLASS_INLINE] <= 0)
             break;
-        if (claim_instances(work, request, expanders.items[i], slots, claims, err) != STATUS_OK)
+        if (claim_instances(work, claiming, expanders.items[i], err) != STATUS_OK)
             return err->code;
+    }
+    return STATUS_OK;
+}
+
+/* --- the whole ------------------------------------------------------------------------------- */
+
+/* What ends in this transaction still counts as running in the tables. */
+static void free_lanes(struct work *work, struct claiming *claiming)
+{
+    for (size_t i = 0; i < work->rows.count; i++) {
+        const struct task_row *task = work->rows.items[i];
+        const struct run_row *run =
+            work_is_job(task) ? work->jobs : idmap_find(work->runs, task->run);
+        bool left = !task->fresh && task->read_state == TASK_RUNNING && task->state != TASK_RUNNING;
+        if (left && run != NULL)
+            lanes_add_room(claiming->lanes, claiming->lanes_count, ready_key_of(run, task).lane, 1);
+    }
+}
+
+static enum status claim_lanes(struct work *work, struct claiming *claiming, struct err *err)
+{
+    for (enum claim_class class = 0; class < CLASS_COUNT; class ++) {
+        for (size_t i = 0; i < claiming->lanes_count; i++) {
+            const struct window window = {
+                .class = class,
+                .scope = claiming->request->scope,
+                .lane = claiming->lanes[i].id,
+            };
+            if (claim_window(work, claiming, &window, err) != STATUS_OK)
+                return err->code;
+        }
     }
     return STATUS_OK;
 }
@@ -452,16 +589,26 @@ static enum status claim_expansions(struct work *work, const struct advance_requ
 enum status claim_work(struct work *work, const struct advance_request *request,
                        struct claim_list *claims, struct err *err)
 {
-    int64_t slots[CLASS_COUNT] = {
-        [CLASS_PROCESS] = request->process_slots,
-        [CLASS_INLINE] = request->inline_slots,
+    struct claiming claiming = {
+        .request = request,
+        .claims = claims,
+        .slots =
+            {
+                [CLASS_PROCESS] = request->process_slots,
+                [CLASS_INLINE] = request->inline_slots,
+            },
     };
-    if (wake_due(work, request, err) != STATUS_OK)
-        return err->code;
     if (claim_open_gates(work, err) != STATUS_OK)
         return err->code;
-    for (enum claim_class class = 0; class < CLASS_COUNT; class ++)
-        if (claim_class_of_work(work, request, class, &slots[class], claims, err) != STATUS_OK)
-            return err->code;
-    return claim_expansions(work, request, slots, claims, err);
+    if (request->process_slots <= 0 && request->inline_slots <= 0)
+        return STATUS_OK;
+    work->lock = RUN_UNLOCKED;
+    if (wake_due(work, request, err) != STATUS_OK ||
+        lanes_open(work->store, request->labels, request->queues, work->arena, &claiming.lanes,
+                   &claiming.lanes_count, err) != STATUS_OK)
+        return err->code;
+    free_lanes(work, &claiming);
+    if (claim_lanes(work, &claiming, err) != STATUS_OK)
+        return err->code;
+    return claim_expansions(work, &claiming, err);
 }

@@ -9,7 +9,11 @@ struct claim_list {
     struct claim *items;
     size_t count;
     size_t capacity;
+    struct arena *arena; /* of what claims point to */
 };
+
+struct claim claim_of_row(const struct run_row *run, const struct task_row *task,
+                          struct arena *arena);
 
 /*
  * Tasks held by a limit of their run or their mapped task become claimable as far as there is room

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/json.h"
+#include "store/channel.h"
 #include "store/run_tasks_priv.h"
 
 /* Everything a person changes is done over all rows of the run, inside one transaction. */
@@ -16,18 +17,18 @@ struct change {
 static void change_fini(struct change *change)
 {
     db_end(change->work.db);
-    work_fini(&change->work);
+    if (change->work.store != NULL)
+        work_fini(&change->work);
 }
 
 static enum status change_begin(struct change *change, struct store *store, int64_t run,
                                 const char *actor, struct err *err)
 {
-    work_init(&change->work, store, actor);
-    change->main_again = false;
-    if (db_begin(store->db, err) != STATUS_OK ||
-        run_tasks_load(&change->work, run, &change->tasks, err) != STATUS_OK)
+    *change = (struct change){.work.db = store->db};
+    if (db_begin(store->db, err) != STATUS_OK)
         return err->code;
-    return STATUS_OK;
+    work_init(&change->work, store, actor);
+    return run_tasks_load(&change->work, run, &change->tasks, err);
 }
 
 static enum status change_commit(struct change *change, struct err *err)
@@ -64,9 +65,9 @@ static enum status cancel_rows(struct change *change, bool finally_too, struct e
     return STATUS_OK;
 }
 
-enum status store_run_cancel(struct store *store, const struct cancel_request *request,
-                             struct err *err)
+static enum status cancel_once(struct store *store, const void *context, struct err *err)
 {
+    const struct cancel_request *request = context;
     CLEANUP(change_fini) struct change change;
     if (change_begin(&change, store, request->run, request->actor, err) != STATUS_OK)
         return err_wrap(err, "cancel");
@@ -78,11 +79,37 @@ enum status store_run_cancel(struct store *store, const struct cancel_request *r
     if (run->cancel_asked != CANCEL_ASKED)
         run->cancel_asked = request->cause;
     run->dirty = true;
-    if (work_event(&change.work, EVENT_RUN_CANCEL_ASKED, run, NULL, NULL, err) != STATUS_OK ||
-        cancel_rows(&change, request->finally_too, err) != STATUS_OK ||
+    work_event(&change.work, EVENT_RUN_CANCEL_ASKED, run, NULL, NULL);
+    if (cancel_rows(&change, request->finally_too, err) != STATUS_OK ||
+        db_notify(change.work.db, STORE_CHANNEL_STOP, "", err) != STATUS_OK ||
         change_commit(&change, err) != STATUS_OK)
         return err_wrap(err, "cancel");
     return STATUS_OK;
+}
+
+static const char CANCEL_MARK[] = "UPDATE run SET cancel_asked = $2, row_version = row_version + 1"
+                                  " WHERE id = $1 AND cancel_asked = 0 AND state IN (0, 1)";
+
+/* From here on nothing of the run is claimed any more, so that nobody comes in between. */
+static enum status cancel_announce(struct store *store, const struct cancel_request *request,
+                                   struct err *err)
+{
+    CLEANUP(db_endp) struct db *db = store->db;
+    if (db_begin(db, err) != STATUS_OK ||
+        db_do(db, err, CANCEL_MARK, "ii", request->run, (int64_t)request->cause) != STATUS_OK)
+        return err->code;
+    return db_commit(db, err);
+}
+
+enum status store_run_cancel(struct store *store, const struct cancel_request *request,
+                             struct err *err)
+{
+    enum status status = cancel_once(store, request, err);
+    if (!store_may_repeat(store, status))
+        return status;
+    if (cancel_announce(store, request, err) != STATUS_OK)
+        return err_wrap(err, "cancel");
+    return store_repeat(store, cancel_once, request, err);
 }
 
 /* --- starting a new generation --------------------------------------------------------------- */
@@ -111,7 +138,8 @@ static enum status renew(struct change *change, struct task_row *task, enum task
     task->detail = NULL;
     task->log_bytes = task->cpu_ms = task->rss_kb = 0;
     task->dirty = true;
-    return work_event(work, kind, change->tasks.run, task, NULL, err);
+    work_event(work, kind, change->tasks.run, task, NULL);
+    return STATUS_OK;
 }
 
 static void reopen(struct run_row *run)
@@ -168,15 +196,14 @@ static void choose_nodes(struct change *change, const struct clear_request *requ
 static enum status refuse_running(const struct change *change, const bool *chosen, struct err *err)
 {
     const struct run_tasks *tasks = &change->tasks;
-    if (tasks->run->cancel_asked != CANCEL_NONE && tasks->run->active > 0)
-        return err_set(err, STATUS_CONFLICT, "the run is being stopped; wait for its end");
+    bool is_stopping = tasks->run->cancel_asked != CANCEL_NONE;
     for (size_t node = 0; node < tasks->run->dag->tasks_count; node++) {
-        if (!chosen[node])
-            continue;
         bool running = tasks->nodes[node]->state == TASK_RUNNING;
         for (size_t i = 0; i < tasks->instances[node].count; i++)
             running |= tasks->instances[node].items[i]->state == TASK_RUNNING;
-        if (running)
+        if (running && is_stopping)
+            return err_set(err, STATUS_CONFLICT, "the run is being stopped; wait for its end");
+        if (running && chosen[node])
             return err_set(err, STATUS_CONFLICT, "task '%s' is running; stop it first",
                            tasks->run->dag->tasks[node].id);
     }
@@ -303,8 +330,7 @@ static enum status apply_clear(struct change *change, const struct clear_request
     reopen(run);
     run->cancel_asked = CANCEL_NONE;
     run_tasks_recount(&change->tasks);
-    if (work_event(&change->work, EVENT_RUN_REOPENED, run, NULL, NULL, err) != STATUS_OK)
-        return err->code;
+    work_event(&change->work, EVENT_RUN_REOPENED, run, NULL, NULL);
     for (size_t node = 0; node < nodes; node++)
         if (repeat_choice(change, node, err) != STATUS_OK)
             return err->code;
@@ -312,14 +338,21 @@ static enum status apply_clear(struct change *change, const struct clear_request
     return STATUS_OK;
 }
 
-enum status store_clear(struct store *store, const struct clear_request *request,
-                        struct arena *arena, struct clear_result *out, struct err *err)
+struct clear_call {
+    const struct clear_request *request;
+    struct arena *arena;
+    struct clear_result *out;
+};
+
+static enum status clear_once(struct store *store, const void *context, struct err *err)
 {
+    const struct clear_call *call = context;
+    const struct clear_request *request = call->request;
     CLEANUP(change_fini) struct change change;
     if (change_begin(&change, store, request->run, request->actor, err) != STATUS_OK)
         return err_wrap(err, "clear");
     size_t nodes = change.tasks.run->dag->tasks_count;
-    struct clear_result result = {.cleared = arena_array(arena, nodes, sizeof(bool))};
+    struct clear_result result = {.cleared = arena_array(call->arena, nodes, sizeof(bool))};
     choose_nodes(&change, request, result.cleared);
     if (refuse_running(&change, result.cleared, err) != STATUS_OK)
         return err_wrap(err, "clear");
@@ -330,8 +363,14 @@ enum status store_clear(struct store *store, const struct clear_request *request
                change_commit(&change, err) != STATUS_OK) {
         return err_wrap(err, "clear");
     }
-    *out = result;
+    *call->out = result;
     return STATUS_OK;
+}
+
+enum status store_clear(struct store *store, const struct clear_request *request,
+                        struct arena *arena, struct clear_result *out, struct err *err)
+{
+    return store_repeat(store, clear_once, &(struct clear_call){request, arena, out}, err);
 }
 
 /* --- mark ------------------------------------------------------------------------------------ */
@@ -430,12 +469,18 @@ static enum status apply_mark(struct change *change, const struct mark_request *
     return STATUS_OK;
 }
 
-enum status store_mark(struct store *store, const struct mark_request *request, struct err *err)
+static enum status mark_once(struct store *store, const void *context, struct err *err)
 {
+    const struct mark_request *request = context;
     CHECK(task_state_is_final(request->state));
     CLEANUP(change_fini) struct change change;
     if (change_begin(&change, store, request->run, request->actor, err) != STATUS_OK ||
         apply_mark(&change, request, err) != STATUS_OK || change_commit(&change, err) != STATUS_OK)
         return err_wrap(err, "mark");
     return STATUS_OK;
+}
+
+enum status store_mark(struct store *store, const struct mark_request *request, struct err *err)
+{
+    return store_repeat(store, mark_once, request, err);
 }

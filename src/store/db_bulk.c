@@ -72,7 +72,7 @@ static void bind_cell(struct db_stmt *stmt, int index, const struct db_cell *cel
     else if (cell->letter == 'b')
         driver->bind_blob(stmt, index, cell->bytes, cell->size);
     else
-        driver->bind_null(stmt, index);
+        driver->bind_null(stmt, index, 'n');
 }
 
 static enum status run_one_by_one(struct db *db, const struct db_bulk *bulk, int64_t expected,
@@ -91,7 +91,7 @@ static enum status run_one_by_one(struct db *db, const struct db_bulk *bulk, int
         changes += db->changes;
     }
     if (expected != DB_ANY_CHANGES && changes != expected)
-        return err_set(err, STATUS_CONFLICT, "a %s was changed meanwhile", bulk->form->what);
+        return err_set(err, STATUS_BUSY, "a %s was changed meanwhile", bulk->form->what);
     return STATUS_OK;
 }
 

@@ -32,7 +32,7 @@ store_dead_each(struct store *store, const struct dead_filter *filter,
                 void *context, struct err *err);
 NODISCARD enum status store_dead_load(struct store *store, struct arena *arena, int64_t task,
                                       struct dead_info *out, struct err *err);
-/* Let it run again, in a new generation, and forget the letter. */
+/* Let it run again, in a new generation, and forget the letter. STATUS_CONFLICT: it runs. */
 NODISCARD enum status store_dead_requeue(struct store *store, int64_t task, const char *actor,
                                          struct err *err);
 /* Forget letters; what they tell of stays as it is. */

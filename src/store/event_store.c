@@ -36,3 +36,15 @@ enum status store_event_each(struct store *store, const struct event_range *rang
     }
     return status;
 }
+
+static const char EVENT_ADD[] =
+    "INSERT INTO event (at_us, kind, actor, data) VALUES ($1, $2, $3, $4)";
+
+enum status store_tell(struct store *store, enum event_kind kind, const char *actor,
+                       const char *data, struct err *err)
+{
+    if (db_do(store->db, err, EVENT_ADD, "iitt", store_now_us(store), (int64_t)kind, actor, data) !=
+        STATUS_OK)
+        return err_wrap(err, "write an event");
+    return STATUS_OK;
+}

@@ -1,43 +1,233 @@
 #include "store/host.h"
 
+#include "base/check.h"
+#include "base/str.h"
+#include "model/event_kind.h"
+#include "store/channel.h"
 #include "store/store_priv.h"
 
 static const char HOST_INSERT[] =
-    "INSERT INTO host (id, maker, name, pid, boot, kind, slots, started_at_us)"
-    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    "INSERT INTO host (id, maker, name, pid, boot, kind, slots, started_at_us, version, machine,"
+    " roles, labels, queues, lease_ms, renewed_at_us, lease_until_us)"
+    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $8, $15)";
 static const char HOST_END[] =
-    "UPDATE host SET ended_at_us = $2 WHERE id = $1 AND ended_at_us IS NULL";
-static const char HOST_LIST[] =
-    "SELECT h.id, h.name, h.kind, h.pid, h.slots, h.started_at_us, h.ended_at_us,"
-    " (SELECT count(*) FROM running r WHERE r.host = h.id) FROM host h"
-    " WHERE $1 = 1 OR h.ended_at_us IS NULL ORDER BY h.id DESC";
-static const char HOST_OF_RUN[] =
-    "SELECT DISTINCT r.host FROM running r JOIN task t ON t.id = r.task"
-    " WHERE t.run = $1";
+    "UPDATE host SET ended_at_us = $2, fate = $3 WHERE id = $1 AND ended_at_us IS NULL";
+static const char HOST_RESUME[] =
+    "UPDATE host SET pid = $2, boot = $3, slots = $4, version = $5, machine = $6, roles = $7,"
+    " labels = $8, queues = $9, lease_ms = $10, renewed_at_us = $11, lease_until_us = $12"
+    " WHERE id = $1 AND ended_at_us IS NULL";
+/* Leases are only ever compared by the clock of the database. */
+static const char HOST_RENEW[] =
+    "UPDATE host SET renewed_at_us = $2, lease_until_us = $2 + lease_ms * 1000"
+    " WHERE id = $1 AND ended_at_us IS NULL";
+static const char HOST_NAMESAKES[] =
+    "SELECT id, lease_until_us, renewed_at_us FROM host"
+    " WHERE name = $1 AND lease_ms > 0 AND ended_at_us IS NULL ORDER BY id";
+static const char PULSE[] =
+    "SELECT (SELECT draining FROM host WHERE id = $1),"
+    " (SELECT count(*) FROM host WHERE ended_at_us IS NULL AND lease_until_us > $2),"
+    " (SELECT coalesce(min(id), 0) FROM host WHERE ended_at_us IS NULL AND lease_until_us > $2"
+    " AND kind = 'daemon'),"
+    " (SELECT count(*) FROM host h WHERE h.lease_ms > 0 AND ((h.ended_at_us IS NULL"
+    " AND h.lease_until_us <= $2) OR (h.ended_at_us IS NOT NULL AND EXISTS"
+    " (SELECT 1 FROM running r WHERE r.host = h.id))))";
+static const char DRAIN[] = "UPDATE host SET draining = $2 WHERE id = $1 AND ended_at_us IS NULL";
+static const char HOST_EVENT[] =
+    "INSERT INTO event (at_us, kind, actor, data) VALUES ($1, $2, $3, $4)";
+
+static const char *text_of(const char *text)
+{
+    return text != NULL ? text : "";
+}
+
+/* --- coming and going ------------------------------------------------------------------------ */
+
+static enum status end_namesakes(struct store *store, const struct host_request *request,
+                                 int64_t now_us, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    enum status status = db_query(store->db, &stmt, err, HOST_NAMESAKES, "t", request->name);
+    while (status == STATUS_OK && db_next(stmt, &status, err)) {
+        if (db_int(stmt, 1) > now_us) {
+            int64_t seconds = (now_us - db_int(stmt, 2)) / 1000000;
+            db_reset(stmt);
+            return err_set(err, STATUS_CONFLICT,
+                           "a host named '%s' is alive in this fleet (renewed %lld s ago); give "
+                           "this one another name with --host-name, or wait for its lease to end",
+                           request->name, (long long)seconds);
+        }
+        status = db_later(store->db, err, HOST_END, "iit", db_int(stmt, 0), now_us, "lost");
+    }
+    return status;
+}
+
+static enum status add_once(struct store *store, const struct host_request *request, int64_t *id,
+                            struct err *err)
+{
+    CLEANUP(db_endp) struct db *db = store->db;
+    if (db_begin(db, err) != STATUS_OK)
+        return err->code;
+    int64_t now_us = store_now_us(store);
+    *id = id_next(&store->ids, now_us);
+    if (request->lease_ms > 0 && end_namesakes(store, request, now_us, err) != STATUS_OK)
+        return err->code;
+    if (db_do(db, err, HOST_INSERT,
+              "iititti"
+              "itttttii",
+              *id, (int64_t)store->ids.maker, request->name, request->pid, text_of(request->boot),
+              request->kind, request->slots, now_us, text_of(request->version),
+              text_of(request->machine), text_of(request->roles), text_of(request->labels),
+              text_of(request->queues), request->lease_ms,
+              now_us + request->lease_ms * 1000) != STATUS_OK)
+        return err->code;
+    return db_commit(db, err);
+}
 
 enum status store_host_add(struct store *store, const struct host_request *request, int64_t *out_id,
                            struct err *err)
 {
-    CLEANUP(db_endp) struct db *db = store->db;
-    int64_t now_us = store->now_us();
-    int64_t id = id_next(&store->ids, now_us);
-    if (db_begin(db, err) != STATUS_OK ||
-        db_do(db, err, HOST_INSERT, "iitittii", id, (int64_t)store->ids.maker, request->name,
-              request->pid, request->boot, request->kind, request->slots, now_us) != STATUS_OK ||
-        db_commit(db, err) != STATUS_OK)
+    int64_t id = 0;
+    if (add_once(store, request, &id, err) != STATUS_OK)
         return err_wrap(err, "register this host");
     *out_id = id;
     return STATUS_OK;
+}
+
+enum status store_host_resume(struct store *store, int64_t id, const struct host_request *request,
+                              struct err *err)
+{
+    CLEANUP(db_endp) struct db *db = store->db;
+    if (db_begin(db, err) != STATUS_OK)
+        return err_wrap(err, "resume host %lld", (long long)id);
+    int64_t now_us = store_now_us(store);
+    if (db_do(db, err, HOST_RESUME,
+              "iitittttt"
+              "iii",
+              id, request->pid, text_of(request->boot), request->slots, text_of(request->version),
+              text_of(request->machine), text_of(request->roles), text_of(request->labels),
+              text_of(request->queues), request->lease_ms, now_us,
+              now_us + request->lease_ms * 1000) != STATUS_OK)
+        return err_wrap(err, "resume host %lld", (long long)id);
+    if (db_changes(db) != 1)
+        return err_set(err, STATUS_NOT_FOUND, "host %lld is not known any more", (long long)id);
+    return db_commit(db, err);
 }
 
 enum status store_host_end(struct store *store, int64_t id, struct err *err)
 {
     CLEANUP(db_endp) struct db *db = store->db;
     if (db_begin(db, err) != STATUS_OK ||
-        db_do(db, err, HOST_END, "ii", id, store->now_us()) != STATUS_OK ||
+        db_do(db, err, HOST_END, "iit", id, store_now_us(store), "left") != STATUS_OK ||
         db_commit(db, err) != STATUS_OK)
         return err_wrap(err, "take leave of the store");
     return STATUS_OK;
+}
+
+/* --- the lease ------------------------------------------------------------------------------- */
+
+static enum status read_pulse(struct store *store, int64_t id, struct host_pulse *out,
+                              struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    bool row = false;
+    if (db_query(store->db, &stmt, err, PULSE, "ii", id, store_now_us(store)) != STATUS_OK ||
+        db_step(stmt, &row, err) != STATUS_OK)
+        return err->code;
+    CHECK(row);
+    *out = (struct host_pulse){
+        .draining = db_int(stmt, 0) != 0,
+        .living = db_int(stmt, 1),
+        .leads = db_int(stmt, 2) == id,
+        .expired = db_int(stmt, 3),
+    };
+    db_reset(stmt);
+    return STATUS_OK;
+}
+
+enum status store_host_renew(struct store *store, int64_t id, struct host_pulse *out,
+                             struct err *err)
+{
+    struct host_pulse pulse = {0};
+    CLEANUP(db_endp) struct db *db = store->db;
+    if (db_begin(db, err) != STATUS_OK ||
+        db_do(db, err, HOST_RENEW, "ii", id, store_now_us(store)) != STATUS_OK)
+        return err_wrap(err, "renew the lease");
+    if (db_changes(db) != 1)
+        return err_set(err, STATUS_NOT_FOUND, "the lease of host %lld was taken", (long long)id);
+    if (read_pulse(store, id, &pulse, err) != STATUS_OK || db_commit(db, err) != STATUS_OK)
+        return err_wrap(err, "renew the lease");
+    *out = pulse;
+    return STATUS_OK;
+}
+
+static enum status set_draining(struct store *store, int64_t id, bool drain, const char *actor,
+                                struct err *err)
+{
+    struct db *db = store->db;
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    const char *data = arena_format(arena, "{\"host\":\"%lld\"}", (long long)id);
+    if (db_do(db, err, DRAIN, "ii", id, (int64_t)drain) != STATUS_OK)
+        return err->code;
+    if (db_changes(db) != 1)
+        return err_set(err, STATUS_NOT_FOUND, "there is no living host %lld", (long long)id);
+    enum event_kind kind = drain ? EVENT_HOST_DRAINED : EVENT_HOST_RESUMED;
+    if (db_do(db, err, HOST_EVENT, "iitt", store_now_us(store), (int64_t)kind, actor, data) !=
+        STATUS_OK)
+        return err->code;
+    return db_notify(db, STORE_CHANNEL_STOP, "", err);
+}
+
+enum status store_host_drain(struct store *store, int64_t id, bool drain, const char *actor,
+                             struct err *err)
+{
+    CLEANUP(db_endp) struct db *db = store->db;
+    if (db_begin(db, err) != STATUS_OK || set_draining(store, id, drain, actor, err) != STATUS_OK ||
+        db_commit(db, err) != STATUS_OK)
+        return err_wrap(err, drain ? "drain" : "resume");
+    return STATUS_OK;
+}
+
+/* --- looking --------------------------------------------------------------------------------- */
+
+static const char HOST_LIST[] =
+    "SELECT h.id, h.name, h.kind, h.pid, h.slots, h.started_at_us, h.ended_at_us,"
+    " (SELECT count(*) FROM running r WHERE r.host = h.id), h.machine, h.version, h.roles,"
+    " h.labels, h.queues, h.boot, h.fate, h.draining, h.lease_ms, h.renewed_at_us,"
+    " h.lease_until_us, (SELECT coalesce(min(o.id), 0) FROM host o WHERE o.ended_at_us IS NULL"
+    " AND o.lease_until_us > $2 AND o.kind = 'daemon') FROM host h"
+    " WHERE $1 = 1 OR h.ended_at_us IS NULL ORDER BY h.id DESC";
+static const char HOST_BY_NAME[] =
+    "SELECT id FROM host WHERE name = $1 AND ended_at_us IS NULL ORDER BY id DESC LIMIT 1";
+static const char HOST_BY_ID[] = "SELECT id FROM host WHERE id = $1";
+static const char HOST_OF_RUN[] = "SELECT DISTINCT r.host FROM running r JOIN task t"
+                                  " ON t.id = r.task WHERE t.run = $1";
+
+static struct host_info read_host(struct db_stmt *stmt, int64_t now_us)
+{
+    struct host_info info = {
+        .id = db_int(stmt, 0),
+        .name = db_text(stmt, 1),
+        .kind = db_text(stmt, 2),
+        .pid = db_int(stmt, 3),
+        .slots = db_int(stmt, 4),
+        .started_at_us = db_int(stmt, 5),
+        .ended_at_us = db_int(stmt, 6),
+        .holds = db_int(stmt, 7),
+        .machine = db_text(stmt, 8),
+        .version = db_text(stmt, 9),
+        .roles = db_text(stmt, 10),
+        .labels = db_text(stmt, 11),
+        .queues = db_text(stmt, 12),
+        .boot = db_text(stmt, 13),
+        .fate = db_text(stmt, 14),
+        .draining = db_int(stmt, 15) != 0,
+        .lease_ms = db_int(stmt, 16),
+        .renewed_at_us = db_int(stmt, 17),
+        .lease_until_us = db_int(stmt, 18),
+        .leads = db_int(stmt, 19) == db_int(stmt, 0),
+    };
+    info.has_expired = info.lease_ms > 0 && info.ended_at_us == 0 && info.lease_until_us <= now_us;
+    return info;
 }
 
 enum status store_host_each(struct store *store, bool with_ended,
@@ -46,23 +236,32 @@ enum status store_host_each(struct store *store, bool with_ended,
                             void *context, struct err *err)
 {
     struct db_stmt *stmt = NULL;
-    enum status status = db_query(store->db, &stmt, err, HOST_LIST, "i", (int64_t)with_ended);
+    int64_t now_us = store_now_us(store);
+    enum status status =
+        db_query(store->db, &stmt, err, HOST_LIST, "ii", (int64_t)with_ended, now_us);
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
-        struct host_info info = {
-            .id = db_int(stmt, 0),
-            .name = db_text(stmt, 1),
-            .kind = db_text(stmt, 2),
-            .pid = db_int(stmt, 3),
-            .slots = db_int(stmt, 4),
-            .started_at_us = db_int(stmt, 5),
-            .ended_at_us = db_int(stmt, 6),
-            .holds = db_int(stmt, 7),
-        };
+        struct host_info info = read_host(stmt, now_us);
         status = each(context, &info, err);
         if (status != STATUS_OK)
             db_reset(stmt);
     }
     return status;
+}
+
+enum status store_host_find(struct store *store, const char *text, int64_t *out_id, struct err *err)
+{
+    int64_t id = 0;
+    int64_t found = 0;
+    if (str_parse_i64(text, 1, INT64_MAX, &id) &&
+        db_get_int(store->db, 0, &found, err, HOST_BY_ID, "i", id) != STATUS_OK)
+        return err->code;
+    if (found == 0 && db_get_int(store->db, 0, &found, err, HOST_BY_NAME, "t", text) != STATUS_OK)
+        return err->code;
+    if (found == 0)
+        return err_set(err, STATUS_NOT_FOUND,
+                       "there is no host '%s'; `eider hosts list` shows them", text);
+    *out_id = found;
+    return STATUS_OK;
 }
 
 enum status store_host_of_run(struct store *store, int64_t run,

@@ -24,9 +24,8 @@ struct host_request {
 };
 
 /*
- * STATUS_CONFLICT: a living host of the fleet has this name. One with the same name whose lease
- * has run out, or that runs on this boot of this machine with a pid that is gone, is ended first,
- * as lost.
+ * STATUS_CONFLICT: a living host of the fleet has this name. One whose lease has run out is ended
+ * first, as lost.
  */
 NODISCARD enum status store_host_add(struct store *store, const struct host_request *request,
                                      int64_t *out_id, struct err *err);

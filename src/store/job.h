@@ -27,6 +27,9 @@ struct job_request {
     const char *actor;
 };
 
+/* The value of an outcome that becomes the job's result. */
+#define JOB_RESULT_KEY "result"
+
 struct job_created {
     int64_t id;
     bool existed; /* by its dedupe key; nothing was made */
@@ -73,10 +76,16 @@ struct job_info {
     int64_t ended_at_us;
     const char *result;
     const char *error;
-    bool is_dead; /* lies among the dead letters */
+    int64_t updated_at_us; /* the last thing that happened to it */
+    bool cancel_asked;     /* while it runs: its owner is to end the attempt */
+    bool is_dead;          /* lies among the dead letters */
 };
 
 const char *job_status_name(enum task_state state);
+/* False when no job is ever called so. */
+NODISCARD bool job_status_is_known(const char *name);
+/* The i-th name, each once; NULL after the last. */
+const char *job_status_at(size_t i);
 
 struct job_filter {
     const char *queue;  /* NULL: any */
@@ -105,6 +114,16 @@ NODISCARD enum status store_job_retry(struct store *store, int64_t id, const cha
 /* Another time for one that waits. STATUS_CONFLICT: it runs or is over. */
 NODISCARD enum status store_job_reschedule(struct store *store, int64_t id, int64_t run_after_us,
                                            const char *actor, struct err *err);
-/* Remove jobs that are over and older, at most `limit`; how many went. */
-NODISCARD enum status store_job_purge(struct store *store, const struct job_filter *filter,
-                                      int64_t ended_before_us, int64_t *out_count, struct err *err);
+
+struct job_purge {
+    struct job_filter filter; /* `before` and `limit` included */
+    int64_t ended_before_us;
+    bool dry_run;
+    const char *actor;
+    void (*each)(void *context, int64_t job); /* told of every one, before the commit; or NULL */
+    void *context;
+};
+
+/* Remove jobs that are over, except those among the dead letters; how many went. */
+NODISCARD enum status store_job_purge(struct store *store, const struct job_purge *purge,
+                                      int64_t *out_count, struct err *err);

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/rng.h"
+#include "store/job.h"
 #include "store/outcome_priv.h"
 
 enum { CHANCE_STEPS = 1 << 20 };
@@ -22,20 +23,28 @@ static bool is_current(const struct task_row *task, const struct outcome *outcom
            memcmp(&task->nonce, &outcome->nonce, sizeof task->nonce) == 0;
 }
 
-static const char VALUE_SAVE[] =
-    "INSERT INTO value (task, key, json, bytes) VALUES ($1, $2, $3, $4)"
-    " ON CONFLICT (task, key) DO UPDATE SET json = excluded.json,"
-    " bytes = excluded.bytes";
-
-static enum status save_values(struct work *work, const struct outcome *outcome, struct err *err)
+static void save_values(struct work *work, const struct outcome *outcome)
 {
     for (size_t i = 0; i < outcome->values_count; i++) {
         const struct outcome_value *value = &outcome->values[i];
-        if (db_do(work->db, err, VALUE_SAVE, "itti", outcome->task, value->key, value->json,
-                  value->bytes) != STATUS_OK)
-            return err_wrap(err, "save value '%s'", value->key);
+        db_bulk_add(&work->saver.bulks[SAVER_VALUE], outcome->task, value->key, value->json,
+                    value->bytes);
     }
-    return STATUS_OK;
+}
+
+/* A job keeps its result and its last error with itself. */
+static void save_job_end(struct work *work, const struct task_row *task,
+                         const struct outcome *outcome, enum task_state state)
+{
+    if (state == TASK_SUCCESS) {
+        for (size_t i = 0; i < outcome->values_count; i++)
+            if (strcmp(outcome->values[i].key, JOB_RESULT_KEY) == 0)
+                db_bulk_add(&work->saver.bulks[SAVER_JOB_RESULT], task->id,
+                            outcome->values[i].json);
+    } else if (state == TASK_FAILED || state == TASK_UP_FOR_RETRY) {
+        const char *error = task->detail != NULL ? task->detail : reason_name(task->reason);
+        db_bulk_add(&work->saver.bulks[SAVER_JOB_ERROR], task->id, error);
+    }
 }
 
 static void note_usage(struct work *work, struct task_row *task, const struct outcome *outcome)
@@ -62,9 +71,9 @@ static enum status wait_for_retry(struct work *work, struct run_row *run, struct
     task->state = TASK_UP_FOR_RETRY;
     task->failures++;
     task->due_at_us = work->now_us + delay_ms * 1000;
-    if (task_row_keep_attempt(work->db, task, TASK_FAILED, err) != STATUS_OK ||
-        work_event(work, EVENT_TASK_RETRY, run, task, NULL, err) != STATUS_OK)
+    if (task_row_keep_attempt(work->db, task, TASK_FAILED, err) != STATUS_OK)
         return err->code;
+    work_event(work, EVENT_TASK_RETRY, run, task, NULL);
     task->host = 0;
     return STATUS_OK;
 }
@@ -75,15 +84,16 @@ static enum status end_attempt(struct work *work, struct run_row *run, struct ta
     struct attempt_verdict verdict =
         attempt_decide(task_row_def(run, task), task->failures, &outcome->end, draw_chance());
     note_usage(work, task, outcome);
-    bool is_main = !task_row_def(run, task)->is_finally;
-    if (verdict.state == TASK_UP_FOR_RETRY && run->cancel_asked != CANCEL_NONE && is_main)
+    if (verdict.state == TASK_UP_FOR_RETRY && work_is_stopping(run, task))
         verdict.state = TASK_CANCELLED;
+    if (work_is_job(task))
+        save_job_end(work, task, outcome, verdict.state);
     if (verdict.state == TASK_UP_FOR_RETRY)
         return wait_for_retry(work, run, task, verdict.delay_ms, err);
 
     bool shows_values = verdict.state == TASK_SUCCESS || verdict.state == TASK_SKIPPED;
-    if (shows_values && save_values(work, outcome, err) != STATUS_OK)
-        return err->code;
+    if (shows_values && !work_is_job(task))
+        save_values(work, outcome);
     if (verdict.state == TASK_SUCCESS && outcome->is_choice &&
         work_skip_unchosen(work, run, task, outcome->chosen, outcome->chosen_count, err) !=
             STATUS_OK)
@@ -98,9 +108,9 @@ static enum status expand(struct work *work, struct run_row *run, struct task_ro
 {
     int64_t count = outcome->instances;
     CHECK(count >= 1);
-    if (store_take_task_ids(work->store, run->id, count, &task->instance_base, err) != STATUS_OK ||
-        save_values(work, outcome, err) != STATUS_OK)
+    if (store_take_task_ids(work->store, run->id, count, &task->instance_base, err) != STATUS_OK)
         return err->code;
+    save_values(work, outcome);
     note_usage(work, task, outcome);
     task->reason = REASON_NONE;
     task->ended_at_us = 0;
@@ -122,7 +132,8 @@ static enum status expand(struct work *work, struct run_row *run, struct task_ro
     }
     if (run->cancel_asked != CANCEL_NONE && !def->is_finally)
         return work_drop_uninserted(work, run, task, err);
-    return work_event(work, EVENT_TASK_EXPANDED, run, task, NULL, err);
+    work_event(work, EVENT_TASK_EXPANDED, run, task, NULL);
+    return STATUS_OK;
 }
 
 static enum status hand_back(struct work *work, struct run_row *run, struct task_row *task,
@@ -130,11 +141,11 @@ static enum status hand_back(struct work *work, struct run_row *run, struct task
 {
     task->host = 0;
     task->dirty = true;
-    if (run->cancel_asked != CANCEL_NONE && !task_row_def(run, task)->is_finally)
+    if (work_is_stopping(run, task))
         return work_end_task(work, run, task,
                              (struct ending){TASK_CANCELLED, REASON_CANCELLED, NULL}, err);
-    if (work_event(work, EVENT_TASK_RETURNED, run, task, NULL, err) != STATUS_OK ||
-        task_row_keep_attempt(work->db, task, TASK_NONE, err) != STATUS_OK)
+    work_event(work, EVENT_TASK_RETURNED, run, task, NULL);
+    if (task_row_keep_attempt(work->db, task, TASK_NONE, err) != STATUS_OK)
         return err->code;
     task->state = TASK_QUEUED;
     return STATUS_OK;
@@ -153,6 +164,9 @@ enum status outcome_apply(struct work *work, const struct outcome *outcome, bool
     if (work_run(work, task->run, &run, err) != STATUS_OK)
         return err->code;
     *out_accepted = true;
+    /* The claim could not tell so, because somebody else held the run's row then. */
+    if (run->state == RUN_QUEUED)
+        work_start_run(run, task->started_at_us);
     if (outcome->kind == OUTCOME_LOST)
         return work_lose_owner(work, run, task, err);
     work_leave_slot(run);

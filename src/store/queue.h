@@ -19,10 +19,11 @@ struct queue_info {
     bool paused;
     /* What is in it now. */
     int64_t pending; /* claimable */
-    int64_t delayed; /* jobs and retries that wait for their time */
+    int64_t delayed; /* jobs that wait for their time, retries included */
     int64_t running;
-    int64_t oldest_us;     /* since when its oldest claimable task waits; 0: none does */
-    int64_t served_at_us;  /* when a living host that serves it renewed last; 0: none does */
+    int64_t oldest_us; /* since when its oldest claimable task waits; 0: none does */
+    /* Of hosts with a lease; those without one are known by their locks, not to the store. */
+    int64_t served_at_us;  /* when one that serves it renewed last; 0: none does */
     int64_t serving_hosts; /* living ones that serve it */
 };
 
@@ -30,6 +31,9 @@ enum {
     QUEUE_READY_MS = 60000, /* NOT_READY when no host was there for so long */
     QUEUE_LATE_MS = 15000,  /* Late when something claimable waits for longer */
 };
+
+/* Whether a host that serves `queues` (see host.h) would take work of this queue. */
+bool queue_is_among(const char *queues, const char *name);
 
 /* By priority, then name. Texts are in the arena. */
 NODISCARD enum status store_queue_list(struct store *store, struct arena *arena,
@@ -49,7 +53,10 @@ struct queue_change {
     const char *actor;
 };
 
-/* Makes the queue when it is not there and `may_create`; else STATUS_NOT_FOUND. */
+/*
+ * Makes the queue when it is not there and `may_create`; else STATUS_NOT_FOUND. STATUS_INVALID: the
+ * name cannot be one, or a number is out of bounds.
+ */
 NODISCARD enum status store_queue_set(struct store *store, const struct queue_change *change,
                                       bool may_create, struct err *err);
 /* STATUS_CONFLICT: something waits or runs in it, or it is `default`. */

@@ -11,42 +11,32 @@
 #include "model/limits.h"
 #include "store/claim_priv.h"
 #include "store/control.h"
-#include "store/work.h"
+#include "store/id_list.h"
+#include "store/recover_priv.h"
 
-static const char HELD[] = "SELECT r.host, r.task FROM running r JOIN task t ON t.id = r.task"
-                           " WHERE $1 = 0 OR t.run = $1 ORDER BY r.host, r.task";
+static const char HELD[] =
+    "SELECT r.host, r.task, t.run FROM running r JOIN task t ON t.id = r.task"
+    " WHERE $1 = 0 OR t.run = $1 ORDER BY r.host, r.task";
 
-struct held {
-    int64_t host;
-    int64_t task;
-};
-
-struct held_list {
-    struct held *items;
-    size_t count;
-    size_t capacity;
-};
-
-static void held_list_fini(struct held_list *list)
+void held_list_fini(struct held_list *list)
 {
     free(list->items);
+}
+
+void held_list_add(struct held_list *list, const struct held *held)
+{
+    list->items = mem_grow(list->items, &list->capacity, list->count, sizeof *list->items);
+    list->items[list->count++] = *held;
 }
 
 static enum status list_held(struct store *store, int64_t run, struct held_list *out,
                              struct err *err)
 {
     struct db_stmt *stmt = NULL;
-    if (db_query(store->db, &stmt, err, HELD, "i", run) != STATUS_OK)
-        return err->code;
-    for (;;) {
-        bool row = false;
-        if (db_step(stmt, &row, err) != STATUS_OK)
-            return err->code;
-        if (!row)
-            return STATUS_OK;
-        out->items = mem_grow(out->items, &out->capacity, out->count, sizeof *out->items);
-        out->items[out->count++] = (struct held){db_int(stmt, 0), db_int(stmt, 1)};
-    }
+    enum status status = db_query(store->db, &stmt, err, HELD, "i", run);
+    while (status == STATUS_OK && db_next(stmt, &status, err))
+        held_list_add(out, &(struct held){db_int(stmt, 0), db_int(stmt, 1), db_int(stmt, 2)});
+    return status;
 }
 
 enum status work_lose_owner(struct work *work, struct run_row *run, struct task_row *task,
@@ -58,7 +48,7 @@ enum status work_lose_owner(struct work *work, struct run_row *run, struct task_
     task->detail = "the process that ran it is gone";
     task->ended_at_us = work->now_us;
     task->dirty = true;
-    if (run->cancel_asked != CANCEL_NONE && !task_row_def(run, task)->is_finally)
+    if (work_is_stopping(run, task))
         return work_end_task(work, run, task,
                              (struct ending){TASK_CANCELLED, REASON_CANCELLED, NULL}, err);
     if (task->losses >= LIMIT_OWNER_LOSSES)
@@ -66,8 +56,8 @@ enum status work_lose_owner(struct work *work, struct run_row *run, struct task_
             work, run, task,
             (struct ending){TASK_FAILED, REASON_LOST_OWNER, "lost its owner too often; put aside"},
             err);
-    if (work_event(work, EVENT_TASK_LOST, run, task, NULL, err) != STATUS_OK ||
-        task_row_keep_attempt(work->db, task, TASK_FAILED, err) != STATUS_OK)
+    work_event(work, EVENT_TASK_LOST, run, task, NULL);
+    if (task_row_keep_attempt(work->db, task, TASK_FAILED, err) != STATUS_OK)
         return err->code;
     task->host = 0;
     task->ended_at_us = 0;
@@ -75,23 +65,37 @@ enum status work_lose_owner(struct work *work, struct run_row *run, struct task_
     return STATUS_OK;
 }
 
-static enum status take_back(struct work *work, int64_t host, int64_t id, struct err *err)
+static enum status take_back(struct work *work, const struct held *held, struct err *err)
 {
     struct task_row *task = NULL;
     struct run_row *run = NULL;
-    if (work_task(work, id, &task, err) != STATUS_OK ||
+    if (work_task(work, held->task, &task, err) != STATUS_OK ||
         work_run(work, task->run, &run, err) != STATUS_OK)
         return err->code;
-    if (task->state != TASK_RUNNING || task->host != host)
+    if (task->state != TASK_RUNNING || task->host != held->host)
         return STATUS_OK;
     return work_lose_owner(work, run, task, err);
 }
 
-static enum status take_back_all(struct work *work, const struct held_list *held, const bool *lost,
-                                 struct err *err)
+static enum status fetch(struct work *work, const struct held *items, size_t count, struct err *err)
 {
-    for (size_t i = 0; i < held->count; i++)
-        if (lost[i] && take_back(work, held->items[i].host, held->items[i].task, err) != STATUS_OK)
+    CLEANUP(id_list_fini) struct id_list runs = {0};
+    CLEANUP(id_list_fini) struct id_list tasks = {0};
+    for (size_t i = 0; i < count; i++) {
+        id_list_add(&runs, items[i].run);
+        id_list_add(&tasks, items[i].task);
+    }
+    if (work_fetch_runs(work, runs.items, runs.count, err) != STATUS_OK)
+        return err->code;
+    return work_fetch_tasks(work, tasks.items, tasks.count, err);
+}
+
+enum status recover_held(struct work *work, const struct held *items, size_t count, struct err *err)
+{
+    if (fetch(work, items, count, err) != STATUS_OK)
+        return err->code;
+    for (size_t i = 0; i < count; i++)
+        if (take_back(work, &items[i], err) != STATUS_OK)
             return err->code;
     /* The dead made room for tasks that their run's limits hold. */
     if (work_settle(work, err) != STATUS_OK || claim_open_gates(work, err) != STATUS_OK)
@@ -99,31 +103,35 @@ static enum status take_back_all(struct work *work, const struct held_list *held
     return work_save(work, err);
 }
 
+static enum status recover_once(struct store *store, const struct held_list *lost, struct err *err)
+{
+    CLEANUP(db_endp) struct db *db = store->db;
+    if (db_begin(db, err) != STATUS_OK)
+        return err->code;
+    struct work work;
+    work_init(&work, store, NULL);
+    enum status status = recover_held(&work, lost->items, lost->count, err);
+    work_fini(&work);
+    return status == STATUS_OK ? db_commit(db, err) : status;
+}
+
 enum status store_recover(struct store *store, int64_t run,
                           bool (*is_alive)(void *context, int64_t host), void *context,
                           int64_t *out_lost, struct err *err)
 {
     CLEANUP(held_list_fini) struct held_list held = {0};
+    CLEANUP(held_list_fini) struct held_list lost = {0};
     if (list_held(store, run, &held, err) != STATUS_OK)
         return err_wrap(err, "look for lost tasks");
-    CLEANUP(mem_freep) bool *lost = mem_zalloc(held.count, sizeof *lost);
-    int64_t count = 0;
+    bool alive = true;
     for (size_t i = 0; i < held.count; i++) {
-        bool same_host = i > 0 && held.items[i].host == held.items[i - 1].host;
-        lost[i] = same_host ? lost[i - 1] : !is_alive(context, held.items[i].host);
-        count += lost[i];
+        if (i == 0 || held.items[i].host != held.items[i - 1].host)
+            alive = is_alive(context, held.items[i].host);
+        if (!alive)
+            held_list_add(&lost, &held.items[i]);
     }
-    if (count > 0) {
-        CLEANUP(db_endp) struct db *db = store->db;
-        if (db_begin(db, err) != STATUS_OK)
-            return err_wrap(err, "take back lost tasks");
-        struct work work;
-        work_init(&work, store, NULL);
-        enum status status = take_back_all(&work, &held, lost, err);
-        work_fini(&work);
-        if (status != STATUS_OK || db_commit(db, err) != STATUS_OK)
-            return err_wrap(err, "take back lost tasks");
-    }
-    *out_lost = count;
+    if (lost.count > 0 && recover_once(store, &lost, err) != STATUS_OK)
+        return err_wrap(err, "take back lost tasks");
+    *out_lost = (int64_t)lost.count;
     return STATUS_OK;
 }

@@ -1,11 +1,9 @@
 #pragma once
 /*
- * rows: the hot rows of the store as plain structs, and how they are read and written.
+ * rows: the hot rows of the store as plain structs, and how they are read.
  *
- * A row remembers the state, attempt and version it was read with; saving it is
- * guarded by them. The narrow tables that index rows by state (ready, timer,
- * gate, running, expansion) follow the state and are written only here, so a row is in
- * `ready` exactly when it is queued, and so on: `store check` relies on it.
+ * A row remembers the state, attempt and version it was read with; saving it (saver.h) is
+ * guarded by them.
  *
  * Private to the store layer, except that lists hand rows out read-only.
  */
@@ -38,8 +36,11 @@ struct run_row {
     int64_t started_at_us;
     int64_t ended_at_us;
     int64_t row_version;
+    int64_t created_at_us;
 
     const struct dag *dag;
+    const int64_t *lanes; /* one per node */
+    bool locked;          /* nobody else can change it before this transaction ends */
     bool dirty;
     enum run_state read_state;
     bool finally_released; /* in this transaction or before it */
@@ -85,21 +86,40 @@ struct task_row {
     bool read_expanding;
     bool fresh;
     bool dirty;
-    bool touched; /* waits in the work set to be decided */
+    bool touched;              /* waits in the work set to be decided */
+    const struct job_row *job; /* of a job; else NULL */
     /* Of an expanded task: instances that run now, once they were counted. */
     int64_t running;
     bool has_running;
     int64_t cause; /* node of a parent that ended badly, or -1 */
 };
 
+/* The number of the run that jobs seem to belong to; there is no such row. */
+enum { RUN_OF_JOBS = 0 };
+
 enum claim_class { CLASS_PROCESS, CLASS_INLINE, CLASS_COUNT };
+
+/* What a job has instead of a run and a place in a DAG. */
+struct job_row {
+    int64_t lane;
+    int64_t rank;
+    int64_t created_at_us;
+    enum claim_class class;
+    bool cancel_asked;
+    const char *queue;
+    const char *handler;
+    const char *payload;
+    const char *namespace_;
+    struct task_def def; /* its policy */
+};
 
 /* Where a row stands in the order of claiming. */
 struct ready_key {
     int64_t scope;
     enum claim_class class;
+    int64_t lane;
     int64_t rank;
-    int64_t run;
+    int64_t age_us;
     int64_t task;
 };
 
@@ -110,16 +130,34 @@ bool task_row_is_expander(const struct run_row *run, const struct task_row *task
 
 /* STATUS_NOT_FOUND when there is no such row. */
 NODISCARD enum status run_row_load(struct db *db, int64_t id, struct run_row *out, struct err *err);
-NODISCARD enum status run_row_save(struct db *db, struct run_row *run, struct err *err);
+
+enum run_lock {
+    RUN_UNLOCKED,
+    RUN_LOCK,     /* wait for others that have it */
+    RUN_TRY_LOCK, /* leave out those that others have */
+};
+
+/*
+ * Several rows; calls `each` for those there are, in the order of their ids, which is the order of
+ * locking. Where one writer has the whole database, every row is locked.
+ */
+NODISCARD enum status run_rows_load(struct db *db, const int64_t *ids, size_t count,
+                                    enum run_lock lock,
+                                    void (*each)(void *context, const struct run_row *row),
+                                    void *context, struct err *err);
 
 NODISCARD enum status task_row_load(struct db *db, struct arena *arena, int64_t id,
                                     struct task_row *out, struct err *err);
-/* Write a row and its places in the index tables; STATUS_CONFLICT if it was changed meanwhile. */
-NODISCARD enum status task_row_save(struct db *db, const struct run_row *run, struct task_row *task,
-                                    struct err *err);
+/* Several rows, texts in the arena; those that do not exist are left out. */
+NODISCARD enum status task_rows_load(struct db *db, struct arena *arena, const int64_t *ids,
+                                     size_t count,
+                                     void (*each)(void *context, const struct task_row *row),
+                                     void *context, struct err *err);
 /* Keep the row's current attempt as a superseded one that ended in `state`. */
 NODISCARD enum status task_row_keep_attempt(struct db *db, const struct task_row *task,
                                             enum task_state state, struct err *err);
+/* A mapped task some of whose instances have no rows yet. */
+bool task_row_is_expanding(const struct task_row *task);
 
 /* Rows with first <= id < first + count, in order; `each` may stop by returning a failure. */
 NODISCARD enum status task_rows_each(struct db *db, int64_t first, int64_t count,

@@ -18,8 +18,10 @@ enum status store_run_set_note(struct store *store, int64_t run_id, const char *
     struct run_row *run = NULL;
     work_init(&work, store, actor);
     enum status status = work_run(&work, run_id, &run, err);
-    if (status == STATUS_OK)
-        status = work_event(&work, EVENT_RUN_NOTE, run, NULL, NULL, err);
+    if (status == STATUS_OK) {
+        work_event(&work, EVENT_RUN_NOTE, run, NULL, NULL);
+        status = work_save(&work, err);
+    }
     work_fini(&work);
     if (status != STATUS_OK || db_do(db, err, NOTE_SET, "it", run_id, note) != STATUS_OK ||
         db_commit(db, err) != STATUS_OK)
@@ -85,8 +87,8 @@ enum status store_run_delete(struct store *store, int64_t run_id, const char *ac
     if (!run_state_is_final(run.state))
         return err_set(err, STATUS_CONFLICT, "the run is not over; stop it first");
     if (delete_rows(db, run_id, err) != STATUS_OK ||
-        db_do(db, err, EVENT_DELETED, "iiit", store->now_us(), (int64_t)EVENT_RUN_DELETED, run_id,
-              actor) != STATUS_OK ||
+        db_do(db, err, EVENT_DELETED, "iiit", store_now_us(store), (int64_t)EVENT_RUN_DELETED,
+              run_id, actor) != STATUS_OK ||
         db_commit(db, err) != STATUS_OK)
         return err_wrap(err, "delete");
     return STATUS_OK;

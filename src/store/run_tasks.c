@@ -1,5 +1,14 @@
 #include "base/check.h"
+#include "base/mem.h"
 #include "store/run_tasks_priv.h"
+
+static enum status fetch_range(struct work *work, int64_t first, int64_t count, struct err *err)
+{
+    CLEANUP(mem_freep) int64_t *ids = mem_alloc((size_t)(count + 1) * sizeof *ids);
+    for (int64_t i = 0; i < count; i++)
+        ids[i] = first + i;
+    return work_fetch_tasks(work, ids, (size_t)count, err);
+}
 
 static enum status load_instances(struct work *work, struct run_tasks *tasks, size_t node,
                                   struct err *err)
@@ -9,14 +18,12 @@ static enum status load_instances(struct work *work, struct run_tasks *tasks, si
     if (expander->instance_base == 0)
         return STATUS_OK;
     list->items = arena_array(work->arena, (size_t)expander->inserted, sizeof(struct task_row *));
+    if (fetch_range(work, expander->instance_base, expander->inserted, err) != STATUS_OK)
+        return err->code;
     for (int64_t i = 0; i < expander->inserted; i++) {
-        struct task_row *task = NULL;
-        enum status status = work_task(work, expander->instance_base + i, &task, err);
-        if (status == STATUS_NOT_FOUND)
-            continue; /* dropped before it had a row */
-        if (status != STATUS_OK)
-            return status;
-        list->items[list->count++] = task;
+        struct task_row *task = idmap_find(work->tasks, expander->instance_base + i);
+        if (task != NULL) /* else it was dropped before it had a row */
+            list->items[list->count++] = task;
     }
     return STATUS_OK;
 }
@@ -30,6 +37,8 @@ enum status run_tasks_load(struct work *work, int64_t run_id, struct run_tasks *
     size_t count = tasks.run->dag->tasks_count;
     tasks.nodes = arena_array(work->arena, count, sizeof(struct task_row *));
     tasks.instances = arena_array(work->arena, count, sizeof(struct instances));
+    if (fetch_range(work, tasks.run->first_task, (int64_t)count, err) != STATUS_OK)
+        return err->code;
     for (size_t node = 0; node < count; node++)
         if (work_node(work, tasks.run, (int64_t)node, &tasks.nodes[node], err) != STATUS_OK ||
             load_instances(work, &tasks, node, err) != STATUS_OK)
@@ -60,6 +69,11 @@ static void count_parent(const struct run_tasks *tasks, size_t node, struct pare
         parent_counts_add(counts, TASK_CANCELLED, false, dropped);
 }
 
+static bool is_counted_active(const struct run_row *run, const struct task_row *task)
+{
+    return run->dag->max_active_tasks > 0 && task->state == TASK_RUNNING;
+}
+
 static void recount_node(struct run_tasks *tasks, size_t node)
 {
     struct run_row *run = tasks->run;
@@ -67,7 +81,7 @@ static void recount_node(struct run_tasks *tasks, size_t node)
     const struct task_def *def = &run->dag->tasks[node];
     int64_t *open = def->is_finally ? &run->open_finally : &run->open_main;
     *open += !task_state_is_final(task->state);
-    run->active += task->state == TASK_RUNNING;
+    run->active += is_counted_active(run, task);
     run->failures += work_counts_as_failure(run, task);
     if (task->instance_base != 0) {
         struct parent_counts counts = {0};
@@ -77,7 +91,7 @@ static void recount_node(struct run_tasks *tasks, size_t node)
         const struct instances *list = &tasks->instances[node];
         for (size_t i = 0; i < list->count; i++) {
             *open += !task_state_is_final(list->items[i]->state);
-            run->active += list->items[i]->state == TASK_RUNNING;
+            run->active += is_counted_active(run, list->items[i]);
             run->failures += work_counts_as_failure(run, list->items[i]);
         }
         if (task->state == TASK_DEFERRED)

@@ -11,6 +11,13 @@
 #include "base/str.h"
 #include "store/work.h"
 
+bool work_is_stopping(const struct run_row *run, const struct task_row *task)
+{
+    if (work_is_job(task))
+        return task->job->cancel_asked;
+    return run->cancel_asked != CANCEL_NONE && !task_row_def(run, task)->is_finally;
+}
+
 bool work_counts_as_failure(const struct run_row *run, const struct task_row *task)
 {
     const struct task_def *def = task_row_def(run, task);
@@ -31,6 +38,8 @@ static enum status count_for_dependants(struct work *work, struct run_row *run, 
                                         enum task_state state, int64_t times, struct err *err)
 {
     const struct task_def *def = &run->dag->tasks[node];
+    if (work_fetch_nodes(work, run, &def->dependants, err) != STATUS_OK)
+        return err->code;
     for (size_t i = 0; i < def->dependants.count; i++) {
         struct task_row *child = NULL;
         if (work_node(work, run, def->dependants.items[i], &child, err) != STATUS_OK)
@@ -59,6 +68,8 @@ enum status work_end_task(struct work *work, struct run_row *run, struct task_ro
     task->due_at_us = 0;
     task->host = 0;
     task->dirty = true;
+    if (work_is_job(task))
+        return STATUS_OK; /* nothing follows from it */
     (*open_counter(run, task))--;
     run->failures += work_counts_as_failure(run, task);
     run->dirty = true;
@@ -251,7 +262,7 @@ static enum status settle_run(struct work *work, struct run_row *run, struct err
 {
     CHECK(run->open_main >= 0);
     CHECK(run->open_finally >= 0);
-    if (run_state_is_final(run->state) || run->open_main > 0)
+    if (!run->locked || run_state_is_final(run->state) || run->open_main > 0)
         return STATUS_OK;
     if (run->open_finally > 0)
         return run->finally_released ? STATUS_OK : release_finally(work, run, err);

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "base/clock.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "model/dag.h"
+#include "store/lane_cache.h"
 #include "store/store_priv.h"
 
 static void format_uuid(char out[static 37])
@@ -23,8 +23,6 @@ static void format_uuid(char out[static 37])
     CHECK(length == 36);
 }
 
-static const char HAS_STORE_TABLE[] =
-    "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'store'";
 static const char SCHEMA_GET[] = "SELECT schema FROM store WHERE id = 1";
 static const char OLDEST_GET[] = "SELECT oldest_schema FROM store WHERE id = 1";
 static const char STORE_INSERT[] =
@@ -34,11 +32,11 @@ static const char SCHEMA_SET[] = "UPDATE store SET schema = $1 WHERE id = 1 AND 
 
 static enum status read_schema(struct store *store, int64_t *out_schema, struct err *err)
 {
-    int64_t tables = 0;
-    if (db_get_int(store->db, 0, &tables, err, HAS_STORE_TABLE, "") != STATUS_OK)
+    bool exists = false;
+    if (db_has_table(store->db, "store", &exists, err) != STATUS_OK)
         return err->code;
     *out_schema = 0;
-    if (tables == 0)
+    if (!exists)
         return STATUS_OK;
     int64_t oldest = 0;
     if (db_get_int(store->db, 0, out_schema, err, SCHEMA_GET, "") != STATUS_OK ||
@@ -62,7 +60,8 @@ static enum status apply_migrations(struct store *store, int64_t from, struct er
         return db_do(store->db, err, SCHEMA_SET, "i", (int64_t)STORE_SCHEMA);
     char uuid[37];
     format_uuid(uuid);
-    return db_do(store->db, err, STORE_INSERT, "tii", uuid, (int64_t)STORE_SCHEMA, store->now_us());
+    return db_do(store->db, err, STORE_INSERT, "tii", uuid, (int64_t)STORE_SCHEMA,
+                 store_now_us(store));
 }
 
 /* Look first without the write lock: nearly always there is nothing to do. */
@@ -74,7 +73,7 @@ static enum status migrate(struct store *store, struct err *err)
     if (schema >= STORE_SCHEMA)
         return STATUS_OK;
     CLEANUP(db_endp) struct db *db = store->db;
-    if (db_begin(db, err) != STATUS_OK || read_schema(store, &schema, err) != STATUS_OK)
+    if (db_begin_migration(db, err) != STATUS_OK || read_schema(store, &schema, err) != STATUS_OK)
         return err->code;
     if (schema < STORE_SCHEMA && apply_migrations(store, schema, err) != STATUS_OK)
         return err->code;
@@ -91,15 +90,21 @@ static enum status require_schema(struct store *store, struct err *err)
     return STATUS_OK;
 }
 
+void store_renew_maker(struct store *store)
+{
+    uint16_t maker = 0;
+    rng_bytes(&maker, sizeof maker);
+    store->ids.maker = maker % ID_MAKERS;
+}
+
 enum status store_open(const struct store_options *options, struct store **out, struct err *err)
 {
     CLEANUP(store_closep) struct store *store = mem_zalloc(1, sizeof *store);
-    store->now_us = options->now_us != NULL ? options->now_us : clock_wall_us;
+    store->now_us = options->now_us;
     store->dags = idmap_new();
     store->lent = idmap_new();
-    uint16_t maker = 0;
-    rng_bytes(&maker, sizeof maker);
-    store->ids.maker = maker & 0xFFF;
+    store->lane_cache = lane_cache_new();
+    store_renew_maker(store);
     if (db_open(options->url, options->mode, &store->db, err) != STATUS_OK)
         return err_wrap(err, "open the store");
     if (options->busy_timeout_ms > 0)
@@ -121,13 +126,14 @@ void store_close(struct store *store)
         dag_free(dag);
     idmap_free(store->dags);
     idmap_free(store->lent);
+    lane_cache_free(store->lane_cache);
     db_close(store->db);
     free(store);
 }
 
 int64_t store_now_us(const struct store *store)
 {
-    return store->now_us();
+    return store->now_us != NULL ? store->now_us() : db_now_us(store->db);
 }
 
 static const char DESCRIBE[] = "SELECT uuid, epoch, schema, created_at_us FROM store WHERE id = 1";

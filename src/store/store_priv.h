@@ -4,25 +4,45 @@
  */
 #include "base/id.h"
 #include "base/idmap.h"
+#include "model/event_kind.h"
 #include "store/db.h"
 #include "store/store.h"
 
 struct dag;
+struct lane_cache;
 
 struct store {
     struct db *db;
-    int64_t (*now_us)(void);
+    int64_t (*now_us)(void); /* NULL: the database's own clock */
     struct id_source ids;
     struct idmap *dags; /* version id to struct dag, for as long as the store is open */
     struct idmap *lent; /* the same, owned by somebody else */
+    struct lane_cache *lane_cache;
 };
 
 /* The DAG of a version, read once and kept; borrowed from the store. */
 NODISCARD enum status store_dag(struct store *store, int64_t version, const struct dag **out,
                                 struct err *err);
 
+/*
+ * Do it again while others come in between; `once` is a whole transaction. A database with one
+ * writer at a time is not asked twice: it has waited already.
+ */
+NODISCARD enum status store_repeat(struct store *store,
+                                   enum status (*once)(struct store *store, const void *context,
+                                                       struct err *err),
+                                   const void *context, struct err *err);
+bool store_may_repeat(const struct store *store, enum status status);
+
+/* Other ids from here on: somebody else seems to make the same ones. */
+void store_renew_maker(struct store *store);
+
 /* A run number that nobody else gets. Inside a write transaction. */
 NODISCARD enum status store_take_run_id(struct store *store, int64_t *out_id, struct err *err);
 /* The first of `count` task ids that only this run gets. Inside a write transaction. */
 NODISCARD enum status store_take_task_ids(struct store *store, int64_t run, int64_t count,
                                           int64_t *out_first, struct err *err);
+
+/* An event that is about no run or task; `data` is JSON. Inside a write transaction. */
+NODISCARD enum status store_tell(struct store *store, enum event_kind kind, const char *actor,
+                                 const char *data, struct err *err);

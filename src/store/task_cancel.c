@@ -61,9 +61,9 @@ static enum status cancel_in(struct work *work, const struct task_cancel_request
     return db_commit(work->db, err);
 }
 
-enum status store_task_cancel(struct store *store, const struct task_cancel_request *request,
-                              struct err *err)
+static enum status cancel_once(struct store *store, const void *context, struct err *err)
 {
+    const struct task_cancel_request *request = context;
     CLEANUP(db_endp) struct db *db = store->db;
     if (db_begin(db, err) != STATUS_OK)
         return err_wrap(err, "cancel");
@@ -72,4 +72,10 @@ enum status store_task_cancel(struct store *store, const struct task_cancel_requ
     enum status status = cancel_in(&work, request, err);
     work_fini(&work);
     return status == STATUS_OK ? STATUS_OK : err_wrap(err, "cancel");
+}
+
+enum status store_task_cancel(struct store *store, const struct task_cancel_request *request,
+                              struct err *err)
+{
+    return store_repeat(store, cancel_once, request, err);
 }

@@ -43,16 +43,18 @@ static const struct {
      " (SELECT 1 FROM gate g WHERE g.run = t.run AND g.task = t.id))"
      " + (SELECT count(*) FROM gate g LEFT JOIN task t ON t.id = g.task"
      " WHERE t.id IS NULL OR t.state <> 1)"},
-    {"a run counts its running tasks",
-     "SELECT count(*) FROM run r WHERE r.active <>"
+    {"a run that limits its running tasks counts them",
+     "SELECT count(*) FROM run r WHERE r.active <> 0 AND r.active <>"
      " (SELECT count(*) FROM running h JOIN task t ON t.id = h.task WHERE t.run = r.id)"},
     {"a running task has a nonce, an attempt and a host",
      "SELECT count(*) FROM task WHERE state = 3"
      " AND (nonce IS NULL OR attempt < 1 OR host IS NULL)"},
     {"every task belongs to a run",
-     "SELECT count(*) FROM task t LEFT JOIN run r ON r.id = t.run WHERE r.id IS NULL"},
+     "SELECT count(*) FROM task t LEFT JOIN run r ON r.id = t.run"
+     " LEFT JOIN job j ON j.id = t.id AND t.run = 0 WHERE r.id IS NULL AND j.id IS NULL"},
     {"every task lies in a block of its run",
-     "SELECT count(*) FROM task t WHERE NOT EXISTS (SELECT 1 FROM block b WHERE b.run = t.run"
+     "SELECT count(*) FROM task t WHERE t.run <> 0"
+     " AND NOT EXISTS (SELECT 1 FROM block b WHERE b.run = t.run"
      " AND t.id >= b.first AND t.id < b.first + b.count)"},
     /* Instances without rows are unfinished as well. */
     {"a run counts its unfinished tasks",
@@ -112,7 +114,7 @@ static enum status raise_epoch(struct store *store, struct err *err)
 {
     CLEANUP(db_endp) struct db *db = store->db;
     if (db_begin(db, err) != STATUS_OK || db_do(db, err, EPOCH_RAISE, "") != STATUS_OK ||
-        db_do(db, err, EVENT_RESTORED, "ii", store->now_us(), (int64_t)EVENT_STORE_RESTORED) !=
+        db_do(db, err, EVENT_RESTORED, "ii", store_now_us(store), (int64_t)EVENT_STORE_RESTORED) !=
             STATUS_OK ||
         db_commit(db, err) != STATUS_OK)
         return err->code;

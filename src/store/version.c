@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "model/dag_read.h"
 #include "model/dag_write.h"
+#include "store/lane_priv.h"
 #include "store/store_priv.h"
 
 /* --- saving ---------------------------------------------------------------------------------- */
@@ -79,7 +80,7 @@ static enum status insert_version(struct store *store, const struct dag *dag,
     (void)dag_hash(dag, hash);
     CLEANUP(json_decrefp) json_t *tree = dag_write(dag);
     CLEANUP(mem_freep) char *canonical = json_format(tree);
-    int64_t now_us = store->now_us();
+    int64_t now_us = store_now_us(store);
     int64_t last = 0;
     if (db_get_int(store->db, 0, &last, err, VERSION_NUMBER, "i", ref->dag_key) != STATUS_OK)
         return err->code;
@@ -101,7 +102,7 @@ static enum status save(struct store *store, const struct dag *dag,
     if (find_dag(store, dag->id, &ref->dag_key, &newest, err) != STATUS_OK)
         return err->code;
     bool is_new_dag = ref->dag_key == 0;
-    int64_t now_us = store->now_us();
+    int64_t now_us = store_now_us(store);
     if (is_new_dag)
         ref->dag_key = id_next(&store->ids, now_us);
     else if (find_version(store, hash, source, ref, &same_text, err) != STATUS_OK)
@@ -132,7 +133,7 @@ enum status store_version_save(struct store *store, const struct dag *dag,
     CLEANUP(db_endp) struct db *db = store->db;
     struct version_ref ref = {0};
     if (db_begin(db, err) != STATUS_OK || save(store, dag, source, &ref, err) != STATUS_OK ||
-        db_commit(db, err) != STATUS_OK)
+        lanes_ensure(store, dag, err) != STATUS_OK || db_commit(db, err) != STATUS_OK)
         return err_wrap(err, "keep the version of DAG '%s'", dag->id);
     *out = ref;
     return STATUS_OK;

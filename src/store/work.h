@@ -13,6 +13,7 @@
 #include "model/event_kind.h"
 #include "store/advance.h"
 #include "store/rows.h"
+#include "store/saver.h"
 #include "store/store_priv.h"
 
 struct task_list {
@@ -39,10 +40,28 @@ struct work {
     struct run_list run_rows; /* every run row */
     struct task_list touched; /* to be decided */
     struct task_list ready;   /* became claimable in this transaction */
+    enum run_lock lock;       /* how runs are read that are not there yet */
+    struct run_row *jobs;     /* the run that jobs seem to belong to, once one was read */
+    struct saver saver;
 };
 
+/* Inside a write transaction: reads the store's clock. */
 void work_init(struct work *work, struct store *store, const char *actor);
+/* The same without the clock, which costs a question; `now_us` is set by the caller. */
+void work_init_timeless(struct work *work, struct store *store, const char *actor);
 void work_fini(struct work *work);
+
+/* Read what is not there yet, all at once. */
+NODISCARD enum status work_fetch_runs(struct work *work, const int64_t *ids, size_t count,
+                                      struct err *err);
+NODISCARD enum status work_fetch_tasks(struct work *work, const int64_t *ids, size_t count,
+                                       struct err *err);
+/* Lock those of these runs that nobody else has locked; what was read of them is read again. */
+NODISCARD enum status work_try_lock(struct work *work, const int64_t *ids, size_t count,
+                                    struct err *err);
+/* The nodes of a list that are not there yet. */
+NODISCARD enum status work_fetch_nodes(struct work *work, const struct run_row *run,
+                                       const struct node_list *nodes, struct err *err);
 
 NODISCARD enum status work_run(struct work *work, int64_t id, struct run_row **out,
                                struct err *err);
@@ -54,7 +73,10 @@ NODISCARD enum status work_node(struct work *work, const struct run_row *run, in
 /* Take a row made by the caller into the set. */
 struct task_row *work_add(struct work *work, const struct task_row *row);
 
-/* The task does not run any more: its run has one active task less. */
+bool work_is_job(const struct task_row *task);
+/* Its first task has started. */
+void work_start_run(struct run_row *run, int64_t started_at_us);
+/* The task does not run any more: a run that limits how many do has one less. */
 void work_leave_slot(struct run_row *run);
 /* How many more tasks of the run may run now. */
 int64_t work_run_room(const struct run_row *run);
@@ -88,6 +110,8 @@ NODISCARD enum status work_drop_uninserted(struct work *work, struct run_row *ru
 NODISCARD enum status work_lose_owner(struct work *work, struct run_row *run, struct task_row *task,
                                       struct err *err);
 
+/* Somebody asked it to stop: it must not run again. */
+bool work_is_stopping(const struct run_row *run, const struct task_row *task);
 /* Whether the task's verdict, as it is, makes the run fail. */
 bool work_counts_as_failure(const struct run_row *run, const struct task_row *task);
 
@@ -97,5 +121,5 @@ NODISCARD enum status work_settle(struct work *work, struct err *err);
 NODISCARD enum status work_save(struct work *work, struct err *err);
 
 /* One event row. `task` may be NULL, `data` is JSON or NULL. */
-NODISCARD enum status work_event(struct work *work, enum event_kind kind, const struct run_row *run,
-                                 const struct task_row *task, const char *data, struct err *err);
+void work_event(struct work *work, enum event_kind kind, const struct run_row *run,
+                const struct task_row *task, const char *data);

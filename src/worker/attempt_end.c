@@ -180,6 +180,7 @@ void attempt_end_make(const struct attempt_facts *facts, const struct keeper_exi
 {
     *out = (struct outcome){
         .task = facts->claim->task,
+        .run = facts->claim->run,
         .attempt = facts->claim->attempt,
         .nonce = facts->claim->nonce,
         .kind = exit->kind == KEEPER_NO_RESOURCES ? OUTCOME_RETURN : OUTCOME_END,

@@ -162,6 +162,7 @@ static struct outcome plain_outcome(const struct claim *claim, enum outcome_kind
 {
     return (struct outcome){
         .task = claim->task,
+        .run = claim->run,
         .attempt = claim->attempt,
         .nonce = claim->nonce,
         .kind = kind,

@@ -16,6 +16,7 @@ static struct outcome outcome_of(const struct claim *claim)
 {
     return (struct outcome){
         .task = claim->task,
+        .run = claim->run,
         .attempt = claim->attempt,
         .nonce = claim->nonce,
         .kind = OUTCOME_END,

@@ -248,6 +248,7 @@ UNUSED static struct outcome outcome_of(const struct claim *claim, enum reason r
 {
     return (struct outcome){
         .task = claim->task,
+        .run = claim->run,
         .attempt = claim->attempt,
         .nonce = claim->nonce,
         .kind = OUTCOME_END,

@@ -183,14 +183,14 @@ Test(upkeep, each_planted_inconsistency_is_found)
 {
     static const char *const PLANTS[] = {
         "DELETE FROM ready",
-        "INSERT INTO ready VALUES (1, 0, 0, 1, 999, 'default')",
+        "INSERT INTO ready VALUES (1, 0, 1, 0, 0, 999, 1)",
         "DELETE FROM running",
-        "INSERT INTO running VALUES (7, 999)",
+        "INSERT INTO running VALUES (7, 999, 1)",
         "INSERT INTO timer VALUES (1, 5, 999)",
         "UPDATE task SET state = 8, due_at_us = 5 WHERE state = 0",
         "INSERT INTO gate VALUES (1, 0, 999)",
         "UPDATE task SET state = 1 WHERE state = 0",
-        "UPDATE run SET active = active + 1",
+        "UPDATE run SET active = active + 5",
         "UPDATE run SET open_main = open_main + 1",
         "UPDATE run SET open_finally = open_finally - 1",
         "UPDATE task SET nonce = NULL WHERE state = 3",
