@@ -205,7 +205,8 @@ def compare_task(row: h.Task, replay: Replay) -> Found:
         yield Violation("S19", f"task {row.id} has attempt {row.attempt}"
                         f"{' running' if running else ''}, events tell the end of"
                         f" {replay.attempt}", rows)
-    if row.state == RETRY and (last is None or last.kind != KIND["TASK_RETRY"]):
+    is_job = row.id in replay.joined.jobs  # one that is due later waits like a retry
+    if row.state == RETRY and not is_job and (last is None or last.kind != KIND["TASK_RETRY"]):
         yield Violation("S19", f"task {row.id} waits for a retry that no event tells of", rows)
     if last is None:
         return

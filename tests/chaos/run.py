@@ -17,6 +17,8 @@ import sys
 import time
 from collections.abc import Callable
 
+import psycopg2.errors
+
 import checker
 import dump
 import fleet as fleets
@@ -58,14 +60,16 @@ class Scene:
         self.nemesis = nemeses.Nemesis(folder, self.cluster, self.links, self.fleet, self.load)
 
     def start(self) -> None:
-        """The schema and all daemons; returns when each is known to the store."""
-        code, _ = self.load.eider("store", "migrate", "-o", "json")
-        if code != 0:
-            raise RuntimeError(f"store migrate: exit code {code}, see {self.folder}/client.err")
+        """All daemons, the first of which makes the schema; returns when the store knows each."""
         self.fleet.start()
-        wanted = set(self.fleet.daemons)
-        self.wait(lambda: wanted <= {row[0] for row in self.ask(
-            "SELECT name FROM host WHERE ended_at_us IS NULL")}, "hosts to join", WARM_SECONDS)
+        self.wait(self.is_complete, "hosts to join", WARM_SECONDS)
+
+    def is_complete(self) -> bool:
+        try:
+            names = self.ask("SELECT name FROM host WHERE ended_at_us IS NULL")
+        except psycopg2.errors.UndefinedTable:
+            return False
+        return set(self.fleet.daemons) <= {row[0] for row in names}
 
     def ask(self, sql: str) -> list[tuple[object, ...]]:
         with self.cluster.session() as cursor:
@@ -138,7 +142,9 @@ def run(options: argparse.Namespace) -> int:
         nemeses.save(folder / "schedule.jsonl", plans)
         scene.start()
         scene.load.start()
+        started = time.monotonic()
         scene.nemesis.run(plans)
+        time.sleep(max(0.0, started + options.minutes * 60 - time.monotonic()))
         scene.load.stop()
         scene.settle()
         history = scene.history()
