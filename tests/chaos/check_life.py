@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import history as h
 from check_store import final_phase, stored_ops
-from joined import Joined, Violation, is_loss
+from joined import Joined, Violation, ends_attempt, is_loss
 from product import FINAL, RUN_FINAL, STATE_NAME
 
 Found = Iterator[Violation]
@@ -142,6 +142,20 @@ def check_progress(joined: Joined) -> Found:
             since = sample
 
 
+def check_delivered(joined: Joined) -> Found:
+    """L6: the end of a process becomes a verdict soon, whoever still holds its output."""
+    bounds = joined.bounds
+    for event in joined.history.event:
+        processes = joined.by_nonce.get(event.nonce or "")
+        if not processes or not ends_attempt(event) or processes[0].end is None:
+            continue
+        waited = event.at_us - processes[0].end
+        if waited > bounds.poll + bounds.patience and not joined.faults(
+                processes[0].host, processes[0].start - bounds.lease, event.at_us):
+            yield Violation("L6", f"task {event.task} ended {waited / 1e6:.1f} s before its"
+                            " verdict", (processes[0].last_row, event))
+
+
 def check_quiet(joined: Joined) -> Found:
     """L8: at the end nothing is held, nothing runs, nothing lies about, nothing grew."""
     if healed_at(joined) is None:
@@ -158,16 +172,18 @@ def check_quiet(joined: Joined) -> Found:
         if len(seen) < 4:
             continue
         first, last = seen[len(seen) // 4], seen[-1]
-        for what, most in (("rss_kb", joined.bounds.rss_growth_kb), ("fds", joined.bounds.fd_growth)):
+        bounds = (("rss_kb", joined.bounds.rss_growth_kb), ("fds", joined.bounds.fd_growth))
+        for what, most in bounds:
             grown = last.values[what] - first.values[what]
             if grown > most:
                 yield Violation("L8", f"{host}: {what} grew by {grown}", (first, last))
 
 
-CHECKS = (check_claimed, check_detected, check_drains, check_done, check_progress, check_quiet)
+CHECKS = (check_claimed, check_detected, check_drains, check_done, check_progress, check_delivered,
+          check_quiet)
 
 
-# --- bite -----------------------------------------------------------------------------------------
+# --- bite ---------------------------------------------------------------------------------------
 
 def lost_after(joined: Joined, fault: h.Fault) -> bool:
     """Something of the host was taken back or delivered around the fault."""
@@ -204,9 +220,11 @@ BITES: dict[str, Callable[[Joined, h.Fault], bool]] = {
     "terminate": effect("terminated"),
     "cut": effect("dropped"),
     "one_way": effect("dropped"),
+    "other_way": effect("dropped"),
     "reset": effect("reset"),
     "delay": effect("delayed"),
     "swallow_commit": effect("swallowed"),
+    "lose_commit": effect("lost"),
     "disk_full": effect("refused"),
 }
 

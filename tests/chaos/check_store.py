@@ -72,7 +72,8 @@ def check_dedupe(joined: Joined) -> Found:
             yield Violation("S2", f"{len(jobs)} jobs have the key {key}", tuple(jobs))
     answered: dict[str, h.Call] = {}
     for call in final_phase(joined.history).values():
-        if call.do not in ("job", "repeat") or not call.key or call.phase != "o" or "id" not in call.reply:
+        is_answer = call.phase == "o" and "id" in call.reply
+        if call.do not in ("job", "repeat") or not call.key or not is_answer:
             continue
         first = answered.setdefault(call.key, call)
         if first.reply["id"] != call.reply["id"]:
@@ -229,7 +230,7 @@ def compare_task(row: h.Task, replay: Replay) -> Found:
 
 
 def check_runs(joined: Joined) -> Found:
-    """S14, and S19 for runs: one verdict for each time it was open, by the verdicts of its tasks."""
+    """S14, and S19 for runs: one verdict each time it was open, by the verdicts of its tasks."""
     for run in joined.history.run:
         state, ended, asked = RUN_STATE["QUEUED"], False, False
         events = joined.run_events.get(run.id, [])

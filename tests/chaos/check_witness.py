@@ -10,6 +10,7 @@ from product import KIND, REASON, STATE, STATE_NAME, Counts, Shape, decide_rule
 
 Found = Iterator[Violation]
 
+DISK_FULL = frozenset(("disk_full",))
 # Faults under which nobody is there to end the task before its lease ends.
 BLINDS_KEEPER = frozenset(("pause_both", "kill_both"))
 
@@ -251,7 +252,8 @@ def check_logs(joined: Joined) -> Found:
         owner = joined.owner.get(process.nonce)
         log = logs.get(owner) if owner else None
         if log is None:
-            if owner and process.out and process.nonce in ended and joined.history.log:
+            if owner and process.out and process.nonce in ended and joined.history.log and (
+                    not joined.faults(process.host, process.start, process.last, DISK_FULL)):
                 yield Violation("S16", f"attempt {owner} printed {process.out} lines, no log is"
                                 " stored", rows_of(process))
             continue
@@ -266,7 +268,10 @@ def check_logs(joined: Joined) -> Found:
         if process.end is not None and log.lines > process.out:
             yield Violation("S16", f"the log of attempt {owner} has {log.lines} lines, the task"
                             f" printed {process.out}", (log, *rows_of(process)))
-        if process.nonce in ended and log.lines < process.out and not log.has_gap_marker:
+        # A full disk has no room for a marker either.
+        is_full = joined.faults(process.host, process.start, process.last, DISK_FULL)
+        if process.nonce in ended and log.lines < process.out and not (
+                log.has_gap_marker or is_full):
             yield Violation("S16", f"the log of attempt {owner} has {log.lines} of {process.out}"
                             " lines", (log, *rows_of(process)))
 
@@ -294,7 +299,9 @@ def check_overlap(joined: Joined) -> Found:
     for task, earlier, later, together in overlaps(joined):
         since = later.start - 2 * bounds.lease - bounds.sweep
         covered = joined.faults(earlier.host, since, later.start, BLINDS_KEEPER)
-        if together > bounds.slack and not covered:
+        job = joined.jobs.get(task)
+        is_asked_for = job is not None and job.finish_on_lost_lease
+        if together > bounds.slack and not covered and not is_asked_for:
             yield Violation("C12", f"two processes of task {task} ran at once for"
                             f" {together / 1e6:.2f} s, and no fault explains it",
                             (*rows_of(earlier), *rows_of(later)))

@@ -62,6 +62,9 @@ def count(joined: Joined) -> dict[str, int]:
                (("o", "ok"), ("f", "refused"), ("u", "unknown"), ("i", "unanswered"))}
     counts["processes"] = len(joined.processes)
     counts["lost owners"] = sum(map(check_life.is_loss, history.event))
+    counts["daemons ended by themselves"] = sum(
+        sample.values.get("asked_us") is None and sample.values.get("code") != -9
+        for sample in history.process if sample.what == "exit")
     together = [overlap[3] for overlap in check_witness.overlaps(joined)]
     counts["overlaps"] = len(together)
     counts["longest overlap ms"] = max(together, default=0) // 1000

@@ -1,7 +1,7 @@
 """The daemons under test: each with a home, a link and a restart of its own.
 
-A daemon is known by its $HOME, FOLDER/hosts/NAME: the keeper inherits it, and so do tasks, which also
-carry EIDER_CLAIM. Nothing else is ever signalled.
+A daemon is known by its $HOME, FOLDER/hosts/NAME: the keeper inherits it, and so do tasks, which
+also carry EIDER_CLAIM. Nothing else is ever signalled.
 """
 import dataclasses
 import os

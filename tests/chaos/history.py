@@ -117,6 +117,7 @@ class Job(NamedTuple):
     retries: int
     retry_delay_ms: int
     created_at_us: int
+    finish_on_lost_lease: int
 
 
 class Host(NamedTuple):

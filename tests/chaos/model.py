@@ -128,7 +128,7 @@ class Model:
         body = {"handler": "probe", "delay_ms": delay_ms, "canary": canary}
         op = self.call("job", key, body, {"id": str(task)})
         self.history.job.append(h.Job(task, "default", "probe", json.dumps({"op": op}), key,
-                                      retries, RETRY_MS, self.now))
+                                      retries, RETRY_MS, self.now, 0))
         self.rows[task] = Row(task, 0, 0, due_us=self.now + delay_ms * 1000, xmin=self.xid,
                               retries=retries)
         self.step()

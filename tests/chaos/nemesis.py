@@ -1,7 +1,7 @@
 """Faults by a seeded schedule: made, written down, replayed, carried out, and ended.
 
-A schedule is JSON lines, each {"at_ms", "kind", "host", "ms", "value"}; host "" means the database or
-the clients. Faults of one host do not overlap, those of different hosts and the database do.
+A schedule is JSON lines, each {"at_ms", "kind", "host", "ms", "value"}; host "" means the database
+or the clients. Faults of one host do not overlap, those of different hosts and the database do.
 """
 import dataclasses
 import json
@@ -21,18 +21,20 @@ from load import Load
 from proxy import Proxies
 
 LEASE_MS = 3000
+CLIENT_POLL = 0.01
 # kind -> how long it lasts, in milliseconds
 LENGTHS = {
     "kill": (50, 1500), "kill_both": (50, 6000),
     "pause": (LEASE_MS + 500, 6000), "pause_both": (LEASE_MS + 500, 6000),
     "cut": (500, 7000), "one_way": (500, 7000), "reset": (0, 50), "delay": (500, 4000),
-    "swallow_commit": (500, 3000), "disk_full": (1000, 4000),
+    "other_way": (500, 7000), "swallow_commit": (500, 3000), "lose_commit": (500, 3000),
+    "disk_full": (1000, 4000),
     "restart": (0, 50), "restart_immediate": (0, 50), "kill_postgres": (0, 50),
-    "stop_backends": (500, 6000), "terminate": (0, 50), "kill_client": (0, 50),
+    "stop_backends": (500, 6000), "terminate": (0, 50), "kill_client": (1000, 3000),
 }
 OF_DATABASE = ("restart", "restart_immediate", "kill_postgres", "stop_backends", "terminate",
                "kill_client")
-OF_LINK = ("cut", "one_way", "reset", "delay", "swallow_commit")
+OF_LINK = ("cut", "one_way", "other_way", "reset", "delay", "swallow_commit", "lose_commit")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,8 +63,8 @@ class Amounts:
         chosen += [("pause", "pause_both")[number % 2] for number in range(self.pauses)]
         chosen += [("restart", "restart_immediate", "kill_postgres")[number % 3]
                    for number in range(self.restarts)]
-        further = ["cut", "one_way", "reset", "delay", "swallow_commit", "stop_backends",
-                   "terminate", "kill_client"] + (["disk_full"] if with_disk else [])
+        further = [*OF_LINK, "stop_backends", "terminate", "kill_client"]
+        further += ["disk_full"] if with_disk else []
         return chosen + further * self.others
 
 
@@ -200,7 +202,12 @@ class Nemesis:
             return {"terminated": self.cluster.terminate(2)}
 
     def _kill_client(self, plan: Plan) -> dict[str, Any]:
-        return {"killed": self.clients.kill_some() if self.clients else 0}
+        """Waits until somebody is just calling."""
+        killed, deadline = 0, time.monotonic() + plan.ms / 1000
+        while self.clients and not killed and time.monotonic() < deadline:
+            killed = self.clients.kill_some()
+            time.sleep(CLIENT_POLL)
+        return {"killed": killed}
 
     def _disk_full(self, plan: Plan) -> dict[str, Any]:
         daemon = self.fleet.daemons[plan.host]

@@ -47,12 +47,11 @@ static void tell(int evidence, const char *operation, long printed, long code)
     const char *home = strrchr(setting("HOME"), '/');
     char line[1024];
     int length = snprintf(
-        line, sizeof line,
-        "[\"%s\",\"%s\",%ld,%d,\"%s\",%lld,%lld,\"%s\",%ld,%ld,%ld,\"%s\"]\n", operation,
-        setting("EIDER_CLAIM"), strtol(setting("EIDER_TRY_NUMBER"), NULL, 10), (int)getpid(),
-        home != NULL ? home + 1 : "", microseconds(CLOCK_REALTIME), microseconds(CLOCK_BOOTTIME),
-        setting("EIDER_TASK_ID"), strtol(setting("EIDER_MAP_INDEX"), NULL, 10), printed, code,
-        setting("EIDER_JOB_ID"));
+        line, sizeof line, "[\"%s\",\"%s\",%ld,%d,\"%s\",%lld,%lld,\"%s\",%ld,%ld,%ld,\"%s\"]\n",
+        operation, setting("EIDER_CLAIM"), strtol(setting("EIDER_TRY_NUMBER"), NULL, 10),
+        (int)getpid(), home != NULL ? home + 1 : "", microseconds(CLOCK_REALTIME),
+        microseconds(CLOCK_BOOTTIME), setting("EIDER_TASK_ID"),
+        strtol(setting("EIDER_MAP_INDEX"), NULL, 10), printed, code, setting("EIDER_JOB_ID"));
     if (length >= (int)sizeof line || write(evidence, line, (size_t)length) != length ||
         fdatasync(evidence) != 0)
         _exit(BROKEN);

@@ -5,9 +5,11 @@ What a fault does to a host's link:
 
     cut             nothing passes either way; ends keep their connections and hear nothing
     one_way         questions pass, answers do not
+    other_way       answers pass, questions do not
     delay           every piece waits for so long
     reset           all connections are reset, now
     swallow_commit  the next answer to a COMMIT is swallowed and its connection reset
+    lose_commit     the next COMMIT itself is lost and its connection reset
 
 A cut holds what was sent, as TCP would, and delivers it when the link heals. The process is told
 what to do by JSON lines on its standard input and answers each with one line.
@@ -38,6 +40,7 @@ class Counts:
     delayed: int = 0
     reset: int = 0
     swallowed: int = 0
+    lost: int = 0  # questions to commit
 
 
 class Direction:
@@ -55,7 +58,8 @@ class Link:
         self.upstream = upstream
         self.up, self.down = Direction(), Direction()
         self.delay = 0.0
-        self.is_armed = False
+        self.is_armed = False  # swallows the next answer to a COMMIT
+        self.loses_commit = False
         self.counts = Counts()
         self.writers: set[asyncio.StreamWriter] = set()
         self.server: asyncio.Server | None = None
@@ -73,7 +77,7 @@ class Link:
             up_reader, up_writer = await asyncio.open_unix_connection(self.upstream)
             self.writers.add(up_writer)
             up_writer.write(startup)
-            pumps = [asyncio.create_task(self.pump_up(reader, up_writer)),
+            pumps = [asyncio.create_task(self.pump_up(reader, up_writer, writer)),
                      asyncio.create_task(self.pump_down(up_reader, writer))]
             await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
             for pump in pumps:
@@ -108,10 +112,16 @@ class Link:
             self.counts.dropped += 1
             await direction.open.wait()
 
-    async def pump_up(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def pump_up(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter,
+                      client: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError):
             while piece := await reader.read(PIECE):
                 await self.pass_gate(self.up)
+                if self.loses_commit and COMMITTED in piece:
+                    self.loses_commit = False
+                    self.counts.lost += 1
+                    reset(client)
+                    return
                 writer.write(piece)
                 await writer.drain()
             await self.pass_gate(self.up)
@@ -143,7 +153,7 @@ class Link:
     def apply(self, do: str, seconds: float) -> None:
         """Changes the link; `pass` heals it."""
         self.delay = seconds if do == "delay" else 0.0
-        for direction, is_open in ((self.up, do != "cut"),
+        for direction, is_open in ((self.up, do not in ("cut", "other_way")),
                                    (self.down, do not in ("cut", "one_way"))):
             if is_open:
                 direction.open.set()
@@ -152,6 +162,7 @@ class Link:
         if do == "reset":
             self.reset_all()
         self.is_armed = do == "swallow_commit"
+        self.loses_commit = do == "lose_commit"
 
 
 def reset(writer: asyncio.StreamWriter) -> None:

@@ -39,7 +39,7 @@ def is_exit_end(event: h.Event) -> bool:
         event.reason == 1)
 
 
-# --- lies: each takes a valid history and breaks it ------------------------------------------------
+# --- lies: each takes a valid history and breaks it ---------------------------------------------
 
 def lose_run(history: h.History, rng: random.Random) -> None:
     run = choose(rng, history.run, lambda run: True)
@@ -355,6 +355,12 @@ def stuck(history: h.History, rng: random.Random) -> None:
             "progress": 5, "ready": 3, "daemons": 2}))
 
 
+def slow_verdict(history: h.History, rng: random.Random) -> None:
+    event = choose(rng, history.event, is_exit_end)
+    replace(history.event, event, at_us=event.at_us + 30_000_000)
+    history.nemesis.clear()
+
+
 def leftover(history: h.History, rng: random.Random) -> None:
     history.process.append(h.Sample("left", history.event[-1].at_us, "h1", {"text": "pid 5"}))
 
@@ -394,7 +400,7 @@ LIES: list[tuple[Callable[[h.History, random.Random], None], set[str]]] = [
     (overlap, {"C12"}),
     (late_canary, {"L1"}), (late_detection, {"L2"}), (slow_drain, {"L4"}), (bad_drain, {"L4"}),
     (never_ends, {"L5"}), (late_end, {"L5"}), (silent_exit, {"L6"}), (crash, {"L6"}),
-    (stuck, {"L6"}), (leftover, {"L8"}), (leak, {"L8"}), (leak_descriptors, {"L8"}),
+    (stuck, {"L6"}), (slow_verdict, {"L6"}), (leftover, {"L8"}), (leak, {"L8"}), (leak_descriptors, {"L8"}),
 ]
 
 

@@ -4,6 +4,7 @@ import threading
 import time
 
 import psycopg2
+import psycopg2.errors
 import pytest
 
 from cluster import Cluster
@@ -94,7 +95,7 @@ def test_a_link_passes(proxies):
     assert proxies.counts("h1")["connections"] == 1
 
 
-@pytest.mark.parametrize("fault", ["cut", "one_way"])
+@pytest.mark.parametrize("fault", ["cut", "one_way", "other_way"])
 def test_a_cut_link_is_silent_and_goes_on_after_it_heals(proxies, fault):
     port = proxies.add("h1")
     connection = connect(port)
@@ -166,6 +167,20 @@ def test_the_answer_to_a_commit_is_swallowed_and_the_commit_happened(cluster, pr
     assert ask(connect(port)) == 42, "only one answer is swallowed"
     with cluster.session(user="eider") as cursor:
         cursor.execute("DROP TABLE unknown")
+
+
+def test_a_lost_commit_did_not_happen(cluster, proxies):
+    port = proxies.add("h1")
+    connection = connect(port)
+    connection.autocommit = False
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE never AS SELECT 1 AS one")
+    proxies.tell("h1", "lose_commit")
+    with pytest.raises(psycopg2.Error):
+        connection.commit()
+    assert proxies.counts("h1")["lost"] == 1
+    with cluster.session(user="eider") as cursor, pytest.raises(psycopg2.errors.UndefinedTable):
+        cursor.execute("SELECT * FROM never")
 
 
 def test_a_restart_of_the_database_is_seen_by_the_link(cluster, proxies):
