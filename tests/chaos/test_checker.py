@@ -400,7 +400,8 @@ LIES: list[tuple[Callable[[h.History, random.Random], None], set[str]]] = [
     (overlap, {"C12"}),
     (late_canary, {"L1"}), (late_detection, {"L2"}), (slow_drain, {"L4"}), (bad_drain, {"L4"}),
     (never_ends, {"L5"}), (late_end, {"L5"}), (silent_exit, {"L6"}), (crash, {"L6"}),
-    (stuck, {"L6"}), (slow_verdict, {"L6"}), (leftover, {"L8"}), (leak, {"L8"}), (leak_descriptors, {"L8"}),
+    (stuck, {"L6"}), (slow_verdict, {"L6"}),
+    (leftover, {"L8"}), (leak, {"L8"}), (leak_descriptors, {"L8"}),
 ]
 
 
