@@ -345,6 +345,19 @@ bool process_wait(int pidfd, int64_t timeout_ms, struct process_end *out)
     }
 }
 
+bool process_wait_gone(int pidfd, int64_t timeout_ms)
+{
+    int64_t end_us = clock_mono_us() + timeout_ms * 1000;
+    for (;;) {
+        int64_t left_ms = (end_us - clock_mono_us() + 999) / 1000;
+        struct pollfd watch = {.fd = pidfd, .events = POLLIN};
+        if (poll(&watch, 1, (int)MAX(MIN(left_ms, (int64_t)60000), (int64_t)0)) > 0)
+            return true;
+        if (left_ms <= 0)
+            return false;
+    }
+}
+
 uint64_t process_ignored_signals(void)
 {
     /* SIGKILL cannot be ignored: its bit tells that the others are known. */
@@ -357,6 +370,18 @@ uint64_t process_ignored_signals(void)
             ignored |= UINT64_C(1) << (signo - 1);
     }
     return ignored;
+}
+
+enum status process_detach(struct err *err)
+{
+    /* The leader of a group cannot leave its session, but a child of it can. */
+    pid_t pid = fork();
+    if (pid < 0)
+        return err_errno(err, errno, "start process");
+    if (pid > 0)
+        _exit(0);
+    CHECK(setsid() > 0);
+    return STATUS_OK;
 }
 
 enum status process_become_keeper(const char *name, struct err *err)

@@ -81,10 +81,19 @@ NODISCARD bool process_reap(int pidfd, struct process_end *out);
 /* Wait at most `timeout_ms` for its end (negative: as long as it takes), then reap it. */
 NODISCARD bool process_wait(int pidfd, int64_t timeout_ms, struct process_end *out);
 
-/* Adopt descendants whose parents end, under the name `name`, deaf to the terminal's signals. */
+/* Wait at most `timeout_ms` for the end of any process, a child or not; it is not reaped. */
+NODISCARD bool process_wait_gone(int pidfd, int64_t timeout_ms);
+
 /* Bit n - 1 is set when we ignore signal n, which a child would inherit; never 0. */
 uint64_t process_ignored_signals(void);
 
+/*
+ * Go on in a session of our own, as nobody's child: whoever started us sees us end with 0. Before
+ * any thread is started.
+ */
+NODISCARD enum status process_detach(struct err *err);
+
+/* Adopt descendants whose parents end, under the name `name`, deaf to the terminal's signals. */
 NODISCARD enum status process_become_keeper(const char *name, struct err *err);
 
 /* Raise the soft limit of open files to the hard one; *out is the limit as it was. */

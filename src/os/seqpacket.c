@@ -7,12 +7,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/check.h"
@@ -20,7 +22,7 @@
 #include "os/file.h"
 
 enum { SEALS = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL };
-enum { FDS_MAX = SEQPACKET_FDS_MAX + 1, SOCKET_BUFFER_BYTES = 1 << 20 };
+enum { FDS_MAX = SEQPACKET_FDS_MAX + 1, SOCKET_BUFFER_BYTES = 1 << 20, BACKLOG = 16 };
 
 static const uint32_t MAGIC = 0x45494452;
 
@@ -35,17 +37,103 @@ union control {
     char bytes[CMSG_SPACE(FDS_MAX * sizeof(int))];
 };
 
+/* More than the default, so that a batch seldom has to wait; refusal changes nothing. */
+static void enlarge_buffer(int fd)
+{
+    int size = SOCKET_BUFFER_BYTES;
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+}
+
 enum status seqpacket_pair(int out_fds[2], struct err *err)
 {
     int fds[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) != 0)
         return err_errno(err, errno, "make socket pair");
     for (int i = 0; i < 2; i++) {
-        /* More than the default, so that a batch seldom has to wait; refusal changes nothing. */
-        int size = SOCKET_BUFFER_BYTES;
-        (void)setsockopt(fds[i], SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+        enlarge_buffer(fds[i]);
         out_fds[i] = fds[i];
     }
+    return STATUS_OK;
+}
+
+/*
+ * A socket and the address for `path`. An address has room for some hundred bytes only, so it
+ * names the file through its directory, which *out_dir keeps open meanwhile.
+ */
+static enum status open_at(const char *path, int *out_fd, int *out_dir, struct sockaddr_un *out,
+                           struct err *err)
+{
+    const char *slash = strrchr(path, '/');
+    CHECK(slash != NULL);
+    CLEANUP(mem_freep) char *parent = mem_strndup(path, slash == path ? 1 : (size_t)(slash - path));
+    CLEANUP(file_closep) int dir = -1;
+    if (file_open_directory(parent, &dir, err) != STATUS_OK)
+        return err->code;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int length =
+        snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", dir, slash + 1);
+    if (length >= (int)sizeof address.sun_path)
+        return err_set(err, STATUS_INVALID, "name of socket '%s' is too long", path);
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return err_errno(err, errno, "make socket");
+    enlarge_buffer(fd);
+    *out_fd = fd;
+    *out_dir = file_take(&dir);
+    *out = address;
+    return STATUS_OK;
+}
+
+enum status seqpacket_listen(const char *path, int *out_listener, struct err *err)
+{
+    CLEANUP(file_closep) int fd = -1;
+    CLEANUP(file_closep) int dir = -1;
+    struct sockaddr_un address;
+    if (open_at(path, &fd, &dir, &address, err) != STATUS_OK)
+        return err->code;
+    if (unlink(path) != 0 && errno != ENOENT)
+        return err_errno(err, errno, "replace socket '%s'", path);
+    /* The file takes its mode from the socket, so it is never open to others. */
+    if (fchmod(fd, 0600) != 0 || bind(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
+        listen(fd, BACKLOG) != 0)
+        return err_errno(err, errno, "listen at '%s'", path);
+    *out_listener = file_take(&fd);
+    return STATUS_OK;
+}
+
+bool seqpacket_is_listener(int fd)
+{
+    int listens = 0;
+    socklen_t length = sizeof listens;
+    return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length) == 0 && listens != 0;
+}
+
+enum status seqpacket_accept(int listener, int *out_fd, struct err *err)
+{
+    int fd = -1;
+    do
+        fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0)
+        return err_errno(err, errno, "accept connection");
+    enlarge_buffer(fd);
+    *out_fd = fd;
+    return STATUS_OK;
+}
+
+enum status seqpacket_connect(const char *path, int *out_fd, struct err *err)
+{
+    CLEANUP(file_closep) int fd = -1;
+    CLEANUP(file_closep) int dir = -1;
+    struct sockaddr_un address;
+    if (open_at(path, &fd, &dir, &address, err) != STATUS_OK)
+        return err->code;
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
+        if (errno == ECONNREFUSED || errno == ENOENT)
+            return err_set(err, STATUS_NOT_FOUND, "nobody listens at '%s'", path);
+        return err_errno(err, errno, "connect to '%s'", path);
+    }
+    *out_fd = file_take(&fd);
     return STATUS_OK;
 }
 

@@ -3,7 +3,8 @@
  * seqpacket: whole messages between two processes, with descriptors if need be.
  *
  * A message arrives entirely or not at all and in order. One above 100 KB travels in a
- * sealed memory file, which the receiver does not notice.
+ * sealed memory file, which the receiver does not notice. Sockets are non-blocking and
+ * close-on-exec. The path of one that listens may be as long as paths can be.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,6 +24,23 @@ struct seqpacket_message {
 
 /* Two connected, non-blocking, close-on-exec sockets. */
 NODISCARD enum status seqpacket_pair(int out_fds[2], struct err *err);
+
+/*
+ * Listen at `path`, which is made for our user alone and replaces whatever has that name. Make
+ * sure before that nobody listens there.
+ */
+NODISCARD enum status seqpacket_listen(const char *path, int *out_listener, struct err *err);
+/* Whether the descriptor was made by seqpacket_listen, here or in another process. */
+bool seqpacket_is_listener(int fd);
+/* STATUS_BUSY: nobody waits to be accepted. */
+NODISCARD enum status seqpacket_accept(int listener, int *out_fd, struct err *err);
+/*
+ * Connect to whoever listens at `path`; it may not have accepted us yet.
+ *
+ *   STATUS_NOT_FOUND  nobody does.
+ *   STATUS_BUSY       too many wait there already.
+ */
+NODISCARD enum status seqpacket_connect(const char *path, int *out_fd, struct err *err);
 
 /*
  *   STATUS_BUSY       the other side has to read first.

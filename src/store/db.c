@@ -7,18 +7,25 @@
 #include "base/str.h"
 #include "store/db_driver.h"
 
-static const struct db_driver *const DRIVERS[] = {&SQLITE_DRIVER};
+static const struct db_driver *const DRIVERS[] = {&SQLITE_DRIVER, &POSTGRES_DRIVER};
+
+static bool driver_is_for(const struct db_driver *driver, const char *url)
+{
+    return str_starts_with(url, driver->scheme) ||
+           (driver->other_scheme != NULL && str_starts_with(url, driver->other_scheme));
+}
 
 enum status db_open(const char *url, enum db_mode mode, struct db **out, struct err *err)
 {
     for (size_t i = 0; i < ARRAY_LEN(DRIVERS); i++)
-        if (str_starts_with(url, DRIVERS[i]->scheme))
+        if (driver_is_for(DRIVERS[i], url))
             return DRIVERS[i]->open(
                 DRIVERS[i]->keeps_scheme ? url : url + strlen(DRIVERS[i]->scheme), mode, out, err);
+    /* Only the scheme: the rest may hold a password. */
     return err_set(err, STATUS_INVALID,
-                   "store '%s' is not one this version knows; use sqlite:PATH or "
+                   "store '%.*s' is not one this version knows; use sqlite:PATH or "
                    "postgresql://USER@HOST/DATABASE",
-                   url);
+                   (int)MIN(strcspn(url, ":/@"), (size_t)100), url);
 }
 
 enum db_dialect db_dialect(const struct db *db)
@@ -63,6 +70,17 @@ enum status db_begin_read(struct db *db, struct err *err)
     return begin(db, false, err);
 }
 
+enum status db_begin_migration(struct db *db, struct err *err)
+{
+    if (db_begin(db, err) != STATUS_OK)
+        return err->code;
+    if (db->driver->lock_schema != NULL && db->driver->lock_schema(db, err) != STATUS_OK) {
+        db_end(db);
+        return err_wrap(err, "wait for another migration");
+    }
+    return STATUS_OK;
+}
+
 enum status db_commit(struct db *db, struct err *err)
 {
     CHECK(db->in_transaction);
@@ -97,7 +115,7 @@ static void bind_values(struct db_stmt *stmt, const char *format, va_list args)
         case 'z': {
             int64_t value = va_arg(args, int64_t);
             if (*format == 'z' ? value == 0 : value < 0)
-                driver->bind_null(stmt, index);
+                driver->bind_null(stmt, index, *format);
             else
                 driver->bind_int(stmt, index, value);
             break;
@@ -105,7 +123,7 @@ static void bind_values(struct db_stmt *stmt, const char *format, va_list args)
         case 't': {
             const char *text = va_arg(args, const char *);
             if (text == NULL)
-                driver->bind_null(stmt, index);
+                driver->bind_null(stmt, index, *format);
             else
                 driver->bind_text(stmt, index, text);
             break;
@@ -114,7 +132,7 @@ static void bind_values(struct db_stmt *stmt, const char *format, va_list args)
             const void *bytes = va_arg(args, const void *);
             size_t size = va_arg(args, size_t);
             if (bytes == NULL)
-                driver->bind_null(stmt, index);
+                driver->bind_null(stmt, index, *format);
             else
                 driver->bind_blob(stmt, index, bytes, size);
             break;
@@ -126,7 +144,7 @@ static void bind_values(struct db_stmt *stmt, const char *format, va_list args)
         }
         default:
             CHECK(*format == 'n');
-            driver->bind_null(stmt, index);
+            driver->bind_null(stmt, index, *format);
         }
     }
 }
@@ -231,6 +249,11 @@ enum status db_get_int(struct db *db, int64_t otherwise, int64_t *out, struct er
 enum status db_script(struct db *db, const char *sql, struct err *err)
 {
     return db->driver->script(db, sql, err);
+}
+
+enum status db_has_table(struct db *db, const char *name, bool *out, struct err *err)
+{
+    return db->driver->has_table(db, name, out, err);
 }
 
 const char *const *db_migrations(const struct db *db)

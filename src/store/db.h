@@ -54,6 +54,8 @@ int64_t db_now_us(struct db *db);
  * lock holds the file for too long. What is not committed by db_commit is undone by db_end.
  */
 NODISCARD enum status db_begin(struct db *db, struct err *err);
+/* A write transaction that no other migration of this database runs beside. */
+NODISCARD enum status db_begin_migration(struct db *db, struct err *err);
 /* A read transaction: everything until db_end sees one state of the database. */
 NODISCARD enum status db_begin_read(struct db *db, struct err *err);
 NODISCARD enum status db_commit(struct db *db, struct err *err);
@@ -155,6 +157,8 @@ NODISCARD enum status db_get_int(struct db *db, int64_t otherwise, int64_t *out,
 
 /* Several statements in one text, without values: migrations. */
 NODISCARD enum status db_script(struct db *db, const char *sql, struct err *err);
+
+NODISCARD enum status db_has_table(struct db *db, const char *name, bool *out, struct err *err);
 
 /* The migrations of this database's dialect, oldest first, closed by NULL. */
 const char *const *db_migrations(const struct db *db);

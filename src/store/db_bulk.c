@@ -72,7 +72,7 @@ static void bind_cell(struct db_stmt *stmt, int index, const struct db_cell *cel
     else if (cell->letter == 'b')
         driver->bind_blob(stmt, index, cell->bytes, cell->size);
     else
-        driver->bind_null(stmt, index);
+        driver->bind_null(stmt, index, 'n');
 }
 
 static enum status run_one_by_one(struct db *db, const struct db_bulk *bulk, int64_t expected,

@@ -8,8 +8,9 @@
 #include "store/db.h"
 
 struct db_driver {
-    const char *scheme; /* of the URL, with the colon: "sqlite:" */
-    bool keeps_scheme;  /* open() wants the whole URL */
+    const char *scheme;       /* of the URL, with the colon: "sqlite:" */
+    const char *other_scheme; /* the same, or NULL */
+    bool keeps_scheme;        /* open() wants the whole URL */
     enum db_dialect dialect;
     const char *const *migrations;
 
@@ -27,7 +28,8 @@ struct db_driver {
     void (*bind_int)(struct db_stmt *stmt, int index, int64_t value);
     void (*bind_text)(struct db_stmt *stmt, int index, const char *text);
     void (*bind_blob)(struct db_stmt *stmt, int index, const void *bytes, size_t size);
-    void (*bind_null)(struct db_stmt *stmt, int index);
+    /* `letter` is that of db_query's format: PostgreSQL wants a type even then. */
+    void (*bind_null)(struct db_stmt *stmt, int index, char letter);
     void (*bind_ints)(struct db_stmt *stmt, int index, const int64_t *items, size_t count);
     enum status (*step)(struct db_stmt *stmt, bool *out_row, struct err *err);
     void (*reset)(struct db_stmt *stmt);
@@ -47,6 +49,9 @@ struct db_driver {
     const void *(*column_blob)(struct db_stmt *stmt, int column, size_t *out_size);
 
     enum status (*script)(struct db *db, const char *sql, struct err *err);
+    enum status (*has_table)(struct db *db, const char *name, bool *out, struct err *err);
+    /* Keep other migrations out until the transaction ends; NULL: writing alone does. */
+    enum status (*lock_schema)(struct db *db, struct err *err);
     enum status (*backup)(struct db *db, const char *path, struct err *err);
     enum status (*verify)(struct db *db, struct err *err);
 };
@@ -63,3 +68,4 @@ struct db_stmt {
 };
 
 extern const struct db_driver SQLITE_DRIVER;
+extern const struct db_driver POSTGRES_DRIVER;

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/rng.h"
 #include "store/lane_priv.h"
 #include "store/run_store.h"
 #include "store/work.h"
@@ -15,8 +16,11 @@ enum { RUN_ID_TRIES = 1000 };
 static const char RUN_INSERT[] =
     "INSERT INTO run (id, dag, version, run_id, namespace, kind, state, scope, logical_at_us,"
     " interval_start_us, interval_end_us, params, conf, note, actor, first_task, open_main,"
-    " open_finally, created_at_us) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,"
-    " $14, $15, $16, $17, $18, $19)";
+    " open_finally, created_at_us, token) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,"
+    " $12, $13, $14, $15, $16, $17, $18, $19, $20)";
+static const char RUN_BY_TOKEN[] = "SELECT r.id, r.scope, r.first_task, r.run_id FROM run r"
+                                   " JOIN version v ON v.dag = r.dag"
+                                   " WHERE v.id = $1 AND r.token = $2";
 static const char RUN_ID_TAKEN[] = "SELECT count(*) FROM run WHERE dag = $1 AND run_id = $2";
 static const char VERSION_DAG[] = "SELECT dag FROM version WHERE id = $1";
 
@@ -93,7 +97,26 @@ static enum status make_tasks(struct work *work, const struct run_request *reque
     return STATUS_OK;
 }
 
-static enum status create(struct work *work, const struct run_request *request,
+/* Several runs of one call are told apart by their places in it. */
+enum { TOKEN_TEXT_MAX = 64 };
+
+struct creation {
+    const struct run_request *requests;
+    size_t count;
+    struct run_created *out;
+    struct nonce nonce; /* of this call, over all its tries */
+};
+
+static void format_token(const struct creation *call, size_t index, char out[static TOKEN_TEXT_MAX])
+{
+    int length = 0;
+    for (size_t i = 0; i < sizeof call->nonce.bytes; i++)
+        length +=
+            snprintf(out + length, TOKEN_TEXT_MAX - (size_t)length, "%02x", call->nonce.bytes[i]);
+    (void)snprintf(out + length, TOKEN_TEXT_MAX - (size_t)length, "-%zu", index);
+}
+
+static enum status create(struct work *work, const struct run_request *request, const char *token,
                           struct run_created *out, struct err *err)
 {
     struct store *store = work->store;
@@ -118,11 +141,12 @@ static enum status create(struct work *work, const struct run_request *request,
     idmap_set(work->runs, run->id, run);
     if (make_tasks(work, request, run, err) != STATUS_OK)
         return err->code;
-    if (db_do(work->db, err, RUN_INSERT, "iiitttiiiiittttiiii", run->id, run->dag_key, run->version,
-              out->run_id, run->dag->namespace_, request->kind, (int64_t)run->state, run->scope,
-              request->logical_at_us, request->interval_start_us, request->interval_end_us,
-              request->params, request->conf, request->note, request->actor, run->first_task,
-              run->open_main, run->open_finally, work->now_us) != STATUS_OK)
+    if (db_do(work->db, err, RUN_INSERT, "iiitttiiiiittttiiiit", run->id, run->dag_key,
+              run->version, out->run_id, run->dag->namespace_, request->kind, (int64_t)run->state,
+              run->scope, request->logical_at_us, request->interval_start_us,
+              request->interval_end_us, request->params, request->conf, request->note,
+              request->actor, run->first_task, run->open_main, run->open_finally, work->now_us,
+              token) != STATUS_OK)
         return err->code;
     out->id = run->id;
     out->scope = run->scope;
@@ -132,17 +156,19 @@ static enum status create(struct work *work, const struct run_request *request,
     return STATUS_OK;
 }
 
-enum status store_runs_create(struct store *store, const struct run_request *requests, size_t count,
-                              struct run_created *out, struct err *err)
+static enum status create_once(struct store *store, const void *context, struct err *err)
 {
+    const struct creation *call = context;
     CLEANUP(db_endp) struct db *db = store->db;
     if (db_begin(db, err) != STATUS_OK)
         return err_wrap(err, "create a run");
     enum status status = STATUS_OK;
-    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+    for (size_t i = 0; i < call->count && status == STATUS_OK; i++) {
         struct work work;
-        work_init(&work, store, requests[i].actor);
-        status = create(&work, &requests[i], &out[i], err);
+        char token[TOKEN_TEXT_MAX];
+        format_token(call, i, token);
+        work_init(&work, store, call->requests[i].actor);
+        status = create(&work, &call->requests[i], token, &call->out[i], err);
         if (status == STATUS_OK)
             status = work_save(&work, err);
         work_fini(&work);
@@ -150,6 +176,44 @@ enum status store_runs_create(struct store *store, const struct run_request *req
     if (status != STATUS_OK || db_commit(db, err) != STATUS_OK)
         return err_wrap(err, "create a run");
     return STATUS_OK;
+}
+
+/* After a commit whose answer was lost: STATUS_NOT_FOUND when it did not happen. */
+static enum status read_back(struct store *store, const void *context, struct err *err)
+{
+    const struct creation *call = context;
+    for (size_t i = 0; i < call->count; i++) {
+        struct db_stmt *stmt = NULL;
+        bool row = false;
+        char token[TOKEN_TEXT_MAX];
+        format_token(call, i, token);
+        if (db_query(store->db, &stmt, err, RUN_BY_TOKEN, "it", call->requests[i].version, token) !=
+                STATUS_OK ||
+            db_step(stmt, &row, err) != STATUS_OK)
+            return err->code;
+        if (!row)
+            return err_set(err, STATUS_NOT_FOUND, "the run was not created");
+        call->out[i] = (struct run_created){
+            .id = db_int(stmt, 0), .scope = db_int(stmt, 1), .first_task = db_int(stmt, 2)};
+        (void)snprintf(call->out[i].run_id, sizeof call->out[i].run_id, "%s", db_text(stmt, 3));
+        db_reset(stmt);
+    }
+    return STATUS_OK;
+}
+
+enum status store_runs_create(struct store *store, const struct run_request *requests, size_t count,
+                              struct run_created *out, struct err *err)
+{
+    struct creation call = {.requests = requests, .count = count, .out = out};
+    rng_bytes(&call.nonce, sizeof call.nonce);
+    for (;;) {
+        enum status status = store_repeat(store, create_once, &call, err);
+        if (status != STATUS_UNKNOWN)
+            return status;
+        status = store_repeat(store, read_back, &call, err);
+        if (status != STATUS_NOT_FOUND)
+            return status;
+    }
 }
 
 enum status store_run_create(struct store *store, const struct run_request *request,

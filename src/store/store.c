@@ -23,8 +23,6 @@ static void format_uuid(char out[static 37])
     CHECK(length == 36);
 }
 
-static const char HAS_STORE_TABLE[] =
-    "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'store'";
 static const char SCHEMA_GET[] = "SELECT schema FROM store WHERE id = 1";
 static const char OLDEST_GET[] = "SELECT oldest_schema FROM store WHERE id = 1";
 static const char STORE_INSERT[] =
@@ -34,11 +32,11 @@ static const char SCHEMA_SET[] = "UPDATE store SET schema = $1 WHERE id = 1 AND 
 
 static enum status read_schema(struct store *store, int64_t *out_schema, struct err *err)
 {
-    int64_t tables = 0;
-    if (db_get_int(store->db, 0, &tables, err, HAS_STORE_TABLE, "") != STATUS_OK)
+    bool exists = false;
+    if (db_has_table(store->db, "store", &exists, err) != STATUS_OK)
         return err->code;
     *out_schema = 0;
-    if (tables == 0)
+    if (!exists)
         return STATUS_OK;
     int64_t oldest = 0;
     if (db_get_int(store->db, 0, out_schema, err, SCHEMA_GET, "") != STATUS_OK ||
@@ -75,7 +73,7 @@ static enum status migrate(struct store *store, struct err *err)
     if (schema >= STORE_SCHEMA)
         return STATUS_OK;
     CLEANUP(db_endp) struct db *db = store->db;
-    if (db_begin(db, err) != STATUS_OK || read_schema(store, &schema, err) != STATUS_OK)
+    if (db_begin_migration(db, err) != STATUS_OK || read_schema(store, &schema, err) != STATUS_OK)
         return err->code;
     if (schema < STORE_SCHEMA && apply_migrations(store, schema, err) != STATUS_OK)
         return err->code;

@@ -1,6 +1,7 @@
 #include "worker/keeper_client.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 
 /* The keeper needs two seconds for tasks that ignore TERM, and little more. */
 enum { CLOSE_WAIT_MS = 5000, PACKETS_PER_TURN = 16 };
+enum { LAST_WORDS_MS = 1000 }; /* for what is to be sent before we part */
 
 struct keeper {
     struct loop *loop;
@@ -22,6 +24,7 @@ struct keeper {
     struct keeper_link link;
     struct process process;
     struct keeper_events events;
+    bool stays;
     bool flush_due;
     bool dead;
     bool in_callback;
@@ -78,6 +81,18 @@ static bool on_exited(struct keeper *keeper, struct keeper_wire_reader *fields)
     return true;
 }
 
+static bool on_held(const struct keeper *keeper, const struct keeper_frame *frame)
+{
+    if (frame->text == NULL)
+        return false;
+    struct keeper_held held = {.id = frame->numbers[0],
+                               .pid = (pid_t)frame->numbers[1],
+                               .started_at_us = frame->numbers[2],
+                               .context = frame->text};
+    keeper->events.held(keeper->events.context, &held);
+    return true;
+}
+
 /* False: the keeper speaks another language. */
 static bool handle_frame(struct keeper *keeper, enum keeper_frame_type type,
                          struct keeper_wire_reader *fields)
@@ -97,10 +112,17 @@ static bool handle_frame(struct keeper *keeper, enum keeper_frame_type type,
     case KEEPER_FRAME_LINE:
         on_line(keeper, &frame);
         return true;
+    case KEEPER_FRAME_HELD:
+        return on_held(keeper, &frame);
+    case KEEPER_FRAME_ALL:
+        keeper->events.all_told(keeper->events.context);
+        return true;
     case KEEPER_FRAME_EXITED:
     case KEEPER_FRAME_SPAWN:
     case KEEPER_FRAME_STOP:
     case KEEPER_FRAME_DEADLINE:
+    case KEEPER_FRAME_ACK:
+    case KEEPER_FRAME_END:
     case KEEPER_FRAME_TYPE_COUNT:
         break;
     }
@@ -143,23 +165,32 @@ static void on_socket(void *context, unsigned events)
     keeper->in_callback = false;
 }
 
+static void put(struct keeper *keeper, enum keeper_frame_type type, int64_t first, int64_t second)
+{
+    keeper_wire_put(&keeper->link.out,
+                    &(struct keeper_frame){.type = type, .numbers = {first, second}});
+}
+
 enum status keeper_attach(struct loop *loop, const struct keeper_peer *peer,
                           const struct keeper_events *events, struct keeper **out_keeper,
                           struct err *err)
 {
     struct keeper *keeper = mem_zalloc(1, sizeof *keeper);
-    *keeper = (struct keeper){.loop = loop, .process = peer->process, .events = *events};
+    *keeper = (struct keeper){
+        .loop = loop, .process = peer->process, .events = *events, .stays = peer->stays};
     keeper_link_init(&keeper->link, peer->socket_fd);
     if (loop_watch_new(loop, peer->socket_fd, on_socket, keeper, &keeper->watch, err) !=
         STATUS_OK) {
         keeper->dead = true;
-        keeper_close(keeper);
+        if (keeper->stays)
+            keeper_leave(keeper);
+        else
+            keeper_close(keeper);
         return err_wrap(err, "start keeper");
     }
     loop_watch_set(keeper->watch, LOOP_READABLE);
-    keeper_wire_put(&keeper->link.out,
-                    &(struct keeper_frame){.type = KEEPER_FRAME_HELLO,
-                                           .numbers = {KEEPER_WIRE_VERSION, peer->foreground}});
+    if (!keeper->stays)
+        put(keeper, KEEPER_FRAME_HELLO, KEEPER_WIRE_VERSION, peer->foreground);
     schedule_flush(keeper);
     *out_keeper = keeper;
     return STATUS_OK;
@@ -192,19 +223,69 @@ enum status keeper_start(struct loop *loop, const char *exe, bool foreground,
     return keeper_attach(loop, &peer, events, out_keeper, err);
 }
 
-void keeper_close(struct keeper *keeper)
+enum status keeper_start_staying(struct loop *loop, const struct keeper_stay_options *options,
+                                 const struct keeper_events *events, struct keeper **out_keeper,
+                                 struct err *err)
 {
-    if (keeper == NULL)
-        return;
+    struct keeper_reached reached = {0};
+    if (keeper_reach(options, &reached, err) != STATUS_OK)
+        return err->code;
+    struct keeper_peer peer = {
+        .socket_fd = reached.socket_fd, .process = {.pidfd = reached.pidfd}, .stays = true};
+    return keeper_attach(loop, &peer, events, out_keeper, err);
+}
+
+/* What was asked for is on its way, unless the keeper does not listen. */
+static void send_rest(struct keeper *keeper)
+{
+    while (!keeper->dead && !keeper_link_flush(&keeper->link)) {
+        struct pollfd watch = {.fd = keeper->link.fd, .events = POLLOUT};
+        if (poll(&watch, 1, LAST_WORDS_MS) <= 0)
+            break;
+    }
+}
+
+static void disconnect(struct keeper *keeper)
+{
     CHECK(!keeper->in_callback);
     loop_before_wait_cancel(keeper->loop, keeper);
     loop_watch_free(keeper->watch);
     keeper_link_fini(&keeper->link);
+}
+
+static void wait_for_end(const struct keeper *keeper)
+{
+    int pidfd = keeper->process.pidfd;
     struct process_end end;
-    if (!process_wait(keeper->process.pidfd, CLOSE_WAIT_MS, &end)) {
-        process_signal(keeper->process.pidfd, SIGKILL);
-        CHECK(process_wait(keeper->process.pidfd, -1, &end));
+    bool gone = keeper->stays ? process_wait_gone(pidfd, CLOSE_WAIT_MS)
+                              : process_wait(pidfd, CLOSE_WAIT_MS, &end);
+    if (gone)
+        return;
+    process_signal(pidfd, SIGKILL);
+    CHECK(keeper->stays ? process_wait_gone(pidfd, INT32_MAX) : process_wait(pidfd, -1, &end));
+}
+
+void keeper_close(struct keeper *keeper)
+{
+    if (keeper == NULL)
+        return;
+    if (keeper->stays && !keeper->dead) {
+        put(keeper, KEEPER_FRAME_END, 0, 0);
+        send_rest(keeper);
     }
+    disconnect(keeper);
+    wait_for_end(keeper);
+    file_closep(&keeper->process.pidfd);
+    free(keeper);
+}
+
+void keeper_leave(struct keeper *keeper)
+{
+    if (keeper == NULL)
+        return;
+    CHECK(keeper->stays);
+    send_rest(keeper);
+    disconnect(keeper);
     file_closep(&keeper->process.pidfd);
     free(keeper);
 }
@@ -224,14 +305,19 @@ static void send_numbers(struct keeper *keeper, enum keeper_frame_type type, int
 {
     if (keeper->dead)
         return;
-    keeper_wire_put(&keeper->link.out,
-                    &(struct keeper_frame){.type = type, .numbers = {first, second}});
+    put(keeper, type, first, second);
     schedule_flush(keeper);
 }
 
 void keeper_stop_task(struct keeper *keeper, int64_t id, enum keeper_stop how)
 {
     send_numbers(keeper, KEEPER_FRAME_STOP, id, how);
+}
+
+void keeper_ack(struct keeper *keeper, int64_t id)
+{
+    if (keeper->stays)
+        send_numbers(keeper, KEEPER_FRAME_ACK, id, 0);
 }
 
 void keeper_set_deadline(struct keeper *keeper, int64_t mono_us)

@@ -20,13 +20,11 @@
 #include "os/file_tree.h"
 #include "os/poller.h"
 #include "os/seqpacket.h"
-#include "worker/keeper_wire.h"
 
 /* A value as JSON text can be somewhat longer than the value. */
 enum { LINE_BYTES_MAX = LIMIT_VALUE_BYTES + (64 << 10) };
 /* What a writer that has ended can have left in a pipe, whatever size it chose. */
 enum { DRAIN_BYTES_MAX = 1 << 20 };
-enum { LINK_FULL_BYTES = 1 << 20 };
 
 /* --- shared by all runs -------------------------------------------------- */
 
@@ -70,7 +68,7 @@ void keeper_room_fini(struct keeper_room *room)
         root_free(room->roots);
         room->roots = next;
     }
-    keeper_link_fini(&room->link);
+    keeper_book_fini(&room->book);
     free(room->buffer);
     file_closep(&room->poller);
 }
@@ -222,11 +220,6 @@ static enum status spawn(const struct keeper_room *room, const struct start *sta
     return process_spawn(&request, out, err);
 }
 
-static void send_exit(struct keeper_room *room, int64_t id, const struct keeper_exit *exit)
-{
-    keeper_wire_put_exit(&room->link.out, id, exit);
-}
-
 /* Put away what was made for a task that will not run, or has run. */
 static bool clear_files(const char *script_path, const char *outputs_dir, bool keep_outputs_dir)
 {
@@ -238,7 +231,7 @@ static bool clear_files(const char *script_path, const char *outputs_dir, bool k
 }
 
 static void report_failure(struct keeper_room *room, const struct keeper_task *task,
-                           const struct err *err)
+                           struct keeper_hold *hold, const struct err *err)
 {
     struct keeper_exit exit = {
         .kind = err->code == STATUS_BUSY ? KEEPER_NO_RESOURCES : KEEPER_EXEC_ERROR,
@@ -246,7 +239,7 @@ static void report_failure(struct keeper_room *room, const struct keeper_task *t
     (void)snprintf(exit.text, sizeof exit.text, "%s", err->text);
     exit.outputs_left = clear_files(task->script == NULL ? NULL : task->script_path,
                                     task->outputs_dir, task->keep_outputs_dir);
-    send_exit(room, task->id, &exit);
+    keeper_book_ended(&room->book, hold, &exit);
 }
 
 static struct keeper_run *run_new(struct keeper_room *room, const struct keeper_task *task,
@@ -266,6 +259,7 @@ static struct keeper_run *run_new(struct keeper_room *room, const struct keeper_
         .kill_us = INT64_MAX,
         .outputs_dir = task->outputs_dir == NULL ? NULL : mem_strdup(task->outputs_dir),
         .keep_outputs_dir = task->keep_outputs_dir,
+        .survives_deadline = task->survives_deadline,
         .script_path = task->script == NULL ? NULL : mem_strdup(task->script_path),
     };
     (void)snprintf(run->nonce, sizeof run->nonce, "%s", task->nonce);
@@ -307,21 +301,21 @@ struct keeper_run *keeper_run_start(struct keeper_room *room, const struct keepe
     struct err err = {0};
     struct start start = {.task = task, .output = {-1, -1}, .report = {-1, -1}, .request = -1};
     struct process process = {0};
+    struct keeper_hold *hold = keeper_book_open(&room->book, task);
     if (prepare(&start, &err) != STATUS_OK || spawn(room, &start, &process, &err) != STATUS_OK) {
-        report_failure(room, task, &err);
+        report_failure(room, task, hold, &err);
         start_fini(&start);
         return NULL;
     }
     struct keeper_run *run = run_new(room, task, now_us);
+    run->hold = hold;
     run->process = process;
     run->output_fd = start.output[0];
     run->report_fd = start.report[0];
     start.output[0] = start.report[0] = -1;
     start_fini(&start);
     watch(room, run);
-    keeper_wire_put(&room->link.out,
-                    &(struct keeper_frame){.type = KEEPER_FRAME_STARTED,
-                                           .numbers = {run->id, process.pid, clock_wall_us()}});
+    keeper_book_started(&room->book, hold, process.pid, clock_wall_us());
     return run;
 }
 
@@ -351,11 +345,8 @@ static size_t pump_output(struct keeper_room *room, struct keeper_run *run)
 static void send_line(struct keeper_room *room, struct keeper_run *run)
 {
     bool cut = run->line.overflow;
-    keeper_wire_put(&room->link.out,
-                    &(struct keeper_frame){.type = KEEPER_FRAME_LINE,
-                                           .numbers = {run->id, cut},
-                                           .text = cut ? "" : run->line.text,
-                                           .text_length = cut ? 0 : run->line.length});
+    keeper_book_line(&room->book, run->hold, cut ? NULL : run->line.text,
+                     cut ? 0 : run->line.length);
     strbuf_fini(&run->line);
     strbuf_init(&run->line, LINE_BYTES_MAX);
 }
@@ -384,7 +375,7 @@ void keeper_run_pump_output(struct keeper_room *room, struct keeper_run *run)
 
 void keeper_run_pump_report(struct keeper_room *room, struct keeper_run *run)
 {
-    if (run->report_fd >= 0 && room->link.out.length > LINK_FULL_BYTES) {
+    if (run->report_fd >= 0 && room->book.link.out.length > KEEPER_BOOK_FULL_BYTES) {
         poller_remove(room->poller, run->report_fd);
         run->report_paused = true;
         return;
@@ -394,7 +385,7 @@ void keeper_run_pump_report(struct keeper_room *room, struct keeper_run *run)
 
 void keeper_run_resume(struct keeper_room *room, struct keeper_run *run)
 {
-    if (!run->report_paused || room->link.out.length > LINK_FULL_BYTES)
+    if (!run->report_paused || room->book.link.out.length > KEEPER_BOOK_FULL_BYTES)
         return;
     run->report_paused = false;
     struct err err = {0};
@@ -489,6 +480,6 @@ void keeper_run_report(struct keeper_room *room, struct keeper_run *run)
     log_writer_finish(&run->log);
     run->exit.log = run->log.result;
     run->exit.outputs_left = clear_files(run->script_path, run->outputs_dir, run->keep_outputs_dir);
-    send_exit(room, run->id, &run->exit);
+    keeper_book_ended(&room->book, run->hold, &run->exit);
     run_free(run);
 }

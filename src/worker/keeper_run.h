@@ -14,11 +14,12 @@
 #include "base/strbuf.h"
 #include "blob/log_writer.h"
 #include "os/process.h"
-#include "worker/keeper_link.h"
+#include "worker/keeper_book.h"
 #include "worker/keeper_task.h"
 
 enum keeper_source_kind {
     KEEPER_SOURCE_SOCKET,
+    KEEPER_SOURCE_LISTENER,
     KEEPER_SOURCE_PROCESS,
     KEEPER_SOURCE_OUTPUT,
     KEEPER_SOURCE_REPORT,
@@ -42,7 +43,7 @@ struct keeper_root {
 /* What all runs share. */
 struct keeper_room {
     int poller;
-    struct keeper_link link;
+    struct keeper_book book;
     char *buffer; /* of KEEPER_READ_BYTES, for every read */
     struct keeper_root *roots;
     struct process_limit files; /* what tasks get, whatever we took */
@@ -56,6 +57,7 @@ struct keeper_run {
     struct keeper_source output_source;
     struct keeper_source report_source;
     int64_t id;
+    struct keeper_hold *hold; /* the book's */
     char nonce[KEEPER_NONCE_MAX];
     struct process process;
     int output_fd; /* -1 when at its end */
@@ -71,7 +73,8 @@ struct keeper_run {
     int64_t grace_ms;
     int64_t term_us; /* when the timeout strikes; INT64_MAX: never */
     int64_t kill_us; /* when patience ends; INT64_MAX: not yet stopping */
-    bool stopping;   /* by us, for the reason in exit.kind */
+    bool survives_deadline;
+    bool stopping; /* by us, for the reason in exit.kind */
     bool ended;
     int64_t ended_us;
     size_t orphans; /* of it that are being killed */

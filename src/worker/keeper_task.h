@@ -6,6 +6,7 @@
  */
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "blob/blob.h"
 #include "blob/log_writer.h"
@@ -13,7 +14,7 @@
 /* Marks every process of a claim, so that those that left the tree are still found. */
 #define KEEPER_CLAIM_VARIABLE "EIDER_CLAIM"
 
-enum { KEEPER_NONCE_MAX = 64, KEEPER_TEXT_MAX = 512 };
+enum { KEEPER_NONCE_MAX = 64, KEEPER_TEXT_MAX = 512, KEEPER_CONTEXT_MAX = 64 << 10 };
 
 struct keeper_limits { /* 0: none */
     int64_t cpu_s;
@@ -40,6 +41,16 @@ struct keeper_task {
     const char *script_path; /* ... removed at the end; argv names it */
     bool protocol;           /* descriptors 3 and 4, see docs/process-protocol.md */
     const char *request;     /* with `protocol`: the JSON on descriptor 3 */
+    const char *context;     /* NULL: none; the daemon's, kept for the next one */
+    bool survives_deadline;  /* the lease deadline does not end it */
+};
+
+/* A task that the keeper has from an earlier daemon: it runs, or its end was not acknowledged. */
+struct keeper_held {
+    int64_t id;
+    pid_t pid; /* 0: it could not be started */
+    int64_t started_at_us;
+    const char *context; /* as it was spawned */
 };
 
 enum keeper_exit_kind {

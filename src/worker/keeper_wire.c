@@ -86,10 +86,14 @@ enum status keeper_wire_put_task(struct strbuf *out, const struct keeper_task *t
                                  struct err *err)
 {
     size_t size = length_of(task->argv) + length_of(task->env) + length_or_zero(task->script) +
-                  length_or_zero(task->request) + 4096 + length_or_zero(task->workdir);
+                  length_or_zero(task->request) + 4096 + length_or_zero(task->workdir) +
+                  length_or_zero(task->context);
     if (size > KEEPER_WIRE_FRAME_MAX)
         return err_set(err, STATUS_LIMIT, "command, environment and script exceed %d MB",
                        KEEPER_WIRE_FRAME_MAX >> 20);
+    if (length_or_zero(task->context) > KEEPER_CONTEXT_MAX)
+        return err_set(err, STATUS_LIMIT, "context of the task exceeds %d KB",
+                       KEEPER_CONTEXT_MAX >> 10);
     CHECK(task->nonce != NULL);
     CHECK(strlen(task->nonce) < KEEPER_NONCE_MAX);
 
@@ -106,13 +110,15 @@ enum status keeper_wire_put_task(struct strbuf *out, const struct keeper_task *t
         task->log_key.kind,
         (int64_t)task->log_key.id_count,
         task->keep_outputs_dir,
+        task->survives_deadline,
     };
     for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
         put_int(out, numbers[i]);
     for (size_t i = 0; i < BLOB_KEY_IDS_MAX; i++)
         put_int(out, task->log_key.ids[i]);
-    const char *const texts[] = {task->nonce,  task->workdir,     task->user,    task->blob_root,
-                                 task->script, task->script_path, task->request, task->outputs_dir};
+    const char *const texts[] = {task->nonce,     task->workdir,     task->user,
+                                 task->blob_root, task->script,      task->script_path,
+                                 task->request,   task->outputs_dir, task->context};
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
         put_string(out, texts[i]);
     char claim[sizeof KEEPER_CLAIM_VARIABLE + KEEPER_NONCE_MAX];
@@ -234,9 +240,9 @@ bool keeper_wire_get(struct keeper_wire_reader *fields, struct keeper_frame *out
 bool keeper_wire_get_task(struct keeper_wire_reader *fields, struct arena *arena,
                           struct keeper_task *out)
 {
-    int64_t n[11];
+    int64_t n[12];
     int64_t ids[BLOB_KEY_IDS_MAX];
-    const char *texts[8];
+    const char *texts[9];
     size_t length = 0;
     if (!get_ints(fields, n, ARRAY_LEN(n)) || !get_ints(fields, ids, ARRAY_LEN(ids)))
         return false;
@@ -264,7 +270,9 @@ bool keeper_wire_get_task(struct keeper_wire_reader *fields, struct arena *arena
         .script_path = texts[5],
         .request = texts[6],
         .outputs_dir = texts[7],
+        .context = texts[8],
         .keep_outputs_dir = n[10] != 0,
+        .survives_deadline = n[11] != 0,
         .argv = argv,
         .env = env,
     };

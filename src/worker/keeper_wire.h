@@ -17,27 +17,32 @@
 #include "base/strbuf.h"
 #include "worker/keeper_task.h"
 
-enum { KEEPER_WIRE_VERSION = 1, KEEPER_WIRE_FRAME_MAX = 64 << 20 };
+enum { KEEPER_WIRE_VERSION = 2, KEEPER_WIRE_FRAME_MAX = 64 << 20 };
 
 enum keeper_frame_type {
     /* to the keeper */
-    KEEPER_FRAME_HELLO,    /* version, foreground; and back: version, pid */
+    KEEPER_FRAME_HELLO,    /* version, foreground, linger, most time alone; and back, as a packet
+                              of its own: version, pid, how many tasks run. Never changes. */
     KEEPER_FRAME_SPAWN,    /* a task */
     KEEPER_FRAME_STOP,     /* id, how */
     KEEPER_FRAME_DEADLINE, /* monotonic instant, 0 for none */
+    KEEPER_FRAME_ACK,      /* id: its end is written down, forget it */
+    KEEPER_FRAME_END,      /* end everything and yourself */
     /* from the keeper */
     KEEPER_FRAME_STARTED, /* id, pid, wall instant */
     KEEPER_FRAME_EXITED,  /* id, an exit */
     KEEPER_FRAME_LINE,    /* id, whether it was too long, a line of descriptor 4 */
+    KEEPER_FRAME_HELD,    /* id, pid, wall instant of the start, context */
+    KEEPER_FRAME_ALL,     /* everything that happened before the hello has been told */
     KEEPER_FRAME_TYPE_COUNT
 };
 
 enum keeper_stop { KEEPER_STOP_GENTLE, KEEPER_STOP_KILL };
 
-/* A frame of up to three numbers and a text (NULL: none). */
+/* A frame of up to four numbers and a text (NULL: none). */
 struct keeper_frame {
     enum keeper_frame_type type;
-    int64_t numbers[3];
+    int64_t numbers[4];
     const char *text;
     size_t text_length;
 };

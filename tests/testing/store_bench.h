@@ -1,6 +1,6 @@
 #pragma once
 /*
- * store_bench: a real store in a temporary folder, with a clock that moves when told and a worker
+ * store_bench: a real store of its own, with a clock that moves when told and a worker
  * that does what a test says.
  *
  * Header-only, so that every test program of the store layer can have its own.
@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "db_bench.h"
 #include "expect.h"
 #include "model/dag_read.h"
 #include "store/advance.h"
@@ -28,8 +29,9 @@ static inline int64_t bench_clock(void)
 }
 
 struct bench_store {
+    struct db_bench db;
     char dir[64];
-    char url[128];
+    char url[512];
     struct store *store;
     struct arena *arena;
     struct run_created run;
@@ -39,11 +41,9 @@ struct bench_store {
 static inline void bench_open(struct bench_store *bench)
 {
     struct err err = {0};
-    /* In memory where there is such a place: commits are many and durable. */
-    (void)snprintf(bench->dir, sizeof bench->dir, "%s/eider-store-XXXXXX",
-                   access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-    cr_assert_not_null(mkdtemp(bench->dir));
-    (void)snprintf(bench->url, sizeof bench->url, "sqlite:%s/eider.db", bench->dir);
+    db_bench_make(&bench->db);
+    (void)snprintf(bench->dir, sizeof bench->dir, "%s", bench->db.dir);
+    (void)snprintf(bench->url, sizeof bench->url, "%s", bench->db.url);
     struct store_options options = {
         .url = bench->url, .mode = DB_READ_WRITE, .now_us = bench_clock};
     EXPECT_OK(store_open(&options, &bench->store, &err), &err);
@@ -54,14 +54,7 @@ static inline void bench_close(struct bench_store *bench)
 {
     store_close(bench->store);
     arena_free(bench->arena);
-    static const char *const NAMES[] = {"eider.db", "eider.db-wal", "eider.db-shm",
-                                        "eider.db.lock"};
-    for (size_t i = 0; i < ARRAY_LEN(NAMES); i++) {
-        char path[160];
-        (void)snprintf(path, sizeof path, "%s/%s", bench->dir, NAMES[i]);
-        (void)unlink(path);
-    }
-    (void)rmdir(bench->dir);
+    db_bench_remove(&bench->db);
 }
 
 /* A DAG from its JSON form, kept as a version, with one run of it. */
@@ -219,6 +212,27 @@ static inline struct task_row bench_row(struct bench_store *bench, const char *t
         cr_assert_str_eq(task_state_name(row_.state), wanted, "%s is %s, not %s", task_id,         \
                          task_state_name(row_.state), wanted);                                     \
     } while (0)
+
+/* A look past the store's calls, or a change behind its back. */
+static inline int64_t bench_number(struct bench_store *bench, const char *sql, int64_t id)
+{
+    struct err err = {0};
+    struct db *db = NULL;
+    int64_t number = 0;
+    EXPECT_OK(db_open(bench->url, DB_READ_ONLY, &db, &err), &err);
+    EXPECT_OK(db_get_int(db, 0, &number, &err, sql, "i", id), &err);
+    db_close(db);
+    return number;
+}
+
+static inline void bench_sql(struct bench_store *bench, const char *sql)
+{
+    struct err err = {0};
+    struct db *db = NULL;
+    EXPECT_OK(db_open(bench->url, DB_READ_WRITE, &db, &err), &err);
+    EXPECT_OK(db_script(db, sql, &err), &err);
+    db_close(db);
+}
 
 /* Every rule between the tables holds. */
 static inline void bench_check(struct bench_store *bench)

@@ -277,8 +277,9 @@ static void sqlite_bind_ints(struct db_stmt *stmt, int index, const int64_t *ite
     UNREACHABLE("arrays are for PostgreSQL");
 }
 
-static void sqlite_bind_null(struct db_stmt *stmt, int index)
+static void sqlite_bind_null(struct db_stmt *stmt, int index, char letter)
 {
+    (void)letter;
     CHECK(sqlite3_bind_null(handle_of(stmt), index) == SQLITE_OK);
 }
 
@@ -336,6 +337,17 @@ static enum status sqlite_script(struct db *base, const char *sql, struct err *e
     struct sqlite_db *db = sqlite_of(base);
     if (sqlite3_exec(db->handle, sql, NULL, NULL, NULL) != SQLITE_OK)
         return failure(db, err);
+    return STATUS_OK;
+}
+
+static enum status sqlite_has_table(struct db *base, const char *name, bool *out, struct err *err)
+{
+    int64_t count = 0;
+    if (db_get_int(base, 0, &count, err,
+                   "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = $1", "t",
+                   name) != STATUS_OK)
+        return err->code;
+    *out = count > 0;
     return STATUS_OK;
 }
 
@@ -415,6 +427,7 @@ const struct db_driver SQLITE_DRIVER = {
     .column_text = sqlite_column_text,
     .column_blob = sqlite_column_blob,
     .script = sqlite_script,
+    .has_table = sqlite_has_table,
     .backup = sqlite_backup,
     .verify = sqlite_verify,
 };

@@ -1,6 +1,8 @@
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -77,4 +79,44 @@ Test(seqpacket, waiting_limits_and_the_end_have_their_own_answers)
     EXPECT_STATUS(STATUS_NOT_FOUND, seqpacket_send(fds[0], "x", 1, NULL, 0, &err), &err);
     EXPECT_OK(seqpacket_receive(fds[0], 10, &message, &err), &err);
     cr_assert(message.ended);
+}
+
+Test(seqpacket, a_listener_is_for_its_user_only_and_replaces_a_dead_one)
+{
+    struct err err = {0};
+    char dir[300] = "/tmp/eider-seqpacket-XXXXXX";
+    cr_assert_not_null(mkdtemp(dir));
+    /* Longer than an address has room for. */
+    size_t length = strlen(dir);
+    (void)snprintf(dir + length, sizeof dir - length, "/%0200d", 0);
+    cr_assert_eq(mkdir(dir, 0700), 0);
+    char path[320];
+    (void)snprintf(path, sizeof path, "%s/socket", dir);
+    int listener = -1, client = -1, server = -1;
+
+    EXPECT_STATUS(STATUS_NOT_FOUND, seqpacket_connect(path, &client, &err), &err);
+    EXPECT_OK(seqpacket_listen(path, &listener, &err), &err);
+    (void)close(listener);
+    EXPECT_STATUS(STATUS_NOT_FOUND, seqpacket_connect(path, &client, &err), &err);
+    EXPECT_OK(seqpacket_listen(path, &listener, &err), &err);
+    struct stat status;
+    cr_assert_eq(stat(path, &status), 0);
+    cr_assert_eq(status.st_mode & 07777, 0600);
+
+    EXPECT_STATUS(STATUS_BUSY, seqpacket_accept(listener, &server, &err), &err);
+    EXPECT_OK(seqpacket_connect(path, &client, &err), &err);
+    EXPECT_OK(seqpacket_send(client, "early", 5, NULL, 0, &err), &err);
+    EXPECT_OK(seqpacket_accept(listener, &server, &err), &err);
+    cr_assert(seqpacket_is_listener(listener));
+    cr_assert_not(seqpacket_is_listener(client));
+    cr_assert_not(seqpacket_is_listener(server));
+    struct seqpacket_message message = {0};
+    EXPECT_OK(seqpacket_receive(server, 10, &message, &err), &err);
+    EXPECT_STR("early", message.bytes);
+    seqpacket_message_fini(&message);
+
+    cr_assert_eq(unlink(path), 0);
+    cr_assert_eq(rmdir(dir), 0);
+    dir[length] = '\0';
+    cr_assert_eq(rmdir(dir), 0);
 }

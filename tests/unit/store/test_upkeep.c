@@ -185,7 +185,7 @@ Test(upkeep, each_planted_inconsistency_is_found)
         "DELETE FROM ready",
         "INSERT INTO ready VALUES (1, 0, 1, 0, 0, 999, 1)",
         "DELETE FROM running",
-        "INSERT INTO running VALUES (7, 999)",
+        "INSERT INTO running VALUES (7, 999, 1)",
         "INSERT INTO timer VALUES (1, 5, 999)",
         "UPDATE task SET state = 8, due_at_us = 5 WHERE state = 0",
         "INSERT INTO gate VALUES (1, 0, 999)",

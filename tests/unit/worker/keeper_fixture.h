@@ -97,7 +97,8 @@ UNUSED static void fixture_died(void *context, const char *why)
     loop_stop(fixture->loop);
 }
 
-UNUSED static void fixture_open(struct fixture *fixture)
+/* Everything but a keeper. */
+UNUSED static void fixture_make(struct fixture *fixture)
 {
     struct err err = {0};
     *fixture = (struct fixture){0};
@@ -105,8 +106,24 @@ UNUSED static void fixture_open(struct fixture *fixture)
     (void)snprintf(fixture->dir, sizeof fixture->dir, "/tmp/eider-keeper-XXXXXX");
     cr_assert_not_null(mkdtemp(fixture->dir));
     cr_assert_eq(chmod(fixture->dir, 0755), 0);
+    for (int i = 0; i < FIXTURE_NONCES; i++)
+        (void)snprintf(fixture->nonces[i], KEEPER_NONCE_MAX, "c0ffee%d-%d", i, (int)getpid());
     EXPECT_OK(loop_new(&fixture->loop, &err), &err);
+}
 
+UNUSED static struct keeper_events fixture_events(struct fixture *fixture)
+{
+    return (struct keeper_events){.context = fixture,
+                                  .started = fixture_started,
+                                  .exited = fixture_exited,
+                                  .report = fixture_report,
+                                  .died = fixture_died};
+}
+
+UNUSED static void fixture_open(struct fixture *fixture)
+{
+    struct err err = {0};
+    fixture_make(fixture);
     int fds[2];
     EXPECT_OK(seqpacket_pair(fds, &err), &err);
     pid_t pid = fork();
@@ -117,15 +134,9 @@ UNUSED static void fixture_open(struct fixture *fixture)
     }
     (void)close(fds[1]);
     fixture->keeper_pid = pid;
-    for (int i = 0; i < FIXTURE_NONCES; i++)
-        (void)snprintf(fixture->nonces[i], KEEPER_NONCE_MAX, "c0ffee%d-%d", i, (int)pid);
     struct process process = {.pid = pid};
     EXPECT_OK(process_open(pid, &process.pidfd, &err), &err);
-    struct keeper_events events = {.context = fixture,
-                                   .started = fixture_started,
-                                   .exited = fixture_exited,
-                                   .report = fixture_report,
-                                   .died = fixture_died};
+    struct keeper_events events = fixture_events(fixture);
     struct keeper_peer peer = {.socket_fd = fds[0], .process = process, .foreground = true};
     EXPECT_OK(keeper_attach(fixture->loop, &peer, &events, &fixture->keeper, &err), &err);
 }

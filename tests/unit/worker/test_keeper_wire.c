@@ -20,6 +20,8 @@ static const struct keeper_task TASK = {
     .script_path = "/s",
     .protocol = true,
     .request = "{}",
+    .context = "mine",
+    .survives_deadline = true,
 };
 
 Test(keeper_wire, a_task_comes_out_as_it_went_in_with_its_claim)
@@ -53,6 +55,8 @@ Test(keeper_wire, a_task_comes_out_as_it_went_in_with_its_claim)
     cr_assert_eq(task.grace_ms, 5);
     cr_assert_eq(task.log_key.ids[1], 8);
     cr_assert(task.protocol);
+    EXPECT_STR("mine", task.context);
+    cr_assert(task.survives_deadline);
     cr_assert_not(keeper_wire_next(&packet, &type, &fields));
     arena_free(arena);
     strbuf_fini(&out);
@@ -92,6 +96,39 @@ Test(keeper_wire, a_frame_that_is_cut_or_spoiled_is_refused_without_reading_beyo
         (void)!keeper_wire_get_task(&fields, arena, &task);
         arena_free(arena);
         free(spoiled);
+    }
+    strbuf_fini(&out);
+}
+
+Test(keeper_wire, small_frames_come_out_as_they_went_in_and_cut_ones_not_at_all)
+{
+    struct strbuf out;
+    strbuf_init(&out, 1 << 20);
+    for (int type = 0; type < KEEPER_FRAME_TYPE_COUNT; type++) {
+        strbuf_clear(&out);
+        keeper_wire_put(&out, &(struct keeper_frame){.type = (enum keeper_frame_type)type,
+                                                     .numbers = {type, -1, INT64_MAX, INT64_MIN},
+                                                     .text = "con\0text",
+                                                     .text_length = 8});
+        struct keeper_wire_reader packet = {.at = out.text, .left = out.length};
+        struct keeper_wire_reader fields;
+        struct keeper_frame frame = {.type = KEEPER_FRAME_TYPE_COUNT};
+        cr_assert(keeper_wire_next(&packet, &frame.type, &fields));
+        for (size_t length = 0; length < fields.left; length++) {
+            char *cut = mem_alloc(MAX(length, (size_t)1));
+            memcpy(cut, fields.at, length);
+            struct keeper_wire_reader inner = {.at = cut, .left = length};
+            cr_assert_not(keeper_wire_get(&inner, &frame));
+            free(cut);
+        }
+        cr_assert(keeper_wire_get(&fields, &frame));
+        cr_assert_eq((int)frame.type, type);
+        cr_assert_eq(frame.numbers[0], type);
+        cr_assert_eq(frame.numbers[1], -1);
+        cr_assert_eq(frame.numbers[2], INT64_MAX);
+        cr_assert_eq(frame.numbers[3], INT64_MIN);
+        cr_assert_eq(frame.text_length, 8);
+        cr_assert_arr_eq(frame.text, "con\0text", 9);
     }
     strbuf_fini(&out);
 }
@@ -146,6 +183,13 @@ Test(keeper_wire, a_task_beyond_the_bound_is_refused_and_nothing_is_added)
     task.script = large;
     EXPECT_STATUS(STATUS_LIMIT, keeper_wire_put_task(&out, &task, &err), &err);
     cr_assert_eq(out.length, 0);
+    large[KEEPER_CONTEXT_MAX + 1] = '\0';
+    task.script = NULL;
+    task.context = large;
+    EXPECT_STATUS(STATUS_LIMIT, keeper_wire_put_task(&out, &task, &err), &err);
+    cr_assert_eq(out.length, 0);
+    large[KEEPER_CONTEXT_MAX] = '\0';
+    EXPECT_OK(keeper_wire_put_task(&out, &task, &err), &err);
     free(large);
     strbuf_fini(&out);
 }
