@@ -15,7 +15,8 @@ static void setup(void)
     struct err err = {0};
     bench_open(&bench);
     /* As programs of others are: our own connections trust no schema, and never use the view. */
-    EXPECT_OK(db_script(bench.store->db, "PRAGMA trusted_schema = ON", &err), &err);
+    if (db_dialect(bench.store->db) == DB_SQLITE)
+        EXPECT_OK(db_script(bench.store->db, "PRAGMA trusted_schema = ON", &err), &err);
     /* The view reads the database's clock. */
     bench_now_us = clock_wall_us() + 1000000;
 }
@@ -89,7 +90,7 @@ STORE_TEST(enqueue_view, a_row_becomes_a_job_that_is_claimed)
     cr_assert_eq(jobs[1].priority, 7);
     cr_assert_eq(jobs[1].retries, 2);
     cr_assert_lt(llabs(id_time_us(jobs[1].id) - jobs[1].created_at_us), 1000);
-    cr_assert_eq((jobs[1].id >> 10) & 4095, 4095, "no process has this maker");
+    cr_assert_geq((jobs[1].id >> 10) & 4095, ID_MAKERS, "no process has this maker");
 
     struct advance_result result = bench_advance(&bench, NULL, 0, 8);
     cr_assert_eq(result.claims_count, 2);
@@ -149,7 +150,7 @@ STORE_TEST(enqueue_view, what_cannot_be_a_job_is_refused_with_a_reason)
         struct row row;
         const char *part;
     } CASES[] = {
-        {{"nope", "send", NULL, 0, 0, NULL, 0}, "no such queue"},
+        {{"nope", "send", NULL, 0, 0, NULL, 0}, "eider queues set"},
         {{"default", "", NULL, 0, 0, NULL, 0}, "needs a handler"},
         {{"default", NULL, NULL, 0, 0, NULL, 0}, "needs a handler"},
         {{"default", "send", "{", 0, 0, NULL, 0}, "not JSON"},
