@@ -299,8 +299,7 @@ enum status store_queue_delete(struct store *store, const char *name, const char
     if (str_equal(name, "default"))
         return err_set(err, STATUS_CONFLICT, "the queue 'default' is always there");
     CLEANUP(db_endp) struct db *db = store->db;
-    if (db_begin(db, err) != STATUS_OK ||
-        find_or_make(store, name, false, &id, err) != STATUS_OK ||
+    if (db_begin(db, err) != STATUS_OK || find_or_make(store, name, false, &id, err) != STATUS_OK ||
         db_get_int(db, 0, &used, err, QUEUE_USE, "i", id) != STATUS_OK)
         return err->code;
     if (used > 0)

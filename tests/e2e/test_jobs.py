@@ -257,7 +257,8 @@ def test_a_job_is_cancelled_retried_and_rescheduled(eider):
 @pytest.mark.parametrize("args, code", [
     (["show", "abc"], 2), (["show", "12"], 3), (["cancel", "12"], 3), (["retry", "-5"], 2),
     (["reschedule", "12"], 2), (["reschedule", "12", "--at", "soon"], 2), (["logs", "x"], 2),
-    (["logs", "12"], 3), (["wait", "12"], 3), (["purge"], 2), (["purge", "--older", "x", "--yes"], 2),
+    (["logs", "12"], 3), (["wait", "12"], 3), (["purge"], 2),
+    (["purge", "--older", "x", "--yes"], 2),
 ])
 def test_bad_words_about_jobs(eider, args, code):
     enqueue(eider, "default", "x")

@@ -104,8 +104,8 @@ Test(op_job, a_bad_job_is_named_and_nothing_is_kept)
         {"7", "a job must be an object"},
     };
     for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
-        char *request = mem_format(
-            "{\"queue\":\"default\",\"jobs\":[{\"handler\":\"good\"},%s]}", CASES[i].job);
+        char *request = mem_format("{\"queue\":\"default\",\"jobs\":[{\"handler\":\"good\"},%s]}",
+                                   CASES[i].job);
         call_fails(&world, "job.enqueue", request, STATUS_INVALID, CASES[i].part);
         free(request);
     }
@@ -126,15 +126,15 @@ Test(op_job, a_payload_has_a_bound)
     char *text = mem_alloc((1 << 20) + 1);
     memset(text, 'x', 1 << 20);
     text[1 << 20] = '\0';
-    char *request =
-        mem_format("{\"queue\":\"default\",\"jobs\":[{\"handler\":\"x\",\"payload\":\"%s\"}]}", text);
+    char *request = mem_format(
+        "{\"queue\":\"default\",\"jobs\":[{\"handler\":\"x\",\"payload\":\"%s\"}]}", text);
     EXPECT_STATUS(STATUS_LIMIT, call(&world, "job.enqueue", request, &response, &err), &err);
     EXPECT_CONTAINS(err.text, "keep the data elsewhere");
     free(request);
     /* Two bytes are its quotes. */
     text[(1 << 20) - 2] = '\0';
-    request =
-        mem_format("{\"queue\":\"default\",\"jobs\":[{\"handler\":\"x\",\"payload\":\"%s\"}]}", text);
+    request = mem_format(
+        "{\"queue\":\"default\",\"jobs\":[{\"handler\":\"x\",\"payload\":\"%s\"}]}", text);
     json_decref(call_ok(&world, "job.enqueue", request));
     free(request);
     free(text);
@@ -169,9 +169,8 @@ Test(op_job, dead_letters_are_listed_requeued_and_forgotten)
     json_t *list = call_ok(&world, "dead.list", "{}");
     cr_assert_eq(list_size(list, "letters"), 2);
     char id[32];
-    (void)snprintf(
-        id, sizeof id, "%s",
-        json_get_string(json_array_get(json_object_get(list, "letters"), 0), "id", ""));
+    (void)snprintf(id, sizeof id, "%s",
+                   json_get_string(json_array_get(json_object_get(list, "letters"), 0), "id", ""));
     json_decref(list);
     char *request = mem_format("{\"id\":\"%s\"}", id);
     expect_member(call_ok(&world, "dead.show", request), "reason", "exit");

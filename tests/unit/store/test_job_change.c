@@ -461,8 +461,7 @@ STORE_TEST(job, a_task_that_kills_its_owners_is_a_letter_too)
     struct letters found = letters((struct dead_filter){.limit = 9});
     cr_assert_eq(found.count, 1);
     cr_assert(strncmp(found.names[0], "d/", 2) == 0, "%s", found.names[0]);
-    cr_assert(strcmp(found.names[0] + strlen(found.names[0]) - 2, "/a") == 0, "%s",
-              found.names[0]);
+    cr_assert(strcmp(found.names[0] + strlen(found.names[0]) - 2, "/a") == 0, "%s", found.names[0]);
 
     EXPECT_OK(store_dead_requeue(bench.store, found.ids[0], "test", &err), &err);
     cr_assert_eq(letters((struct dead_filter){.limit = 9}).count, 0);
