@@ -21,6 +21,7 @@
 
 enum {
     RECONCILE_MS = 60000,
+    LOGS_WAIT_MS = 5000, /* at the end, for the rest of them */
     HEALTH_MS = 1000,
     SILENCE_MS = 20000,     /* without a beat for longer, the store counts as away */
     STUCK_MS_LEAST = 60000, /* a call that waits for longer, while the store answers others */
@@ -227,6 +228,7 @@ static void begin_claiming(struct daemon *daemon)
     options.labels = daemon->labels;
     options.queues = daemon->queues;
     options.journal_path = daemon->journal_path;
+    options.log_ship = daemon->log_ship;
     daemon_open_or_close(daemon);
     executor_begin(daemon->session.executor, &options);
 }
@@ -252,6 +254,17 @@ static enum status begin_pulse(struct daemon *daemon, struct err *err)
         .wished = on_wished,
     };
     return pulse_start(session->loop, &options, &events, &daemon->pulse, err);
+}
+
+/* Any host shows any log, unless there is only one. */
+static enum status begin_logs(struct daemon *daemon, struct err *err)
+{
+    struct log_ship_options options = {
+        .store = session_store_options(&daemon->session),
+        .directory = daemon->session.home->blob_dir,
+    };
+    return daemon_is_embedded(daemon) ? STATUS_OK
+                                      : log_ship_start(&options, &daemon->log_ship, err);
 }
 
 static enum status watch_outside(struct daemon *daemon, struct err *err)
@@ -307,7 +320,8 @@ static enum status serve(struct daemon *daemon, const struct session_options *op
     else
         daemon->journal_path = file_path_join(options->home->local_dir, "outcomes.db");
     if (daemon_host_begin(daemon, err) != STATUS_OK || read_dags(daemon, err) != STATUS_OK ||
-        watch_outside(daemon, err) != STATUS_OK || begin_pulse(daemon, err) != STATUS_OK)
+        watch_outside(daemon, err) != STATUS_OK || begin_logs(daemon, err) != STATUS_OK ||
+        begin_pulse(daemon, err) != STATUS_OK)
         return err->code;
     begin_claiming(daemon);
     /* The pulse has not been heard yet, and tasks start at once. */
@@ -323,6 +337,8 @@ static void close_all(struct daemon *daemon)
 {
     thread_deafen(); /* whoever asks once more to stop is being served */
     pulse_stop(daemon->pulse);
+    if (!log_ship_stop(daemon->log_ship, LOGS_WAIT_MS))
+        log_warn("some logs are not in the store yet; the next start brings them");
     loop_timer_free(daemon->drain);
     loop_timer_free(daemon->reconcile);
     loop_timer_free(daemon->health);

@@ -21,6 +21,7 @@ struct daemon {
     const struct settings *settings;
     struct file_lock lock;
     struct pulse *pulse;
+    struct log_ship *log_ship; /* NULL: logs stay here */
     struct lease_times lease;
     char *labels;
     char *queues;

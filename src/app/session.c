@@ -73,7 +73,7 @@ enum status session_open(struct session *session, const struct session_options *
                                        : start_staying(session, options->exe, &events, err);
     if (status != STATUS_OK || store_open(&store, &session->store, err) != STATUS_OK ||
         store_describe(session->store, &session->store_info, err) != STATUS_OK ||
-        blob_open_directory(options->home->blob_dir, &session->blob, err) != STATUS_OK ||
+        blob_open_for(session->store, options->home->blob_dir, &session->blob, err) != STATUS_OK ||
         store_thread_start(session->loop, &store, &session->store_thread, err) != STATUS_OK)
         return err->code;
     return is_foreground ? register_host(session, err) : STATUS_OK;
@@ -89,7 +89,7 @@ enum status session_open_onlooker(struct session *session, const struct session_
         store_open(&store, &session->store, err) != STATUS_OK ||
         store_describe(session->store, &session->store_info, err) != STATUS_OK)
         return err->code;
-    return blob_open_directory(options->home->blob_dir, &session->blob, err);
+    return blob_open_for(session->store, options->home->blob_dir, &session->blob, err);
 }
 
 static void run_lend(struct store *store, struct store_call *call)

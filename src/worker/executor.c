@@ -100,6 +100,8 @@ static void task_exited(void *context, int64_t id, const struct keeper_exit *exi
     };
     struct outcome outcome;
     attempt_end_make(&facts, exit, attempt->arena, &outcome);
+    if (executor->options.log_ship != NULL)
+        log_ship_ended(executor->options.log_ship, attempt->claim.run, id, attempt->claim.attempt);
     if (outcome.kind == OUTCOME_RETURN) {
         /* Fewer at once, and not again right now. */
         executor->slots = MAX((int64_t)idmap_count(executor->attempts), (int64_t)1);
@@ -142,6 +144,7 @@ static void task_held(void *context, const struct keeper_held *held)
     if (attempt->slot > 0 && attempt->slot <= executor->options.slots)
         executor->slots_used[attempt->slot - 1] = true;
     idmap_set(executor->attempts, held->id, attempt);
+    launch_follow_log(executor, attempt);
 }
 
 static void all_told(void *context)

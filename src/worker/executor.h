@@ -14,6 +14,7 @@
 #include "store/advance.h"
 #include "store/control.h"
 #include "worker/keeper_client.h"
+#include "worker/log_ship.h"
 #include "worker/prepare.h"
 #include "worker/run_context.h"
 #include "worker/store_thread.h"
@@ -42,6 +43,7 @@ struct executor_options {
     enum executor_mode mode;
     struct keeper *keeper; /* started with executor_keeper_events */
     struct store_thread *store_thread;
+    struct log_ship *log_ship; /* brings logs to the store; NULL: they stay where they are */
     struct run_source source;
     struct prepare_options prepare;
     int64_t host;

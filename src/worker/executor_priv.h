@@ -104,6 +104,8 @@ void launch_free_slot(struct executor *executor, const struct attempt *attempt);
 /* An outcome with nothing in it but how it ended. */
 struct outcome launch_outcome(const struct claim *claim, enum outcome_kind kind,
                               enum reason reason);
+/* What it writes is wanted in the store. */
+void launch_follow_log(const struct executor *executor, const struct attempt *attempt);
 /* Of a job that sleeps: before its time when it was stopped. */
 void launch_end_sleep(struct executor *executor, struct attempt *attempt);
 

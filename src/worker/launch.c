@@ -130,6 +130,13 @@ static bool occupy(struct executor *executor, struct attempt *attempt, struct pr
     return keeper_spawn(executor->options.keeper, &prepared->process, err) == STATUS_OK;
 }
 
+void launch_follow_log(const struct executor *executor, const struct attempt *attempt)
+{
+    const struct claim *claim = &attempt->claim;
+    if (executor->options.log_ship != NULL && attempt->sleep == NULL)
+        log_ship_follow(executor->options.log_ship, claim->run, claim->task, claim->attempt);
+}
+
 /* Ends with the attempt among those that run, or with its outcome. */
 static void start(struct executor *executor, struct attempt *attempt, struct prepared *prepared)
 {
@@ -138,6 +145,7 @@ static void start(struct executor *executor, struct attempt *attempt, struct pre
     bool is_lasting = prepared->is_process || prepared->is_sleep;
     if (is_lasting && occupy(executor, attempt, prepared, &err)) {
         idmap_set(executor->attempts, attempt->claim.task, attempt);
+        launch_follow_log(executor, attempt);
         return;
     }
     launch_free_slot(executor, attempt);
