@@ -203,7 +203,8 @@ class Load:
         late = ("--delay", f"{delay_ms}ms") if delay_ms else ()
         done = self.call("job", key, body, "enqueue", QUEUE, handler, payload, "--dedupe", key,
                          "--retries", str(retries), "--retry-delay", "1s", *late, "-o", "json")
-        if done.phase != "f":
+        # A repeat of a call that never arrived makes the job, and has no delay.
+        if done.phase == "o" or (done.phase == "u" and not delay_ms):
             self.keys.append((key, handler, payload))
         if "id" in done.reply:
             self.jobs.append(int(done.reply["id"]))
