@@ -84,14 +84,17 @@ class Setup:
     extra_env: dict[str, str] = dataclasses.field(default_factory=dict)
 
 
-def reply_id(reply: Any) -> str | None:
-    """The id in an answer, whatever it is called there."""
-    if isinstance(reply, list):
-        reply = reply[0] if reply else {}
-    for name in ("id", "run", "job", "number"):
-        if isinstance(reply, dict) and name in reply:
-            return str(reply[name])
-    return None
+def rows_in(reply: Any) -> list[dict[str, Any]]:
+    """What an answer tells of: a list, the list `jobs` of an object, or the object itself."""
+    if isinstance(reply, dict):
+        reply = reply.get("jobs", [reply])
+    return [row for row in reply if isinstance(row, dict)] if isinstance(reply, list) else []
+
+
+def answer_in(row: dict[str, Any]) -> dict[str, Any]:
+    """The id, whatever it is called there, and whether nothing new was made."""
+    names = [name for name in ("id", "run", "number") if str(row.get(name, "")).isdigit()]
+    return {"id": str(row[names[0]]), "existed": bool(row.get("existed"))} if names else {}
 
 
 class Load:
@@ -178,11 +181,8 @@ class Load:
         self.note(h.Call(op, "i", wall_us(), do, key, body, {}, 0))
         code, reply = self.eider(*args)
         phase = "o" if code == 0 else "f" if code in REFUSED else "u"
-        answer: dict[str, Any] = {}
-        if code == 0 and (found := reply_id(reply)) is not None:
-            answer["id"] = found
-            first = reply[0] if isinstance(reply, list) else reply
-            answer["existed"] = bool(first.get("existed", False))
+        rows = rows_in(reply) if code == 0 else []
+        answer = answer_in(rows[0]) if rows else {}
         done = h.Call(op, phase, wall_us(), do, key, body, answer, code)
         self.note(done)
         return done
@@ -190,7 +190,7 @@ class Load:
     def submit_run(self, shape: str) -> None:
         done = self.call("run", "", {"dag": shape}, "run", f"{shape}.yaml", "--detach", "-p",
                          "op=@op", "-o", "json")
-        if "id" in done.reply and done.reply["id"].isdigit():
+        if "id" in done.reply:
             self.runs.append(int(done.reply["id"]))
 
     def submit_job(self, plan: str, retries: int = 1, delay_ms: int = 0, canary: bool = False
@@ -203,7 +203,8 @@ class Load:
         late = ("--delay", f"{delay_ms}ms") if delay_ms else ()
         done = self.call("job", key, body, "enqueue", QUEUE, handler, payload, "--dedupe", key,
                          "--retries", str(retries), "--retry-delay", "1s", *late, "-o", "json")
-        if done.phase != "f":
+        # A repeat of a call that never arrived makes the job, and has no delay.
+        if done.phase == "o" or (done.phase == "u" and not delay_ms):
             self.keys.append((key, handler, payload))
         if "id" in done.reply:
             self.jobs.append(int(done.reply["id"]))
@@ -230,11 +231,11 @@ class Load:
         code, reply = self.eider("enqueue", QUEUE, "--batch", "-o", "json",
                                  text="\n".join(lines) + "\n")
         phase = "o" if code == 0 else "f" if code in REFUSED else "u"
-        rows = reply.get("jobs", []) if isinstance(reply, dict) else reply or []
+        rows = rows_in(reply) if code == 0 else []
         for number, (op, body) in enumerate(zip(ops, bodies)):
-            found = reply_id(rows[number]) if number < len(rows) else None
+            answer = answer_in(rows[number]) if number < len(rows) else {}
             self.note(h.Call(op, phase, wall_us(), "job", f"key-{self.setup.seed}-{op}", body,
-                             {"id": found} if found else {}, code))
+                             answer, code))
 
     def cancel_run(self, rng: random.Random) -> None:
         run = rng.choice(self.runs[-10:])
