@@ -60,6 +60,7 @@ class Daemon:
     """`eider up` in the background, its messages in a file."""
 
     def __init__(self, eider, *args, env=None, name="up"):
+        self.home = (env or {}).get("EIDER_HOME", str(eider.home))
         self.log_path = eider.folder / f"{name}.log"
         self.log = open(self.log_path, "a", encoding="utf-8")
         self.child = eider.start("up", *args, env={**FAST, **(env or {})}, stdout=self.log,
@@ -90,12 +91,14 @@ class Daemon:
         self.wait()
 
     def finish(self):
-        """Stops it now, with what it runs."""
+        """Stops it now, with what it runs; the keeper of a killed one waits for the next."""
         if self.child.poll() is None:
             self.signal(signal.SIGCONT)
             self.signal(signal.SIGTERM)
             self.signal(signal.SIGTERM)
             assert self.wait() == 0, self.text()
+        for keeper in keepers_of(self.home):
+            os.kill(keeper, signal.SIGKILL)
 
 
 def keepers_of(home):
@@ -110,7 +113,6 @@ def keepers_of(home):
             continue
         if name == "eider-keeper" and wanted in environment:
             found.append(int(entry))
-    assert found
     return found
 
 

@@ -151,6 +151,18 @@ def test_any_host_shows_the_logs_and_stops_the_run(eider, up, evidence):
     wait_for(lambda: "far away" in eider.log("talk", "say"), "the log is in the store")
 
 
+def test_a_retry_leaves_alone_what_runs(eider, up, evidence):
+    up("first")
+    pid = trigger_long(eider, evidence)
+    retry = eider.start("retry", "dag")  # nothing is to be done again: it watches
+    assert retry.stderr.readline().startswith("run manual__")
+    assert is_alive(pid)
+    let_go(eider)
+    assert retry.wait(timeout=60) == 0
+    assert started(evidence) == [pid]
+    assert eider.tasks()["work"]["try_number"] == 1
+
+
 def test_a_name_belongs_to_one_living_host(eider, up):
     up("first")
     again = eider("up", "--host-name", "first", env={"EIDER_HOME": str(eider.folder / "other")})
