@@ -91,14 +91,20 @@ class Daemon:
         self.wait()
 
     def finish(self):
-        """Stops it now, with what it runs; the keeper of a killed one waits for the next."""
+        """Stops it now, with what it runs."""
         if self.child.poll() is None:
             self.signal(signal.SIGCONT)
             self.signal(signal.SIGTERM)
             self.signal(signal.SIGTERM)
             assert self.wait() == 0, self.text()
-        for keeper in keepers_of(self.home):
-            os.kill(keeper, signal.SIGKILL)
+
+
+def finish_all(daemons):
+    """Stops them; then the keepers of killed ones, which wait for a daemon to come."""
+    for daemon in daemons:
+        daemon.finish()
+    for keeper in {pid for daemon in daemons for pid in keepers_of(daemon.home)}:
+        os.kill(keeper, signal.SIGKILL)
 
 
 def keepers_of(home):
