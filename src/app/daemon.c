@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "app/daemon_priv.h"
 #include "app/dag_folder.h"
@@ -239,6 +240,7 @@ static enum status begin_pulse(struct daemon *daemon, struct err *err)
         .store = session_store_options(session),
         .lease = daemon->lease,
         .sweep_ms = settings_number(daemon->settings, SETTING_SWEEP),
+        .always_sweeps = str_equal(settings_text(daemon->settings, SETTING_SWEEP_BY), "every"),
         .poll_ms = settings_number(daemon->settings, SETTING_POLL),
         .host = session->host,
         .meeting_dir = is_embedded ? session->home->meeting_dir : NULL,
@@ -346,6 +348,8 @@ static void close_all(struct daemon *daemon)
         loop_signal_free(daemon->signals[i]);
     loop_file_free(daemon->wake);
     session_close(&daemon->session);
+    if (daemon->scratch_dir != NULL)
+        (void)rmdir(daemon->scratch_dir);
     file_lock_release(&daemon->lock);
     free(daemon->labels);
     free(daemon->queues);

@@ -204,7 +204,7 @@ static void note_dead(struct pulse *pulse, struct arena *arena, int64_t task)
 /* By leases; one host does it, and if it is two, nothing is done twice. */
 static void sweep_fleet(struct pulse *pulse)
 {
-    if (!pulse->leads ||
+    if (!(pulse->leads || pulse->options.always_sweeps) ||
         !lease_may_judge(&pulse->options.lease, pulse->healthy_us, clock_mono_us()))
         return;
     CLEANUP(arena_freep) struct arena *arena = arena_new();
@@ -312,6 +312,9 @@ static void wait_for_more(struct pulse *pulse)
         note_failure(pulse, &err);
         knock_wait(pulse->knock_fd, MIN(wait_ms, (int64_t)FAILED_WAIT_MS));
     }
+    /* Work need not wait for the question what to stop. */
+    if (heard)
+        post(pulse, &(struct news){.kind = NEWS_HEARD});
     pulse->looks |= heard;
 }
 

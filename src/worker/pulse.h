@@ -34,6 +34,7 @@ struct pulse_options {
     struct store_options store;
     struct lease_times lease;
     int64_t sweep_ms;
+    bool always_sweeps; /* not only when it leads */
     int64_t poll_ms;
     int64_t host;
     const char *meeting_dir;   /* of an embedded store; else NULL */
