@@ -1,3 +1,5 @@
+#include "store/repeat.h"
+
 #include <time.h>
 
 #include "base/rng.h"
