@@ -15,7 +15,7 @@
  * Threads    One thread at a time per handle; any number of handles. Not across fork().
  * Failures   Every call returns a status; eider_error has the text of the last one that failed. Of
  *            calls that failed nothing happened, except after EIDER_UNKNOWN. When memory is used
- *            up the program is ended.
+ *            up, or an invariant is broken, the program is ended.
  * Versions   Until 1.0 the minor version is part of the library's name for the linker: a program
  *            finds the library it was built for, or none.
  *

@@ -107,8 +107,10 @@ static void give_all(struct eider *e, const struct claim *claims, size_t count,
         bool is_known = find_outstanding(e, claims[i].task, claims[i].attempt) < e->held_count;
         if (claims[i].job == NULL || is_known)
             continue;
-        if (*giving->count == giving->max)
-            return; /* must_read_back stays */
+        if (*giving->count == giving->max) {
+            e->must_read_back = true;
+            return;
+        }
         giving->out[(*giving->count)++] = give(&claims[i]);
         note_outstanding(e, &claims[i]);
     }

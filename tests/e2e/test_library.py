@@ -183,6 +183,19 @@ def test_a_program_that_stops_hands_back(programs):
     assert programs.job(number)["status"] == "pending"
 
 
+def test_a_store_that_a_program_uses_is_not_replaced(eider, installed):
+    programs = Programs(eider, installed)
+    worker = programs.worker()
+    number = programs.produce("default", "echo", "1")[0]
+    programs.wait_until(number, "completed")
+    copy = eider.folder / "copy.db"
+    eider("store", "backup", copy, code=0)
+    refused = eider("store", "restore", copy, "--yes")
+    assert refused.code != 0 and f"process {worker.pid}" in refused.err, refused
+    programs.close()
+    eider("store", "restore", copy, "--yes", code=0)
+
+
 def test_another_program_does_what_a_killed_one_held(programs):
     killed = programs.worker()
     number = programs.produce("default", "sleep", '{"seconds": 2}')[0]
