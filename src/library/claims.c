@@ -152,7 +152,9 @@ static enum status claim(struct eider *e, const struct giving *giving, struct er
     enum status status = store_repeat(e->store, claim_once, &call, err);
     if (status == STATUS_UNKNOWN) {
         e->must_read_back = true;
-        return read_back(e, arena, giving, err);
+        struct err problem = {0};
+        /* If this fails too, the next call tries it again. */
+        return read_back(e, arena, giving, &problem) == STATUS_OK ? STATUS_OK : STATUS_UNKNOWN;
     }
     if (status != STATUS_OK)
         return status;

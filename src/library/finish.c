@@ -92,15 +92,20 @@ static enum status look_back(struct store *store, const struct finishing *call, 
 static enum eider_status finish(struct eider *e, struct finishing *call)
 {
     bool accepted = false;
+    bool is_doubtful = false;
     struct err err = {0};
     call->accepted = &accepted;
     enum status status = STATUS_UNKNOWN;
-    for (int tries = 0; status == STATUS_UNKNOWN && tries < UNKNOWN_TRIES; tries++)
+    for (int tries = 0; status == STATUS_UNKNOWN && tries < UNKNOWN_TRIES; tries++) {
+        is_doubtful = tries > 0;
         status = store_repeat(e->store, finish_once, call, &err);
+    }
     if (status == STATUS_OK && !accepted)
         status = look_back(e->store, call, &accepted, &err);
-    if (status != STATUS_OK)
-        return handle_failed(e, &err);
+    if (status != STATUS_OK) {
+        enum eider_status failure = handle_failed(e, &err);
+        return is_doubtful ? EIDER_UNKNOWN : failure;
+    }
     claims_forget(e, call->outcome.task, call->outcome.attempt);
     if (!accepted)
         return handle_refuse(e, EIDER_STALE,

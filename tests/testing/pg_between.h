@@ -65,6 +65,7 @@ struct proxy {
     int stop[2];
     const char *_Atomic swallow_after;
     const char *_Atomic lose_answer; /* the server's words with this are lost, once */
+    atomic_bool then_nobody;         /* after that there is no server any more */
     pthread_t thread;
 };
 
@@ -79,6 +80,8 @@ static inline bool proxy_answer(struct proxy *proxy, int server, int client)
     /* With the NUL, so that a command is not found in a longer one. */
     if (word != NULL && memmem(answer, (size_t)count, word, strlen(word) + 1) != NULL) {
         proxy->lose_answer = NULL;
+        if (proxy->then_nobody)
+            (void)shutdown(proxy->listener, SHUT_RDWR);
         return false;
     }
     return write(client, answer, (size_t)count) == count;
@@ -123,7 +126,7 @@ static inline void *proxy_run(void *context)
             return NULL;
         int client = accept(proxy->listener, NULL, NULL);
         int server = loopback_socket(pg_port(), false);
-        more = proxy_serve(proxy, client, server);
+        more = proxy_serve(proxy, client, server) && !proxy->then_nobody;
         (void)close(client);
         (void)close(server);
     }
@@ -135,6 +138,7 @@ static inline void proxy_start(struct proxy *proxy)
     (void)pg_tcp();
     proxy->swallow_after = NULL;
     proxy->lose_answer = NULL;
+    proxy->then_nobody = false;
     proxy->listener = loopback_socket(0, true);
     proxy->port = port_of(proxy->listener);
     cr_assert_eq(pipe(proxy->stop), 0);

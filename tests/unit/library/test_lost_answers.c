@@ -138,3 +138,45 @@ Test(lost_answers, a_completed_job_is_completed)
     expect_lost();
     eider_claim_free(&claim);
 }
+
+/* With the answer the server goes too, so nothing can be read back. */
+static void lose_everything(void)
+{
+    proxy.then_nobody = true;
+    lose_next_commit();
+}
+
+Test(lost_answers, an_end_that_cannot_be_read_back_is_unknown)
+{
+    char id[EIDER_ID_SIZE];
+    need_server();
+    struct eider_claim claim = claim_new(id);
+    lose_everything();
+    EXPECT_EIDER(EIDER_UNKNOWN, eider_complete(far, &claim, NULL), far);
+    EXPECT_EIDER(EIDER_UNREACHABLE, eider_heartbeat(far), far);
+    EXPECT_DONE(eider_complete(bench.e, &claim, NULL), bench.e);
+    eider_claim_free(&claim);
+}
+
+Test(lost_answers, a_job_that_cannot_be_read_back_is_unknown)
+{
+    char id[EIDER_ID_SIZE];
+    lose_everything();
+    EXPECT_EIDER(EIDER_UNKNOWN,
+                 eider_enqueue(far, &(struct eider_job_request){.handler = "work"}, id), far);
+    cr_assert_eq(library_bench_count(&bench, "SELECT count(*) FROM job"), 1);
+}
+
+Test(lost_answers, a_claim_that_cannot_be_read_back_is_unknown)
+{
+    char id[EIDER_ID_SIZE];
+    struct eider_claim claim = {0};
+    size_t count = 0;
+    need_server();
+    EXPECT_DONE(eider_worker_begin(far, NULL), far);
+    EXPECT_DONE(eider_enqueue(far, &(struct eider_job_request){.handler = "work"}, id), far);
+    lose_everything();
+    EXPECT_EIDER(EIDER_UNKNOWN, eider_claim(far, 1, &claim, &count), far);
+    cr_assert_eq(count, 0);
+    EXPECT_JOB(&bench, id, "claimed");
+}
