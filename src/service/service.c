@@ -10,6 +10,7 @@
 #include "model/settings.h"
 #include "os/file.h"
 #include "os/file_tree.h"
+#include "store/host.h"
 #include "store/store.h"
 
 #define SQLITE_PREFIX "sqlite:"
@@ -174,6 +175,13 @@ bool service_host_is_alive(const struct service *service, int64_t host)
 {
     /* When in doubt it is alive: taking work away from a living host would double it. */
     return service->is_alive == NULL || service->is_alive(service->is_alive_context, host);
+}
+
+bool service_host_lives(const struct service *service, const struct host_info *host)
+{
+    if (host->ended_at_us != 0)
+        return false;
+    return host->lease_ms > 0 ? !host->has_expired : service_host_is_alive(service, host->id);
 }
 
 bool service_run_is_held(const struct service *service, int64_t run)

@@ -263,11 +263,14 @@ enum status store_jobs_enqueue(struct store *store, const struct job_request *re
         bool is_race = status == STATUS_CONFLICT && db_dialect(store->db) == DB_POSTGRES &&
                        tries == 1 && !db_in_transaction(store->db);
         if (status == STATUS_UNKNOWN) {
-            status = store_repeat(store, read_back, &call, err);
+            struct err problem = {0};
+            status = store_repeat(store, read_back, &call, &problem);
             is_race = status == STATUS_NOT_FOUND;
+            if (status != STATUS_OK && !is_race)
+                return err->code; /* as unknown as before */
         }
         if (!is_race || tries == READ_BACK_TRIES)
-            return status;
+            return status == STATUS_OK ? STATUS_OK : err->code;
         store_renew_maker(store);
     }
 }

@@ -202,10 +202,11 @@ static void note_dead(struct pulse *pulse, struct arena *arena, int64_t task)
 }
 
 /* By leases; one host does it, and if it is two, nothing is done twice. */
-static void sweep_fleet(struct pulse *pulse)
+static void sweep_leases(struct pulse *pulse)
 {
-    if (!(pulse->leads || pulse->options.always_sweeps) ||
-        !lease_may_judge(&pulse->options.lease, pulse->healthy_us, clock_mono_us()))
+    bool is_embedded = pulse->options.meeting_dir != NULL;
+    bool is_judge = pulse->leads || pulse->options.always_sweeps || is_embedded;
+    if (!is_judge || !lease_may_judge(&pulse->options.lease, pulse->healthy_us, clock_mono_us()))
         return;
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct sweep_result result = {0};
@@ -225,7 +226,7 @@ static void sweep_fleet(struct pulse *pulse)
 }
 
 /* By locks. */
-static void sweep_machine(struct pulse *pulse)
+static void sweep_locks(struct pulse *pulse)
 {
     struct recovery_result result = {0};
     struct err err = {0};
@@ -245,9 +246,9 @@ static void sweep(struct pulse *pulse)
 {
     pulse->next_sweep_us = in_ms(pulse->options.sweep_ms);
     if (pulse->options.meeting_dir != NULL)
-        sweep_machine(pulse);
-    else
-        sweep_fleet(pulse);
+        sweep_locks(pulse);
+    /* On an embedded store too: programs that use the library have leases there. */
+    sweep_leases(pulse);
 }
 
 static void look(struct pulse *pulse)
