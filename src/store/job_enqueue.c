@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/sabotage.h"
 #include "base/strmap.h"
 #include "model/limits.h"
 #include "store/job.h"
@@ -263,8 +264,9 @@ enum status store_jobs_enqueue(struct store *store, const struct job_request *re
         bool is_race = status == STATUS_CONFLICT && db_dialect(store->db) == DB_POSTGRES &&
                        tries == 1 && !db_in_transaction(store->db);
         if (status == STATUS_UNKNOWN) {
-            status = store_repeat(store, read_back, &call, err);
-            is_race = status == STATUS_NOT_FOUND;
+            if (!SABOTAGE("unknown_is_failure"))
+                status = store_repeat(store, read_back, &call, err);
+            is_race = status == STATUS_NOT_FOUND || SABOTAGE("unknown_is_failure");
         }
         if (!is_race || tries == READ_BACK_TRIES)
             return status;
