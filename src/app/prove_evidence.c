@@ -77,13 +77,34 @@ const struct prove_mark *prove_marks_first(const struct prove_marks *marks)
     return &marks->items[0];
 }
 
-bool prove_mark_is_alive(const struct prove_mark *mark)
+const struct prove_mark *prove_marks_start(const struct prove_marks *marks, size_t n)
+{
+    for (size_t i = 0; i < marks->count; i++)
+        if (!marks->items[i].is_end && n-- == 0)
+            return &marks->items[i];
+    UNREACHABLE("the caller knows that it started");
+}
+
+/* A number alone does not name a process; its nonce does. */
+static bool find_process(const struct prove_mark *mark, struct proc_info *out)
 {
     char nonce[KEEPER_NONCE_MAX];
-    struct proc_info info;
-    return proc_tree_read((pid_t)mark->pid, &info) && info.state != 'Z' &&
-           proc_tree_env(info.pid, KEEPER_CLAIM_VARIABLE, nonce, sizeof nonce) &&
+    return proc_tree_read((pid_t)mark->pid, out) && out->state != 'Z' &&
+           proc_tree_env(out->pid, KEEPER_CLAIM_VARIABLE, nonce, sizeof nonce) &&
            str_equal(nonce, mark->nonce);
+}
+
+bool prove_mark_is_alive(const struct prove_mark *mark)
+{
+    struct proc_info info;
+    return find_process(mark, &info);
+}
+
+void prove_mark_signal(const struct prove_mark *mark, int signo)
+{
+    struct proc_info info;
+    if (find_process(mark, &info))
+        (void)proc_tree_signal(info.pid, info.start_ticks, signo);
 }
 
 bool prove_marks_has_end(const struct prove_marks *marks, int64_t attempt, const char *nonce)

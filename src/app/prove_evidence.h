@@ -32,9 +32,11 @@ struct prove_marks {
 /* A task that has not started has no marks. */
 NODISCARD enum status prove_marks_read(struct arena *arena, const char *folder, const char *task,
                                        struct prove_marks *out, struct err *err);
-/* The first process of the task; it must have started. */
+/* The first process of the task, or its n-th; so many must have started. */
 const struct prove_mark *prove_marks_first(const struct prove_marks *marks);
+const struct prove_mark *prove_marks_start(const struct prove_marks *marks, size_t n);
 /* Whether the process of a mark still lives. */
 bool prove_mark_is_alive(const struct prove_mark *mark);
+void prove_mark_signal(const struct prove_mark *mark, int signo);
 /* The process with this nonce has done its work. */
 bool prove_marks_has_end(const struct prove_marks *marks, int64_t attempt, const char *nonce);

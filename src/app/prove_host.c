@@ -126,14 +126,23 @@ static char *read_log(const struct prove_host *host)
     return text;
 }
 
-bool prove_host_is_up(const struct prove_host *host)
+static int64_t times_said(const struct prove_host *host, const char *words)
 {
-    static const char UP[] = " is up\n";
     CLEANUP(mem_freep) char *text = read_log(host);
     int64_t count = 0;
-    for (const char *at = strstr(text, UP); at != NULL; at = strstr(at + 1, UP))
+    for (const char *at = strstr(text, words); at != NULL; at = strstr(at + 1, words))
         count++;
-    return count >= host->starts;
+    return count;
+}
+
+bool prove_host_is_up(const struct prove_host *host)
+{
+    return times_said(host, " is up\n") >= host->starts;
+}
+
+bool prove_host_is_new(const struct prove_host *host)
+{
+    return times_said(host, "this is a new host now") > 0;
 }
 
 bool prove_host_has_ended(struct prove_host *host, char **out_last)
@@ -165,7 +174,7 @@ static void reap(struct prove_host *host)
 }
 
 /* Its keeper was started with its environment; tasks were not. */
-static void kill_keepers(const struct prove_host *host)
+static void signal_keepers(const struct prove_host *host, int signo)
 {
     struct proc_list list = {0};
     proc_tree_find_env(SETTINGS[SETTING_HOME].environment, host->home, &list);
@@ -176,7 +185,7 @@ static void kill_keepers(const struct prove_host *host)
         if (!is_daemon && proc_tree_read(list.pids[i], &info) &&
             proc_tree_env(list.pids[i], SETTINGS[SETTING_HOME].environment, again, sizeof again) &&
             str_equal(again, host->home))
-            (void)proc_tree_signal(info.pid, info.start_ticks, SIGKILL);
+            (void)proc_tree_signal(info.pid, info.start_ticks, signo);
     }
     proc_list_fini(&list);
 }
@@ -191,8 +200,24 @@ void prove_host_kill_all(struct prove_host *host)
     /* Stopped first: it must not see its keeper die and tell the store. */
     if (host->process.pidfd >= 0)
         process_signal(host->process.pidfd, SIGSTOP);
-    kill_keepers(host);
+    signal_keepers(host, SIGKILL);
     reap(host);
+}
+
+void prove_host_freeze(struct prove_host *host)
+{
+    process_signal(host->process.pidfd, SIGSTOP);
+    signal_keepers(host, SIGSTOP);
+}
+
+void prove_host_thaw_keepers(struct prove_host *host)
+{
+    signal_keepers(host, SIGCONT);
+}
+
+void prove_host_thaw_daemon(struct prove_host *host)
+{
+    process_signal(host->process.pidfd, SIGCONT);
 }
 
 void prove_host_stop(struct prove_host *host)
@@ -211,7 +236,7 @@ void prove_host_fini(struct prove_host *host)
     if (host->home == NULL)
         return;
     reap(host);
-    kill_keepers(host);
+    signal_keepers(host, SIGKILL);
     free(host->home);
     free(host->log_path);
     free(host->label);

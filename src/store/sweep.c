@@ -21,8 +21,9 @@ enum { HOSTS_MAX = 20, TASKS_MAX = 500 };
     " OR (h.ended_at_us IS NOT NULL AND EXISTS (SELECT 1 FROM running r WHERE r.host = h.id)))"    \
     " ORDER BY h.id LIMIT $3"
 static const char LOST_HOSTS[] = LOST_HOSTS_THAT("");
-/* With null_heartbeat_skipped. */
-static const char LOST_ONCE_RENEWED[] = LOST_HOSTS_THAT(" AND h.renewed_at_us > h.started_at_us");
+/* With null_heartbeat_skipped; the renewal of the start itself does not count. */
+static const char LOST_ONCE_RENEWED[] =
+    LOST_HOSTS_THAT(" AND h.renewed_at_us > h.started_at_us + h.lease_ms * 100");
 /* The clock is read again: the host may have renewed while others were swept. */
 static const char HOST_LOSE[] = "UPDATE host SET ended_at_us = $2, fate = 'lost'"
                                 " WHERE id = $1 AND ended_at_us IS NULL AND lease_until_us <= $2";
