@@ -4,7 +4,7 @@
  */
 #include "app/config.h"
 #include "app/home.h"
-#include "cli/prove.h"
+#include "cli/prover.h"
 #include "service/operation.h"
 #include "service/service.h"
 

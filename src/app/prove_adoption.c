@@ -552,18 +552,33 @@ static void cancel(struct adoption *proof)
         (void)wait_for(proof, is_run_over, "the run is cancelled", &err);
 }
 
+static json_t *request_of_queue(const struct adoption *proof, const char *key)
+{
+    json_t *request = object_new();
+    json_put_string(request, key, proof->label);
+    return request;
+}
+
 static enum status forget(struct adoption *proof, struct err *err)
 {
-    CLEANUP(json_decrefp) json_t *deleted = NULL;
-    CLEANUP(json_decrefp) json_t *gone = NULL;
-    json_t *queue = object_new();
-    json_put_string(queue, "name", proof->label);
-    enum status status = call(proof, "run.delete", request_of_run(proof), &deleted, err);
-    if (status != STATUS_OK) {
-        json_decref(queue);
-        return err_wrap(err, "delete run %lld", (long long)proof->run);
+    /* Dead letters are only there when the proof failed. */
+    const struct {
+        const char *operation;
+        json_t *request;
+    } steps[] = {
+        {"run.delete", request_of_run(proof)},
+        {"dead.purge", request_of_queue(proof, "queue")},
+        {"queue.delete", request_of_queue(proof, "name")},
+    };
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+        CLEANUP(json_decrefp) json_t *request = steps[i].request;
+        CLEANUP(json_decrefp) json_t *response = NULL;
+        if (status == STATUS_OK)
+            status = operation_call(&proof->world->operations, steps[i].operation, request,
+                                    &response, err);
     }
-    return call(proof, "queue.delete", queue, &gone, err);
+    return status;
 }
 
 static void clean_up(struct adoption *proof)

@@ -15,7 +15,7 @@
 #include "base/json.h"
 #include "cli/engine.h"
 #include "cli/output.h"
-#include "cli/prove.h"
+#include "cli/prover.h"
 #include "service/operation.h"
 
 struct parsed;

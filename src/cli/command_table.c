@@ -455,10 +455,11 @@ static const struct command ROWS[] = {
     {"prove", GROUP_PROGRAM, COMMAND_READS, "[PROOF]", 0, 1, COMPLETE_CHOICE, "adoption",
         "prove a promise on your own store",
         "Without PROOF the proofs are listed. `adoption` makes a run of its own, starts hosts of its\n"
-        "own that take nothing but its tasks, kills them with -9 in the middle, once with everything\n"
-        "they left, and compares what really ran with what the store says. It takes a quarter of a\n"
-        "minute and leaves the store as it was, except for hosts that are noted as lost. Exit code 1\n"
-        "when something is not as promised.",
+        "own that take nothing but its tasks, and kills their daemons with -9 in the middle, the last\n"
+        "time with everything the daemon runs. In a fleet it freezes one for longer than its lease,\n"
+        "too. What tasks wrote themselves is compared with what the store says; exit code 1 when that\n"
+        "is not as promised. It takes some seconds. The run, its queue and the folder are removed, the\n"
+        "DAG stays known, and so does that hosts were lost.",
         "eider prove\neider prove adoption\n"
         "eider prove adoption --store postgresql://eider@db/eider --kills 5 --tasks 40",
         OPTIONS(PROVE_OPTIONS), cmd_prove},

@@ -1,6 +1,6 @@
 #pragma once
 /*
- * prove: how the command line has the application prove a promise on the user's own store.
+ * prover: how the command line has the application prove a promise on the user's own store.
  *
  * The application hands `struct prover` to the command line; tests hand in another.
  */
