@@ -12,7 +12,7 @@ fishdir = $(DESTDIR)$(prefix)/share/fish/vendor_completions.d
 sources = $(shell find src tests bench -name '*.[ch]')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build dev test bench tidy lint format docs fuzz install uninstall clean
+.PHONY: help demo build dev test chaos bench tidy lint format docs fuzz install uninstall clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1	\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -36,6 +36,10 @@ dev: ## the same with AddressSanitizer and UBSan, and the unit tests: build/dev
 test: ## everything that has to pass; ends with 'N passed, N failed'
 	@tools/setup test
 	@tools/run-tests
+
+chaos: build ## a fleet under kills, pauses, restarts and cut links, then a checker; ARGS="--minutes 60"
+	@tools/setup test
+	@$$(tools/find-pytest psycopg2) tests/chaos/run.py $(ARGS)
 
 bench: build ## measure against the limits of this machine and a peer, print the tables
 	@tools/setup test

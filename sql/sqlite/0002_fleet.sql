@@ -112,7 +112,8 @@ ALTER TABLE running ADD COLUMN lane INTEGER NOT NULL DEFAULT 1;
 --     INSERT INTO enqueue (queue, handler, payload) VALUES ('mail', 'send', '{"to": "me"}');
 --
 -- with priority, delay_ms, dedupe and retries where wanted. A dedupe key that is taken changes
--- nothing. Nobody is woken: hosts find the job with their next look. Ids are those of base/id.h
+-- nothing. Nobody is woken: hosts find the job with their next look. The check of the payload needs
+-- a connection that trusts the schema, which is SQLite's default. Ids are those of base/id.h
 -- with maker 4095, which no process has; only one program writes at a time, so that the next
 -- number after the last one is free.
 CREATE VIEW enqueue AS

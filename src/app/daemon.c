@@ -14,13 +14,17 @@
 #include "base/str.h"
 #include "model/word_set.h"
 #include "os/file.h"
+#include "os/file_tree.h"
 #include "os/supervisor.h"
+#include "os/thread.h"
 #include "worker/claim_room.h"
 #include "worker/dead_log.h"
 
 enum {
     RECONCILE_MS = 60000,
+    LOGS_WAIT_MS = 5000, /* at the end, for the rest of them */
     HEALTH_MS = 1000,
+    SILENCE_MS = 20000,     /* without a beat for longer, the store counts as away */
     STUCK_MS_LEAST = 60000, /* a call that waits for longer, while the store answers others */
 };
 
@@ -33,9 +37,15 @@ void daemon_fail(struct daemon *daemon, const struct err *err)
 {
     if (daemon->failure.code == STATUS_OK)
         daemon->failure = *err;
-    /* What runs goes on, for the daemon that comes after this one. */
-    daemon->session.leaves_keeper = daemon->session.leaves_host = true;
     loop_stop(daemon->session.loop);
+}
+
+void daemon_open_or_close(struct daemon *daemon)
+{
+    if (word_set_has(daemon->roles, "worker") && !daemon->is_drained)
+        executor_open(daemon->session.executor);
+    else
+        executor_close(daemon->session.executor);
 }
 
 /* --- what it hears --------------------------------------------------------------------------- */
@@ -69,16 +79,15 @@ static void on_failed(void *context, const struct err *err)
 static void on_beat(void *context, int64_t sent_us, const struct host_pulse *pulse)
 {
     struct daemon *daemon = context;
+    if (sent_us - daemon->beat_us > (int64_t)SILENCE_MS * 1000)
+        daemon->heard_since_us = sent_us;
     daemon->beat_us = sent_us;
-    keeper_set_deadline(daemon->session.keeper, lease_deadline_us(&daemon->lease, sent_us));
+    executor_set_deadline(daemon->session.executor, lease_deadline_us(&daemon->lease, sent_us));
     if (pulse->draining == daemon->is_drained || daemon->phase != DAEMON_WORKING)
         return;
     daemon->is_drained = pulse->draining;
     log_info(pulse->draining ? "asked to drain: nothing more is claimed" : "claiming again");
-    if (pulse->draining)
-        executor_close(daemon->session.executor);
-    else
-        executor_open(daemon->session.executor);
+    daemon_open_or_close(daemon);
 }
 
 static void on_swept(void *context)
@@ -120,8 +129,10 @@ static void check_progress(struct daemon *daemon)
     int64_t now_us = clock_mono_us();
     int64_t bound_ms = MAX(daemon->lease.lease_ms * 2, (int64_t)STUCK_MS_LEAST);
     int64_t since_us = executor_waiting_since_us(daemon->session.executor);
-    bool is_answering = now_us - daemon->beat_us < bound_ms * 500;
-    if (since_us == 0 || now_us - since_us < bound_ms * 1000 || !is_answering)
+    if (since_us == 0 || now_us - daemon->beat_us > (int64_t)SILENCE_MS * 1000)
+        return;
+    since_us = MAX(since_us, daemon->heard_since_us);
+    if (now_us - since_us < bound_ms * 1000)
         return;
     struct err err = {0};
     (void)err_set(&err, STATUS_TIMEOUT,
@@ -170,14 +181,22 @@ static void on_signal(void *context, int signo)
 
 /* --- start ----------------------------------------------------------------------------------- */
 
+/* Who only shortens the lease wants the rest shortened with it. */
+static int64_t part_of_lease(const struct settings *settings, enum setting_key key,
+                             int64_t lease_ms, int64_t divisor)
+{
+    int64_t value = settings_number(settings, key);
+    return settings->values[key].origin == ORIGIN_DEFAULT ? MIN(value, lease_ms / divisor) : value;
+}
+
 static enum status read_settings(struct daemon *daemon, struct err *err)
 {
     const struct settings *settings = daemon->settings;
     int64_t lease_ms = settings_number(settings, SETTING_LEASE);
     daemon->lease = (struct lease_times){
         .lease_ms = lease_ms,
-        .renew_ms = settings_number(settings, SETTING_RENEW),
-        .margin_ms = settings_number(settings, SETTING_MARGIN),
+        .renew_ms = part_of_lease(settings, SETTING_RENEW, lease_ms, 3),
+        .margin_ms = part_of_lease(settings, SETTING_MARGIN, lease_ms, 6),
     };
     if (lease_ms < 3 * daemon->lease.renew_ms)
         return err_set(err, STATUS_INVALID,
@@ -192,19 +211,7 @@ static enum status read_settings(struct daemon *daemon, struct err *err)
     daemon->labels = word_set_parse(settings_text(settings, SETTING_LABELS));
     daemon->queues = word_set_parse(settings_text(settings, SETTING_QUEUES));
     daemon->roles = word_set_parse(settings_text(settings, SETTING_ROLES));
-    return STATUS_OK;
-}
-
-static enum status check_roles(const struct daemon *daemon, struct err *err)
-{
-    static const char *const KNOWN[] = {"scheduler", "worker", "api"};
-    size_t count = 0;
-    size_t known = 0;
-    for (const char *c = daemon->roles; *c != '\0'; c++)
-        count += c == daemon->roles || c[-1] == ' ';
-    for (size_t i = 0; i < ARRAY_LEN(KNOWN); i++)
-        known += word_set_has(daemon->roles, KNOWN[i]);
-    if (count == 0 || known != count)
+    if (str_equal(daemon->roles, "") || !word_set_is_part(daemon->roles, "api scheduler worker"))
         return err_set(err, STATUS_INVALID, "roles: '%s' is not made of scheduler, worker, api",
                        daemon->roles);
     return STATUS_OK;
@@ -218,8 +225,9 @@ static void begin_claiming(struct daemon *daemon)
     options.labels = daemon->labels;
     options.queues = daemon->queues;
     options.journal_path = daemon->journal_path;
-    if (!word_set_has(daemon->roles, "worker"))
-        executor_close(daemon->session.executor);
+    options.log_ship = daemon->log_ship;
+    options.prepare.scratch_dir = daemon->scratch_dir;
+    daemon_open_or_close(daemon);
     executor_begin(daemon->session.executor, &options);
 }
 
@@ -244,6 +252,17 @@ static enum status begin_pulse(struct daemon *daemon, struct err *err)
         .wished = on_wished,
     };
     return pulse_start(session->loop, &options, &events, &daemon->pulse, err);
+}
+
+/* Any host shows any log, unless there is only one. */
+static enum status begin_logs(struct daemon *daemon, struct err *err)
+{
+    struct log_ship_options options = {
+        .store = session_store_options(&daemon->session),
+        .directory = daemon->session.home->blob_dir,
+    };
+    return daemon_is_embedded(daemon) ? STATUS_OK
+                                      : log_ship_start(&options, &daemon->log_ship, err);
 }
 
 static enum status watch_outside(struct daemon *daemon, struct err *err)
@@ -273,11 +292,12 @@ static void greet(const struct daemon *daemon)
         .slots = settings_number(settings, SETTING_SLOTS),
         .percent = settings_number(settings, SETTING_CLAIM_RATIO),
     };
+    CLEANUP(mem_freep) char *store = home_store_shown(daemon->session.home);
     (void)fprintf(
         stderr,
         "eider %s is up\n  store   %s\n  host    %s (%lld)\n  slots   %lld, of which %lld "
         "are filled\n  roles   %s\n  queues  %s\n",
-        EIDER_VERSION, daemon->session.home->store_url, settings_text(settings, SETTING_HOST_NAME),
+        EIDER_VERSION, store, settings_text(settings, SETTING_HOST_NAME),
         (long long)daemon->session.host, (long long)room.slots, (long long)claim_room_slots(&room),
         daemon->roles, daemon->queues[0] != '\0' ? daemon->queues : "all");
     (void)fflush(stderr);
@@ -287,23 +307,27 @@ static void greet(const struct daemon *daemon)
 static enum status serve(struct daemon *daemon, const struct session_options *options,
                          struct err *err)
 {
-    if (read_settings(daemon, err) != STATUS_OK || check_roles(daemon, err) != STATUS_OK ||
-        home_make(options->home, err) != STATUS_OK ||
+    if (read_settings(daemon, err) != STATUS_OK || home_make(options->home, err) != STATUS_OK ||
         host_id_lock(options->home, &daemon->lock, err) != STATUS_OK ||
         session_open(&daemon->session, options, err) != STATUS_OK)
         return err->code;
     daemon->dead_log_path = file_path_join(options->home->path, DEAD_LOG_NAME);
-    daemon->session.leaves_keeper = true; /* until it is known that nothing is left */
+    daemon->scratch_dir = file_path_join(options->home->scratch_dir, "daemon");
+    if (file_tree_make(daemon->scratch_dir, 0700, err) != STATUS_OK)
+        return err->code;
     if (daemon_is_embedded(daemon))
         daemon->lease.lease_ms = 0;
     else
         daemon->journal_path = file_path_join(options->home->local_dir, "outcomes.db");
     if (daemon_host_begin(daemon, err) != STATUS_OK || read_dags(daemon, err) != STATUS_OK ||
-        watch_outside(daemon, err) != STATUS_OK || begin_pulse(daemon, err) != STATUS_OK)
+        watch_outside(daemon, err) != STATUS_OK || begin_logs(daemon, err) != STATUS_OK ||
+        begin_pulse(daemon, err) != STATUS_OK)
         return err->code;
     begin_claiming(daemon);
+    /* The pulse has not been heard yet, and tasks start at once. */
+    executor_set_deadline(daemon->session.executor,
+                          lease_deadline_us(&daemon->lease, daemon->beat_us));
     greet(daemon);
-    daemon->session.leaves_keeper = false;
     loop_run(daemon->session.loop);
     *err = daemon->failure;
     return err->code;
@@ -311,7 +335,10 @@ static enum status serve(struct daemon *daemon, const struct session_options *op
 
 static void close_all(struct daemon *daemon)
 {
+    thread_deafen(); /* whoever asks once more to stop is being served */
     pulse_stop(daemon->pulse);
+    if (!log_ship_stop(daemon->log_ship, LOGS_WAIT_MS))
+        log_warn("some logs are not in the store yet; the next start brings them");
     loop_timer_free(daemon->drain);
     loop_timer_free(daemon->reconcile);
     loop_timer_free(daemon->health);
@@ -325,6 +352,7 @@ static void close_all(struct daemon *daemon)
     free(daemon->roles);
     free(daemon->journal_path);
     free(daemon->dead_log_path);
+    free(daemon->scratch_dir);
 }
 
 enum status daemon_serve(const struct config *config, const struct home *home, const char *exe,

@@ -2,6 +2,7 @@
 
 #include "app/daemon_priv.h"
 #include "app/host_id.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "store/host.h"
 
@@ -57,12 +58,14 @@ enum status daemon_host_begin(struct daemon *daemon, struct err *err)
     struct host_request request = request_of(daemon, boot);
     int64_t known = host_id_load(session->home, uuid);
     struct err lost = {0};
+    int64_t sent_us = clock_mono_us();
     enum status status = known != 0 ? resume(daemon, known, &request, &lost) : STATUS_NOT_FOUND;
     if (status != STATUS_OK && known != 0)
         log_info("this host was given up meanwhile", LOG_ID("host", known),
                  LOG_STR("why", lost.text));
     if (status != STATUS_OK && add(daemon, &request, err) != STATUS_OK)
         return err->code;
+    daemon->beat_us = sent_us;
     return host_id_save(session->home, uuid, session->host, err);
 }
 
@@ -93,6 +96,8 @@ void daemon_host_renew_if_lost(struct daemon *daemon)
     }
     daemon->was_swept = false;
     log_info("this is a new host now", LOG_ID("host", session->host));
+    executor_set_deadline(session->executor, lease_deadline_us(&daemon->lease, daemon->beat_us));
     executor_set_host(session->executor, session->host);
+    daemon_open_or_close(daemon);
     pulse_set_host(daemon->pulse, session->host);
 }

@@ -21,27 +21,31 @@ struct daemon {
     const struct settings *settings;
     struct file_lock lock;
     struct pulse *pulse;
+    struct log_ship *log_ship; /* NULL: logs stay here */
     struct lease_times lease;
     char *labels;
     char *queues;
     char *roles;
     char *journal_path; /* NULL: none */
     char *dead_log_path;
+    char *scratch_dir; /* nobody else's */
     struct loop_signal *signals[3];
     struct loop_file *wake;
     struct loop_timer *drain;
     struct loop_timer *reconcile;
     struct loop_timer *health;
     enum daemon_phase phase;
-    bool is_drained; /* on somebody's request */
-    bool was_swept;  /* until it is a new host */
-    bool is_beaten;  /* `beat_us` is known */
-    int64_t beat_us; /* when the store answered the pulse last */
+    bool is_drained;        /* on somebody's request */
+    bool was_swept;         /* until it is a new host */
+    int64_t heard_since_us; /* since when beats came regularly */
+    int64_t beat_us;        /* when the store was asked last and answered, by the steady clock */
     struct err failure;
 };
 
 bool daemon_is_embedded(const struct daemon *daemon);
-/* End with this failure. */
+/* Claim or not, as its roles and others say. */
+void daemon_open_or_close(struct daemon *daemon);
+/* End with this failure; what runs goes on, for the daemon that comes after this one. */
 void daemon_fail(struct daemon *daemon, const struct err *err);
 
 /* --- daemon_host ----------------------------------------------------------------------------- */

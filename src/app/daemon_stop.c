@@ -46,7 +46,6 @@ void daemon_stop_grace_over(void *context)
     }
     /* The store does not answer. What is not delivered stays with the keeper or in the journal. */
     log_warn("leaving with outcomes that are not delivered; the next start delivers them");
-    daemon->session.leaves_keeper = daemon->session.leaves_host = true;
     loop_stop(daemon->session.loop);
 }
 
@@ -54,6 +53,7 @@ void daemon_stop_if_done(struct daemon *daemon)
 {
     if (daemon->phase == DAEMON_WORKING || executor_load(daemon->session.executor) > 0)
         return;
+    daemon->session.leaves_all = false;
     host_id_forget(daemon->session.home);
     loop_stop(daemon->session.loop);
 }

@@ -13,6 +13,8 @@
 struct reading {
     const char *path;
     const struct yaml_tree *tree;
+    const char *name; /* of the handler that is read */
+    json_t *handler;  /* what was read of it */
 };
 
 /* The child of a container that a problem is about. */
@@ -22,13 +24,13 @@ struct place {
     bool of_key;
 };
 
-static enum status fail_at(const struct reading *reading, struct place at, struct err *err,
-                           const char *name, const char *problem)
+static enum status fail_at(const struct reading *reading, struct place at, const char *problem,
+                           struct err *err)
 {
     struct source_span span =
         yaml_tree_find_place(reading->tree, at.container, at.index, at.of_key);
     return err_set(err, STATUS_INVALID, "%s:%d:%d: handler '%.100s': %s", reading->path, span.line,
-                   span.column, name, problem);
+                   span.column, reading->name, problem);
 }
 
 static const char *const MEMBERS[] = {"run", "env", "timeout"};
@@ -69,32 +71,31 @@ static bool put_timeout(json_t *into, const json_t *value)
     return is_fine;
 }
 
-static enum status read_env(const struct reading *reading, const char *handler, const json_t *env,
-                            json_t *into, struct err *err)
+static enum status read_env(const struct reading *reading, const json_t *env, struct err *err)
 {
     json_t *texts = json_object();
     size_t index = 0;
     const char *name;
     json_t *value;
-    json_put(into, "env", texts);
+    json_put(reading->handler, "env", texts);
     json_object_foreach((json_t *)(uintptr_t)env, name, value)
     {
         struct place at = {env, index++, false};
         if (json_is_object(value) || json_is_array(value) || json_is_null(value))
-            return fail_at(reading, at, err, handler, "a variable of 'env' must be a single value");
+            return fail_at(reading, at, "a variable of 'env' must be a single value", err);
         if (name[0] == '\0' || strchr(name, '=') != NULL || str_starts_with(name, "EIDER_"))
-            return fail_at(reading, (struct place){env, at.index, true}, err, handler,
-                           "this cannot be the name of a variable");
+            return fail_at(reading, (struct place){env, at.index, true},
+                           "this cannot be the name of a variable", err);
         CLEANUP(mem_freep)
-        char *text = json_is_string(value) ? mem_strdup(json_string_value(value))
-                                           : json_format(value);
+        char *text =
+            json_is_string(value) ? mem_strdup(json_string_value(value)) : json_format(value);
         json_put_string(texts, name, text);
     }
     return STATUS_OK;
 }
 
-static enum status unknown_member(const struct reading *reading, struct place at, const char *name,
-                                  const char *key, struct err *err)
+static enum status unknown_member(const struct reading *reading, struct place at, const char *key,
+                                  struct err *err)
 {
     const char *near = str_nearest(key, ARRAY_LEN(MEMBERS), member_at, NULL);
     CLEANUP(mem_freep)
@@ -102,42 +103,39 @@ static enum status unknown_member(const struct reading *reading, struct place at
                         ? mem_format("unknown key '%.60s', did you mean '%s'?", key, near)
                         : mem_format("unknown key '%.60s'; known are run, env, timeout", key);
     at.of_key = true;
-    return fail_at(reading, at, err, name, problem);
+    return fail_at(reading, at, problem, err);
 }
 
-static enum status read_member(const struct reading *reading, const char *name, struct place at,
-                               const char *key, const json_t *value, json_t *into, struct err *err)
+static enum status read_member(const struct reading *reading, struct place at, const char *key,
+                               const json_t *value, struct err *err)
 {
     if (!is_member(key))
-        return unknown_member(reading, at, name, key, err);
-    if (str_equal(key, "run") && !put_run(into, value))
-        return fail_at(reading, at, err, name, "'run' must be a command");
-    if (str_equal(key, "timeout") && !put_timeout(into, value))
-        return fail_at(reading, at, err, name, "'timeout' must be a duration such as 30s or 5m");
-    if (str_equal(key, "env"))
-        return json_is_object(value)
-                   ? read_env(reading, name, value, into, err)
-                   : fail_at(reading, at, err, name, "'env' must be a map of names to values");
-    return STATUS_OK;
+        return unknown_member(reading, at, key, err);
+    if (str_equal(key, "run") && !put_run(reading->handler, value))
+        return fail_at(reading, at, "'run' must be a command", err);
+    if (str_equal(key, "timeout") && !put_timeout(reading->handler, value))
+        return fail_at(reading, at, "'timeout' must be a duration such as 30s or 5m", err);
+    if (str_equal(key, "env") && !json_is_object(value))
+        return fail_at(reading, at, "'env' must be a map of names to values", err);
+    return str_equal(key, "env") ? read_env(reading, value, err) : STATUS_OK;
 }
 
 /* --- handlers -------------------------------------------------------------------------------- */
 
-static enum status read_map(const struct reading *reading, const char *name, struct place at,
-                            const json_t *map, json_t *into, struct err *err)
+static enum status read_map(const struct reading *reading, struct place at, const json_t *map,
+                            struct err *err)
 {
     size_t index = 0;
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)map, key, value)
     {
-        if (read_member(reading, name, (struct place){map, index++, false}, key, value, into,
-                        err) != STATUS_OK)
+        if (read_member(reading, (struct place){map, index++, false}, key, value, err) != STATUS_OK)
             return err->code;
     }
-    return json_object_get(into, "run") != NULL
+    return json_object_get(reading->handler, "run") != NULL
                ? STATUS_OK
-               : fail_at(reading, at, err, name, "'run' is missing: the command to run");
+               : fail_at(reading, at, "'run' is missing: the command to run", err);
 }
 
 static bool is_builtin(const char *name)
@@ -145,29 +143,27 @@ static bool is_builtin(const char *name)
     return str_equal(name, "noop") || str_equal(name, "sleep");
 }
 
-static enum status read_handler(const struct reading *reading, const char *name, struct place at,
-                                const json_t *value, json_t *handlers, struct err *err)
+static enum status read_handler(const struct reading *reading, struct place at, const json_t *value,
+                                struct err *err)
 {
     struct place key = {at.container, at.index, true};
-    if (!dag_name_is_valid(name))
-        return fail_at(reading, key, err, name,
-                       "a name has letters, digits, '_', '-' and '.', a letter or digit first");
-    if (is_builtin(name))
-        return fail_at(reading, key, err, name, "this one is built in; choose another name");
-    json_t *handler = json_object();
-    json_put(handlers, name, handler);
-    json_put(handler, "env", json_object());
-    json_put_int(handler, "timeout_ms", 0);
+    if (!dag_name_is_valid(reading->name))
+        return fail_at(reading, key,
+                       "a name has letters, digits, '_', '-' and '.', a letter or digit first",
+                       err);
+    if (is_builtin(reading->name))
+        return fail_at(reading, key, "this one is built in; choose another name", err);
+    json_put(reading->handler, "env", json_object());
+    json_put_int(reading->handler, "timeout_ms", 0);
     if (json_is_object(value))
-        return read_map(reading, name, at, value, handler, err);
-    return put_run(handler, value)
+        return read_map(reading, at, value, err);
+    return put_run(reading->handler, value)
                ? STATUS_OK
-               : fail_at(reading, at, err, name,
-                         "write a command, or a map with run, env and timeout");
+               : fail_at(reading, at, "write a command, or a map with run, env and timeout", err);
 }
 
-static enum status read_handlers(const struct reading *reading, const json_t *root,
-                                 json_t *handlers, struct err *err)
+static enum status read_handlers(struct reading *reading, const json_t *root, json_t *handlers,
+                                 struct err *err)
 {
     const json_t *section = json_object_get(root, "handlers");
     size_t index = 0;
@@ -176,12 +172,14 @@ static enum status read_handlers(const struct reading *reading, const json_t *ro
     if (section == NULL || json_is_null(section))
         return STATUS_OK;
     if (!json_is_object(section))
-        return err_set(err, STATUS_INVALID,
-                       "%s: handlers: a map of names to commands is expected", reading->path);
+        return err_set(err, STATUS_INVALID, "%s: handlers: a map of names to commands is expected",
+                       reading->path);
     json_object_foreach((json_t *)(uintptr_t)section, name, value)
     {
-        if (read_handler(reading, name, (struct place){section, index++, false}, value, handlers,
-                         err) != STATUS_OK)
+        reading->name = name;
+        reading->handler = json_object();
+        json_put(handlers, name, reading->handler);
+        if (read_handler(reading, (struct place){section, index++, false}, value, err) != STATUS_OK)
             return err->code;
     }
     return STATUS_OK;

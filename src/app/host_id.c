@@ -62,11 +62,8 @@ int64_t host_id_load(const struct home *home, const char *store_uuid)
 {
     CLEANUP(json_decrefp) json_t *known = NULL;
     struct err ignored = {0};
-    char boot[BOOT_TEXT_MAX];
     int64_t host = 0;
-    host_id_boot(boot);
     if (load_file(home, &known, &ignored) != STATUS_OK ||
-        !str_equal(json_get_string(known, "boot", ""), boot) ||
         !str_equal(json_get_string(known, "store", ""), store_uuid) ||
         !str_parse_i64(json_get_string(known, "host", ""), 1, INT64_MAX, &host))
         return 0;

@@ -14,7 +14,7 @@ void host_id_boot(char out[static BOOT_TEXT_MAX]);
 /* STATUS_CONFLICT: another daemon works in this home. */
 NODISCARD enum status host_id_lock(const struct home *home, struct file_lock *out, struct err *err);
 
-/* The host it was in this boot of the machine and in this store; 0: none. */
+/* The host that it was in this store; 0: none. After a restart of the machine it is the same. */
 int64_t host_id_load(const struct home *home, const char *store_uuid);
 NODISCARD enum status host_id_save(const struct home *home, const char *store_uuid, int64_t host,
                                    struct err *err);

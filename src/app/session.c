@@ -58,8 +58,10 @@ static enum status start_staying(struct session *session, const char *exe,
 enum status session_open(struct session *session, const struct session_options *options,
                          struct err *err)
 {
-    *session =
-        (struct session){.config = options->config, .home = options->home, .mode = options->mode};
+    *session = (struct session){.config = options->config,
+                                .home = options->home,
+                                .mode = options->mode,
+                                .leaves_all = options->mode == EXECUTOR_DAEMON};
     struct store_options store = session_store_options(session);
     if (home_make(options->home, err) != STATUS_OK || loop_new(&session->loop, err) != STATUS_OK)
         return err->code;
@@ -71,7 +73,7 @@ enum status session_open(struct session *session, const struct session_options *
                                        : start_staying(session, options->exe, &events, err);
     if (status != STATUS_OK || store_open(&store, &session->store, err) != STATUS_OK ||
         store_describe(session->store, &session->store_info, err) != STATUS_OK ||
-        blob_open_directory(options->home->blob_dir, &session->blob, err) != STATUS_OK ||
+        blob_open_for(session->store, options->home->blob_dir, &session->blob, err) != STATUS_OK ||
         store_thread_start(session->loop, &store, &session->store_thread, err) != STATUS_OK)
         return err->code;
     return is_foreground ? register_host(session, err) : STATUS_OK;
@@ -87,7 +89,7 @@ enum status session_open_onlooker(struct session *session, const struct session_
         store_open(&store, &session->store, err) != STATUS_OK ||
         store_describe(session->store, &session->store_info, err) != STATUS_OK)
         return err->code;
-    return blob_open_directory(options->home->blob_dir, &session->blob, err);
+    return blob_open_for(session->store, options->home->blob_dir, &session->blob, err);
 }
 
 static void run_lend(struct store *store, struct store_call *call)
@@ -150,13 +152,13 @@ void session_begin(struct session *session, int64_t scope)
 void session_close(struct session *session)
 {
     struct err err = {0};
-    if (session->leaves_keeper)
+    if (session->leaves_all)
         keeper_leave(session->keeper);
     else
         keeper_close(session->keeper);
     store_thread_stop(session->store_thread);
     executor_free(session->executor);
-    if (session->host != 0 && session->store != NULL && !session->leaves_host &&
+    if (session->host != 0 && session->store != NULL && !session->leaves_all &&
         store_host_end(session->store, session->host, &err) != STATUS_OK)
         log_warn("leave the store", LOG_STR("error", err.text));
     presence_end(&session->presence);

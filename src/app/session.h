@@ -33,8 +33,7 @@ struct session {
     int64_t host;
     struct presence presence;
     struct session_loan loan;
-    bool leaves_keeper; /* of a daemon: what runs goes on for the next one */
-    bool leaves_host;   /* the same: the next one is this host */
+    bool leaves_all; /* of a daemon: what runs goes on, for the next one, which is this host */
 };
 
 struct session_options {

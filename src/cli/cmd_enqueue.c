@@ -326,8 +326,8 @@ static int enqueue_batch(struct cli *cli, const struct parsed *parsed)
 
 int cmd_enqueue(struct cli *cli, const struct parsed *parsed)
 {
-    static const char *const SINGLE[] = {"delay",       "at",      "priority",     "dedupe",
-                                         "retries",     "timeout", "on-lost-lease", "retry-delay"};
+    static const char *const SINGLE[] = {"delay",   "at",      "priority",      "dedupe",
+                                         "retries", "timeout", "on-lost-lease", "retry-delay"};
     struct err err = {0};
     if (!parsed_has(parsed, "batch"))
         return enqueue_one(cli, parsed);
@@ -336,8 +336,9 @@ int cmd_enqueue(struct cli *cli, const struct parsed *parsed)
             (void)err_set(&err, STATUS_INVALID,
                           "--%s is for one job; with --batch each line has its own", SINGLE[i]);
     if (err.code == STATUS_OK && parsed->args_count > 2)
-        (void)err_set(&err, STATUS_INVALID, "'%.60s' is one argument too many; usage: eider %s "
-                                            "QUEUE --batch [FILE]",
+        (void)err_set(&err, STATUS_INVALID,
+                      "'%.60s' is one argument too many; usage: eider %s "
+                      "QUEUE --batch [FILE]",
                       parsed->args[2], parsed->command->path);
     return err.code == STATUS_OK ? enqueue_batch(cli, parsed) : cli_fail(cli, &err);
 }

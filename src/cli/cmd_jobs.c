@@ -125,9 +125,8 @@ int cmd_jobs_purge(struct cli *cli, const struct parsed *parsed)
 
 int cmd_dlq_purge(struct cli *cli, const struct parsed *parsed)
 {
-    return cli_is_confirmed(cli, parsed, "forget dead letters")
-               ? purge(cli, parsed, "dead.purge")
-               : EXIT_CODE_USAGE;
+    return cli_is_confirmed(cli, parsed, "forget dead letters") ? purge(cli, parsed, "dead.purge")
+                                                                : EXIT_CODE_USAGE;
 }
 
 /* --- dead letters ---------------------------------------------------------------------------- */
@@ -186,8 +185,7 @@ int cmd_dlq_requeue(struct cli *cli, const struct parsed *parsed)
     json_put_bool(request, "dry_run", is_dry);
     int code = cli_show(cli, "dead.requeue", request, &VIEW_LETTERS);
     if (code == EXIT_CODE_DONE)
-        cli_say(cli, "%s",
-                is_dry ? "would run again; nothing was changed" : "will run again");
+        cli_say(cli, "%s", is_dry ? "would run again; nothing was changed" : "will run again");
     return code;
 }
 

@@ -24,5 +24,5 @@ enum {
     LIMIT_PAYLOAD_BYTES = 1 << 20, /* of one job; also in sql/ */
     LIMIT_PRIORITY = 1000000,      /* of a job or a queue, in both directions; also in sql/ */
     LIMIT_RETRIES = 1000,
-    LIMIT_OWNER_LOSSES = 3,        /* lost owners before a task is quarantined */
+    LIMIT_OWNER_LOSSES = 3, /* lost owners before a task is quarantined */
 };

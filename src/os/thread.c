@@ -54,3 +54,10 @@ void thread_join(struct thread *thread)
     CHECK(pthread_join(thread->handle, NULL) == 0);
     free(thread);
 }
+
+void thread_deafen(void)
+{
+    sigset_t all;
+    (void)sigfillset(&all);
+    CHECK(pthread_sigmask(SIG_SETMASK, &all, NULL) == 0);
+}

@@ -16,3 +16,6 @@ NODISCARD enum status thread_start(const char *name, void (*body)(void *context)
 
 /* Wait for its end and forget it. NULL is allowed. */
 void thread_join(struct thread *thread);
+
+/* The calling thread hears no signals from now on: it ends already. */
+void thread_deafen(void);

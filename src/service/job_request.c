@@ -45,10 +45,9 @@ static enum status read_integer(const json_t *value, const char *name, int64_t l
 static enum status read_duration(const json_t *value, const char *name, int64_t *out,
                                  struct err *err)
 {
-    bool is_fine =
-        json_is_integer(value)
-            ? duration_from_seconds(json_integer_value(value), out)
-            : json_is_string(value) && duration_parse(json_string_value(value), out);
+    bool is_fine = json_is_integer(value)
+                       ? duration_from_seconds(json_integer_value(value), out)
+                       : json_is_string(value) && duration_parse(json_string_value(value), out);
     if (!is_fine)
         return err_set(err, STATUS_INVALID,
                        "'%s' must be a duration such as 500ms, 30s, 5m, 2h, or whole seconds",

@@ -163,9 +163,8 @@ enum status op_dead_purge(struct service *service, const json_t *request, json_t
         service_store(service, dry_run ? DB_READ_ONLY : DB_READ_WRITE, &store, err) != STATUS_OK ||
         lookup_queue(store, filter.queue, err) != STATUS_OK)
         return err->code;
-    enum status status = dry_run
-                             ? store_dead_each(store, &filter, count_letter, &count, err)
-                             : store_dead_purge(store, &filter, service->actor, &count, err);
+    enum status status = dry_run ? store_dead_each(store, &filter, count_letter, &count, err)
+                                 : store_dead_purge(store, &filter, service->actor, &count, err);
     if (status != STATUS_OK)
         return status;
     *out = json_build_object();

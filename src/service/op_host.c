@@ -225,9 +225,8 @@ enum status op_host_desired(struct service *service, const json_t *request, json
     if (least < 0 || most < least)
         return err_set(err, STATUS_INVALID, "'min' must not be negative, nor 'max' below it");
     if (service_store_if_any(service, &store, err) != STATUS_OK ||
-        (store != NULL &&
-         (store_queue_list(store, arena, &queues, &count, err) != STATUS_OK ||
-          store_host_each(store, false, count_host, &fleet, err) != STATUS_OK)))
+        (store != NULL && (store_queue_list(store, arena, &queues, &count, err) != STATUS_OK ||
+                           store_host_each(store, false, count_host, &fleet, err) != STATUS_OK)))
         return err->code;
     for (size_t i = 0; i < count; i++)
         demand += demand_of(&queues[i]);

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "blob/blob.h"
 #include "os/file.h"
 #include "service/json_build.h"
 #include "service/move_blob.h"
@@ -148,10 +149,11 @@ enum status op_store_import(struct service *service, const json_t *request, json
     if (fd < 0)
         return err_errno(err, errno, "read '%s'", path);
     service_close_store(service);
-    if (service_blob(service, &moving.blob.blob, err) != STATUS_OK)
+    if (service_blob_new(service, &moving.blob.blob, err) != STATUS_OK)
         return err->code;
     enum status status = store_import(&options, fd, &files, &result, err);
     move_blob_fini(&moving.blob);
+    blob_close(moving.blob.blob);
     if (status != STATUS_OK)
         return status;
     *out = describe(path, &result, moving.blob.files);

@@ -372,7 +372,7 @@ static const struct operation_field RESPONSE_DESIRED[] = {
 };
 static const struct operation_field REQUEST_ENQUEUE[] = {
     {"queue", FIELD_STRING, false, "for jobs that name none"},
-    {"jobs", FIELD_ARRAY, true, "handler, payload, queue, delay, run_after, priority, dedupe, retries, retry_delay, timeout, on_lost_lease, namespace of each"},
+    {"jobs", FIELD_ARRAY, true, "what enqueue --batch takes as a line, each an object with at least a handler"},
 };
 static const struct operation_field RESPONSE_ENQUEUE[] = {
     {"jobs", FIELD_ARRAY, true, "id of each, and whether it existed"}, TOTAL,

@@ -145,12 +145,18 @@ enum status service_blob_if_any(struct service *service, struct blob **out, stru
     return STATUS_OK;
 }
 
-enum status service_blob(struct service *service, struct blob **out, struct err *err)
+enum status service_blob_new(struct service *service, struct blob **out, struct err *err)
 {
+    CLEANUP(mem_freep) char *url = service_store_url(service);
     CLEANUP(mem_freep) char *path = file_path_join(service->home, "blob");
-    if (file_tree_make(path, 0700, err) != STATUS_OK)
+    struct store *store = NULL;
+    if (str_starts_with(url, SQLITE_PREFIX))
+        return file_tree_make(path, 0700, err) == STATUS_OK ? blob_open_directory(path, out, err)
+                                                            : err->code;
+    if (service_store_new(service, &store, err) != STATUS_OK)
         return err->code;
-    return service_blob_if_any(service, out, err);
+    blob_open_store(store, out);
+    return STATUS_OK;
 }
 
 int64_t service_now_us(const struct service *service)

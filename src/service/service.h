@@ -97,8 +97,12 @@ void service_close_store(struct service *service);
 NODISCARD enum status service_blob_if_any(struct service *service, struct blob **out,
                                           struct err *err);
 
-/* The same, made when it is missing. */
-NODISCARD enum status service_blob(struct service *service, struct blob **out, struct err *err);
+/*
+ * The place of this store's logs and large values alone, without what other stores left in the
+ * state folder; made when it is missing, and the store with it unless that is a file. To fill it.
+ * The caller closes it, before the service.
+ */
+NODISCARD enum status service_blob_new(struct service *service, struct blob **out, struct err *err);
 
 /* The store's URL with its path made absolute or relative to the state folder; heap. */
 NODISCARD char *service_store_url(const struct service *service);

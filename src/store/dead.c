@@ -170,7 +170,7 @@ enum status store_dead_requeue(struct store *store, int64_t task, const char *ac
                                struct err *err)
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
-    struct dead_info letter;
+    struct dead_info letter = {0};
     if (store_dead_load(store, arena, task, &letter, err) != STATUS_OK)
         return err->code;
     if (letter.run == 0)
@@ -190,9 +190,8 @@ enum status store_dead_purge(struct store *store, const struct dead_filter *filt
                              const char *actor, int64_t *out_count, struct err *err)
 {
     CLEANUP(db_endp) struct db *db = store->db;
-    if (db_begin(db, err) != STATUS_OK ||
-        db_do(db, err, DEAD_PURGE, "tii", filter->queue, filter->before_us, filter->limit) !=
-            STATUS_OK)
+    if (db_begin(db, err) != STATUS_OK || db_do(db, err, DEAD_PURGE, "tii", filter->queue,
+                                                filter->before_us, filter->limit) != STATUS_OK)
         return err_wrap(err, "purge dead letters");
     int64_t count = db_changes(db);
     CLEANUP(mem_freep) char *data = mem_format("{\"letters\":%lld}", (long long)count);

@@ -201,12 +201,11 @@ static enum status reschedule(struct job_change *change, struct err *err)
 enum status store_job_reschedule(struct store *store, int64_t id, int64_t run_after_us,
                                  const char *actor, struct err *err)
 {
-    return change_job(store,
-                      &(struct change_call){.job = id,
-                                            .actor = actor,
-                                            .decide = reschedule,
-                                            .run_after_us = run_after_us},
-                      err);
+    return change_job(
+        store,
+        &(struct change_call){
+            .job = id, .actor = actor, .decide = reschedule, .run_after_us = run_after_us},
+        err);
 }
 
 /* --- purge ----------------------------------------------------------------------------------- */
@@ -254,9 +253,8 @@ static enum status find_portion(struct db *db, struct purging *purging, struct e
     const struct job_purge *purge = purging->purge;
     struct db_stmt *stmt = NULL;
     int64_t seen = 0;
-    enum status status =
-        db_query(db, &stmt, err, PURGE_FIND, "iiti", purge->ended_before_us, purging->before,
-                 purge->filter.queue, (int64_t)PURGE_PORTION);
+    enum status status = db_query(db, &stmt, err, PURGE_FIND, "iiti", purge->ended_before_us,
+                                  purging->before, purge->filter.queue, (int64_t)PURGE_PORTION);
     purging->count = 0;
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         purging->before = db_int(stmt, 0);
@@ -277,8 +275,7 @@ static enum status remove_portion(struct db *db, const struct purging *purging, 
         db_bulk_init(&bulk, &PURGE_FORMS[form]);
         for (size_t i = 0; i < purging->count; i++)
             db_bulk_add(&bulk, purging->ids[i]);
-        status =
-            db_bulk_run(db, &bulk, form == 0 ? (int64_t)purging->count : DB_ANY_CHANGES, err);
+        status = db_bulk_run(db, &bulk, form == 0 ? (int64_t)purging->count : DB_ANY_CHANGES, err);
         db_bulk_fini(&bulk);
     }
     return status;

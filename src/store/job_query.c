@@ -8,20 +8,13 @@
 
 /* What people read for each state; several states may share a name. */
 static const char *const STATUS[] = {
-    [TASK_NONE] = "pending",
-    [TASK_SCHEDULED] = "delayed",
-    [TASK_QUEUED] = "pending",
-    [TASK_RUNNING] = "claimed",
-    [TASK_SUCCESS] = "completed",
-    [TASK_FAILED] = "failed",
-    [TASK_SKIPPED] = "skipped",
-    [TASK_UPSTREAM_FAILED] = "failed",
-    [TASK_UP_FOR_RETRY] = "delayed",
-    [TASK_UP_FOR_RESCHEDULE] = "delayed",
-    [TASK_DEFERRED] = "delayed",
-    [TASK_AWAITING_INPUT] = "delayed",
-    [TASK_CANCELLED] = "cancelled",
-    [TASK_REMOVED] = "cancelled",
+    [TASK_NONE] = "pending",         [TASK_SCHEDULED] = "delayed",
+    [TASK_QUEUED] = "pending",       [TASK_RUNNING] = "claimed",
+    [TASK_SUCCESS] = "completed",    [TASK_FAILED] = "failed",
+    [TASK_SKIPPED] = "skipped",      [TASK_UPSTREAM_FAILED] = "failed",
+    [TASK_UP_FOR_RETRY] = "delayed", [TASK_UP_FOR_RESCHEDULE] = "delayed",
+    [TASK_DEFERRED] = "delayed",     [TASK_AWAITING_INPUT] = "delayed",
+    [TASK_CANCELLED] = "cancelled",  [TASK_REMOVED] = "cancelled",
 };
 _Static_assert(ARRAY_LEN(STATUS) == TASK_STATE_COUNT, "every state has a name");
 
@@ -54,16 +47,14 @@ bool job_status_is_known(const char *name)
     " t.due_at_us, t.started_at_us, t.ended_at_us, j.result, j.error, j.cancel_asked,"             \
     " coalesce(t.ended_at_us, t.started_at_us, t.queued_at_us, j.created_at_us),"                  \
     " (SELECT count(*) FROM dead d WHERE d.task = j.id)"
-#define JOB_TABLES                                                                                 \
-    " FROM job j JOIN task t ON t.id = j.id LEFT JOIN queue q ON q.id = j.queue"
+#define JOB_TABLES " FROM job j JOIN task t ON t.id = j.id LEFT JOIN queue q ON q.id = j.queue"
 
 static const char JOB_LOAD[] = "SELECT " JOB_COLUMNS JOB_TABLES " WHERE j.id = $1";
 static const char JOB_LIST[] =
     "SELECT " JOB_COLUMNS JOB_TABLES
     " WHERE (CAST($1 AS BIGINT) = 0 OR j.id < $1) ORDER BY j.id DESC LIMIT $2";
 static const char JOB_LIST_QUEUE[] =
-    "SELECT " JOB_COLUMNS JOB_TABLES
-    " WHERE j.queue = (SELECT id FROM queue WHERE name = $3)"
+    "SELECT " JOB_COLUMNS JOB_TABLES " WHERE j.queue = (SELECT id FROM queue WHERE name = $3)"
     " AND (CAST($1 AS BIGINT) = 0 OR j.id < $1) ORDER BY j.id DESC LIMIT $2";
 
 static const char *text_of(struct db_stmt *stmt, struct arena *arena, int column)
@@ -130,11 +121,10 @@ static enum status walk_portion(struct store *store, struct walk *walk, struct e
     const struct job_filter *filter = walk->filter;
     struct db_stmt *stmt = NULL;
     int64_t limit = filter->status == NULL ? walk->wanted : PORTION;
-    enum status status = filter->queue == NULL ? db_query(store->db, &stmt, err, JOB_LIST, "ii",
-                                                          walk->before, limit)
-                                               : db_query(store->db, &stmt, err, JOB_LIST_QUEUE,
-                                                          "iit", walk->before, limit,
-                                                          filter->queue);
+    enum status status = filter->queue == NULL
+                             ? db_query(store->db, &stmt, err, JOB_LIST, "ii", walk->before, limit)
+                             : db_query(store->db, &stmt, err, JOB_LIST_QUEUE, "iit", walk->before,
+                                        limit, filter->queue);
     walk->seen = 0;
     while (status == STATUS_OK && walk->wanted > 0 && db_next(stmt, &status, err)) {
         struct job_info info;

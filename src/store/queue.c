@@ -281,10 +281,13 @@ enum status store_queue_set(struct store *store, const struct queue_change *chan
 
 /* Jobs that are over keep their queue's name alive; they go with a purge. */
 static const char QUEUE_USE[] =
-    "SELECT (SELECT count(*) FROM ready r JOIN lane l ON l.id = r.lane WHERE l.queue = $1)"
-    " + (SELECT count(*) FROM running r JOIN lane l ON l.id = r.lane WHERE l.queue = $1)"
-    " + (SELECT count(*) FROM dead d JOIN lane l ON l.id = d.lane WHERE l.queue = $1)"
-    " + (SELECT count(*) FROM job j WHERE j.queue = $1)";
+    "SELECT (SELECT count(*) FROM job j WHERE j.queue = $1)"
+    " + (SELECT count(*) FROM ready r JOIN lane l ON l.id = r.lane WHERE l.queue = $1"
+    " AND r.run <> 0)"
+    " + (SELECT count(*) FROM running r JOIN lane l ON l.id = r.lane JOIN task t ON t.id = r.task"
+    " WHERE l.queue = $1 AND t.run <> 0)"
+    " + (SELECT count(*) FROM dead d JOIN lane l ON l.id = d.lane WHERE l.queue = $1"
+    " AND d.run <> 0)";
 static const char LANES_DELETE[] = "DELETE FROM lane WHERE queue = $1";
 static const char QUEUE_DELETE[] = "DELETE FROM queue WHERE id = $1";
 
@@ -296,15 +299,14 @@ enum status store_queue_delete(struct store *store, const char *name, const char
     if (str_equal(name, "default"))
         return err_set(err, STATUS_CONFLICT, "the queue 'default' is always there");
     CLEANUP(db_endp) struct db *db = store->db;
-    if (db_begin(db, err) != STATUS_OK ||
-        find_or_make(store, name, false, &id, err) != STATUS_OK ||
+    if (db_begin(db, err) != STATUS_OK || find_or_make(store, name, false, &id, err) != STATUS_OK ||
         db_get_int(db, 0, &used, err, QUEUE_USE, "i", id) != STATUS_OK)
         return err->code;
     if (used > 0)
         return err_set(err, STATUS_CONFLICT,
-                       "%lld job%s or task%s waits, runs or is kept in the queue '%s'; cancel and "
-                       "purge first (eider jobs list --queue %s)",
-                       (long long)used, used == 1 ? "" : "s", used == 1 ? "" : "s", name, name);
+                       "the queue '%s' is in use: jobs and tasks that wait, run or are kept: %lld; "
+                       "cancel and purge them first (eider jobs list --queue %s)",
+                       name, (long long)used, name);
     json_t *data = json_object();
     json_put_string(data, "queue", name);
     if (write_event(store, EVENT_QUEUE_DELETED, actor, data, err) != STATUS_OK ||

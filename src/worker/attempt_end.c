@@ -139,7 +139,16 @@ static enum status keep_value(const struct attempt_facts *facts, const char *key
                        LIMIT_VALUE_BYTES);
     const struct claim *claim = facts->claim;
     struct spill_key place = {claim->run, claim->task, claim->attempt, key};
-    return spill_put(facts->blob, &place, text, length, err);
+    struct err away = {0};
+    if (spill_put(facts->blob, &place, text, length, &away) == STATUS_OK)
+        return STATUS_OK;
+    if (!status_is_retryable(away.code) && away.code != STATUS_UNKNOWN) {
+        *err = away;
+        return err->code;
+    }
+    /* The place for it cannot be reached now; the outcome itself is delivered when it can. */
+    out->json = arena_strdup(arena, text);
+    return STATUS_OK;
 }
 
 static enum status keep_values(const struct attempt_facts *facts, const json_t *values,

@@ -4,7 +4,7 @@
  */
 #include <stddef.h>
 
-#include "worker/attempt.h"
+#include "worker/attempt_held.h"
 
 struct backlog {
     struct attempt **items;

@@ -118,6 +118,7 @@ static void send_batch(struct executor *executor, struct batch *batch)
     bool may_claim = !executor->failed && !executor->is_closed;
     batch->request = (struct advance_request){
         .host = executor->options.host,
+        .clock_us = clock_wall_us(),
         .scope = executor->options.scope,
         .process_slots = may_claim ? room_left(executor) : 0,
         .inline_slots = may_claim && executor->deferred.count == 0 ? INLINE_SLOTS : 0,
@@ -219,6 +220,20 @@ static void note_recovery(struct executor *executor, const struct batch *batch)
     executor->wants_advance = true;
 }
 
+/* Somebody else has the task by now; its processes here are dead already. */
+static void note_refused(struct executor *executor, const struct batch *batch)
+{
+    if (!executor_is_daemon(executor))
+        return;
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->result.accepted[i])
+            continue;
+        executor->counts.refused++;
+        log_info("an outcome came too late", LOG_ID("task", batch->outcomes[i].task),
+                 LOG_INT("attempt", batch->outcomes[i].attempt));
+    }
+}
+
 static void advance_done(struct store_call *call)
 {
     struct batch *batch = (struct batch *)call;
@@ -230,6 +245,7 @@ static void advance_done(struct store_call *call)
     }
     note_recovery(executor, batch);
     acknowledge(executor, batch);
+    note_refused(executor, batch);
     const struct advance_result *result = &batch->result;
     if (batch->asks_held)
         handover_reconcile(executor, batch);

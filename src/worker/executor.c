@@ -1,12 +1,16 @@
 #include "worker/executor.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/check.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "worker/executor_priv.h"
+#include "worker/scratch.h"
 
 enum { SHORT_OF_RESOURCES_MS = 1000, BACKOFF_LEAST_MS = 50, BACKOFF_MOST_MS = 5000 };
 
@@ -17,6 +21,11 @@ char EXECUTOR_STOPS_ALL[] = "all";
 bool executor_is_daemon(const struct executor *executor)
 {
     return executor->options.mode == EXECUTOR_DAEMON;
+}
+
+int64_t executor_slot_host(const struct executor *executor)
+{
+    return executor_is_daemon(executor) ? 0 : executor->options.host;
 }
 
 /* The store may be there again later; everything else is wrong in itself. */
@@ -100,6 +109,8 @@ static void task_exited(void *context, int64_t id, const struct keeper_exit *exi
     };
     struct outcome outcome;
     attempt_end_make(&facts, exit, attempt->arena, &outcome);
+    if (executor->options.log_ship != NULL)
+        log_ship_ended(executor->options.log_ship, attempt->claim.run, id, attempt->claim.attempt);
     if (outcome.kind == OUTCOME_RETURN) {
         /* Fewer at once, and not again right now. */
         executor->slots = MAX((int64_t)idmap_count(executor->attempts), (int64_t)1);
@@ -142,12 +153,32 @@ static void task_held(void *context, const struct keeper_held *held)
     if (attempt->slot > 0 && attempt->slot <= executor->options.slots)
         executor->slots_used[attempt->slot - 1] = true;
     idmap_set(executor->attempts, held->id, attempt);
+    launch_follow_log(executor, attempt);
+}
+
+/* The files of an attempt that goes on: its outputs, its script. */
+static bool belongs_to_attempt(void *context, const char *name)
+{
+    const struct executor *executor = context;
+    size_t cursor = 0;
+    for (struct attempt *attempt; (attempt = idmap_next(executor->attempts, &cursor)) != NULL;) {
+        char stem[64];
+        (void)snprintf(stem, sizeof stem, "%lld.%lld.", (long long)attempt->claim.task,
+                       (long long)attempt->claim.attempt);
+        const char *outputs = attempt->outputs_dir != NULL ? attempt->outputs_dir : "";
+        const char *slash = strrchr(outputs, '/');
+        if (str_starts_with(name, stem) || (slash != NULL && str_equal(slash + 1, name)))
+            return true;
+    }
+    return false;
 }
 
 static void all_told(void *context)
 {
     struct executor *executor = context;
     executor->is_told = true;
+    if (executor_is_daemon(executor))
+        scratch_clean(executor->options.prepare.scratch_dir, belongs_to_attempt, executor);
     delivery_soon(executor);
 }
 
@@ -235,9 +266,11 @@ static void remove_slot_folders(const struct executor *executor)
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct prepare_options options = executor->options.prepare;
-    options.host = executor->options.host;
+    options.host = executor_slot_host(executor);
     for (options.slot = 1; options.slot <= executor->options.slots; options.slot++)
-        (void)rmdir(prepare_slot_outputs(arena, &options));
+        /* What goes on without us may still need its own. */
+        if (!executor->slots_used[options.slot - 1])
+            (void)rmdir(prepare_slot_outputs(arena, &options));
 }
 
 void executor_free(struct executor *executor)
@@ -303,7 +336,6 @@ void executor_wake(struct executor *executor)
 void executor_set_host(struct executor *executor, int64_t host)
 {
     executor->options.host = host;
-    executor_open(executor);
 }
 
 int64_t executor_waiting_since_us(const struct executor *executor)
@@ -311,7 +343,7 @@ int64_t executor_waiting_since_us(const struct executor *executor)
     return executor->in_flight != NULL ? executor->sent_us : 0;
 }
 
-int64_t executor_differences(const struct executor *executor)
+struct executor_counts executor_counts(const struct executor *executor)
 {
-    return executor->differences;
+    return executor->counts;
 }

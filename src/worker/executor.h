@@ -14,6 +14,7 @@
 #include "store/advance.h"
 #include "store/control.h"
 #include "worker/keeper_client.h"
+#include "worker/log_ship.h"
 #include "worker/prepare.h"
 #include "worker/run_context.h"
 #include "worker/store_thread.h"
@@ -42,6 +43,7 @@ struct executor_options {
     enum executor_mode mode;
     struct keeper *keeper; /* started with executor_keeper_events */
     struct store_thread *store_thread;
+    struct log_ship *log_ship; /* brings logs to the store; NULL: they stay where they are */
     struct run_source source;
     struct prepare_options prepare;
     int64_t host;
@@ -92,12 +94,21 @@ void executor_hand_back(struct executor *executor, enum keeper_stop how);
  */
 void executor_fence(struct executor *executor);
 void executor_set_host(struct executor *executor, int64_t host);
+/*
+ * At this instant of the steady clock everything is killed, and nothing is started any more, until
+ * it is moved on; 0: never.
+ */
+void executor_set_deadline(struct executor *executor, int64_t mono_us);
 /* Attempts here, outcomes on their way, calls not answered: 0 when there is nothing to wait for. */
 size_t executor_load(const struct executor *executor);
 
 /* Compare what the store thinks we hold with what there is, and put it right. */
 void executor_reconcile(struct executor *executor);
-/* What that found so far. */
-int64_t executor_differences(const struct executor *executor);
+/* What that found so far, and outcomes that the store did not accept. */
+struct executor_counts {
+    int64_t differences;
+    int64_t refused;
+};
+struct executor_counts executor_counts(const struct executor *executor);
 /* Since when a call waits for the store, by the steady clock; 0: none does. */
 int64_t executor_waiting_since_us(const struct executor *executor);

@@ -78,8 +78,9 @@ struct executor {
     bool is_first_look;  /* what the store says we hold and nobody knows of may have run */
     int64_t slots;       /* of the options, fewer while the machine is short of something */
     bool *slots_used;    /* one per slot of the options */
+    int64_t deadline_us; /* of the lease, by the steady clock; 0: none */
     int64_t pace_us;     /* how long processes take, smoothed; 0: none has ended yet */
-    int64_t differences; /* found so far between the store and this process */
+    struct executor_counts counts;
 };
 
 /* --- executor -------------------------------------------------------------------------------- */
@@ -87,6 +88,8 @@ struct executor {
 /* Nothing more can happen here. */
 void executor_fail(struct executor *executor, const struct err *err);
 bool executor_is_daemon(const struct executor *executor);
+/* Whose slots' folders carry its number; a daemon has its scratch folder for itself. */
+int64_t executor_slot_host(const struct executor *executor);
 /* Whether the store may be there again later. */
 bool executor_is_trouble(enum status status);
 /* In `cancelled`: finally tasks must not start either. */
@@ -103,6 +106,8 @@ void launch_free_slot(struct executor *executor, const struct attempt *attempt);
 /* An outcome with nothing in it but how it ended. */
 struct outcome launch_outcome(const struct claim *claim, enum outcome_kind kind,
                               enum reason reason);
+/* What it writes is wanted in the store. */
+void launch_follow_log(const struct executor *executor, const struct attempt *attempt);
 /* Of a job that sleeps: before its time when it was stopped. */
 void launch_end_sleep(struct executor *executor, struct attempt *attempt);
 

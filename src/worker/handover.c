@@ -94,6 +94,12 @@ void executor_fence(struct executor *executor)
     }
 }
 
+void executor_set_deadline(struct executor *executor, int64_t mono_us)
+{
+    executor->deadline_us = mono_us;
+    keeper_set_deadline(executor->options.keeper, mono_us);
+}
+
 size_t executor_load(const struct executor *executor)
 {
     size_t load = idmap_count(executor->attempts) + executor->backlog.count +
@@ -153,7 +159,7 @@ static void fence_attempt(struct executor *executor, const struct reconcile_item
     if (attempt == NULL || attempt->fate == ATTEMPT_DROP ||
         !nonce_equal(&attempt->claim.nonce, &item->nonce))
         return;
-    executor->differences++;
+    executor->counts.differences++;
     log_warn("ending a task that is not ours any more", LOG_ID("task", item->task),
              LOG_INT("attempt", item->attempt));
     attempt->fate = ATTEMPT_DROP;
@@ -164,7 +170,7 @@ static void take_unknown(struct executor *executor, const struct claim *claim)
 {
     /* A keeper that lived on would know of it if it had been started. */
     bool may_have_run = executor->is_first_look && executor->adopted == 0;
-    executor->differences++;
+    executor->counts.differences++;
     if (may_have_run) {
         log_warn("a task lost the process that ran it", LOG_ID("task", claim->task),
                  LOG_INT("attempt", claim->attempt));

@@ -130,6 +130,13 @@ static bool occupy(struct executor *executor, struct attempt *attempt, struct pr
     return keeper_spawn(executor->options.keeper, &prepared->process, err) == STATUS_OK;
 }
 
+void launch_follow_log(const struct executor *executor, const struct attempt *attempt)
+{
+    const struct claim *claim = &attempt->claim;
+    if (executor->options.log_ship != NULL && attempt->sleep == NULL)
+        log_ship_follow(executor->options.log_ship, claim->run, claim->task, claim->attempt);
+}
+
 /* Ends with the attempt among those that run, or with its outcome. */
 static void start(struct executor *executor, struct attempt *attempt, struct prepared *prepared)
 {
@@ -138,6 +145,7 @@ static void start(struct executor *executor, struct attempt *attempt, struct pre
     bool is_lasting = prepared->is_process || prepared->is_sleep;
     if (is_lasting && occupy(executor, attempt, prepared, &err)) {
         idmap_set(executor->attempts, attempt->claim.task, attempt);
+        launch_follow_log(executor, attempt);
         return;
     }
     launch_free_slot(executor, attempt);
@@ -158,7 +166,7 @@ static void start(struct executor *executor, struct attempt *attempt, struct pre
 static struct prepare_options slot_options(const struct executor *executor, int64_t slot)
 {
     struct prepare_options options = executor->options.prepare;
-    options.host = executor->options.host;
+    options.host = executor_slot_host(executor);
     options.slot = slot;
     return options;
 }
@@ -266,8 +274,9 @@ void launch_claim(struct executor *executor, const struct claim *claim)
 {
     struct run_context *run = NULL;
     struct err err = {0};
-    /* An earlier attempt of it is being ended here. */
-    if (idmap_find(executor->attempts, claim->task) != NULL) {
+    /* An earlier attempt of it is being ended here, or it may be somebody else's by now. */
+    bool is_late = executor->deadline_us != 0 && clock_mono_us() >= executor->deadline_us;
+    if (is_late || idmap_find(executor->attempts, claim->task) != NULL) {
         defer(executor, claim);
         return;
     }

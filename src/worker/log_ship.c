@@ -539,7 +539,7 @@ static int64_t next_at_us(const struct log_ship *self, int64_t now_us)
 {
     int64_t at_us = NEVER_US;
     if (self->open.count > 0)
-        at_us = now_us + POLL_MS * 1000;
+        at_us = now_us + (int64_t)POLL_MS * 1000;
     if (self->ended.count > 0 || !self->is_idle)
         at_us = now_us;
     if (self->backoff_ms > 0)
@@ -605,14 +605,17 @@ static void body(void *context)
 
 /* --- from outside ---------------------------------------------------------------------------- */
 
+static void list_fini(struct shipments *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free(list->items[i]);
+    free(list->items);
+}
+
 static void log_ship_free(struct log_ship *self)
 {
-    while (self->open.count > 0)
-        forget(self, self->open.items[0]);
-    while (self->ended.count > 0)
-        forget(self, self->ended.items[0]);
-    free(self->open.items);
-    free(self->ended.items);
+    list_fini(&self->open);
+    list_fini(&self->ended);
     idmap_free(self->by_task);
     blob_close(self->local);
     mailbox_free(self->messages);

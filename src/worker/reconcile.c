@@ -1,7 +1,7 @@
 #include "worker/reconcile.h"
 
 #include "base/idmap.h"
-#include "worker/attempt.h"
+#include "worker/attempt_held.h"
 
 static bool is_same(const struct claim *claim, const struct reconcile_item *item)
 {

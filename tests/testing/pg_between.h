@@ -11,6 +11,7 @@
 #include <pwd.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -146,6 +147,8 @@ static inline void pooler_become(const char *config)
     const struct passwd *user = getpwnam("postgres");
     if (geteuid() == 0 && (user == NULL || setgid(user->pw_gid) != 0 || setuid(user->pw_uid) != 0))
         _exit(126);
+    /* A test that fails does not come to its end; after setuid, which would undo this. */
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)execl("/usr/sbin/pgbouncer", "pgbouncer", "-q", config, (char *)NULL);
     _exit(127);
 }

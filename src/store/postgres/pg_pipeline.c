@@ -229,7 +229,7 @@ static void judge_count(struct pg_db *db, const struct pg_pending *pending, PGre
     int64_t count = 0;
     if (pending->expected != DB_ANY_CHANGES &&
         (!str_parse_i64(PQcmdTuples(result), 0, INT64_MAX, &count) || count != pending->expected))
-        pg_keep_failure(db, STATUS_CONFLICT, "a %s was changed meanwhile", pending->what);
+        pg_keep_failure(db, STATUS_BUSY, "a %s was changed meanwhile", pending->what);
 }
 
 /* Takes over `result`. */

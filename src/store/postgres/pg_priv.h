@@ -165,11 +165,11 @@ void pg_statements_free(struct pg_db *db);
 
 NODISCARD enum status pg_prepare(struct db *base, const char *sql, struct db_stmt **out,
                                  struct err *err);
-void pg_bind_int(struct db_stmt *stmt, int index, int64_t value);
-void pg_bind_text(struct db_stmt *stmt, int index, const char *text);
-void pg_bind_blob(struct db_stmt *stmt, int index, const void *bytes, size_t size);
-void pg_bind_null(struct db_stmt *stmt, int index, char letter);
-void pg_bind_ints(struct db_stmt *stmt, int index, const int64_t *items, size_t count);
+void pg_bind_int(struct db_stmt *base, int index, int64_t value);
+void pg_bind_text(struct db_stmt *base, int index, const char *text);
+void pg_bind_blob(struct db_stmt *base, int index, const void *bytes, size_t size);
+void pg_bind_null(struct db_stmt *base, int index, char letter);
+void pg_bind_ints(struct db_stmt *base, int index, const int64_t *items, size_t count);
 NODISCARD enum status pg_step(struct db_stmt *base, bool *out_row, struct err *err);
 NODISCARD enum status pg_later(struct db_stmt *base, struct err *err);
 void pg_reset(struct db_stmt *base);

@@ -86,3 +86,48 @@ Test(home, another_scheme_is_left_as_it_is)
     home_fini(&home);
     settings_fini(&settings);
 }
+
+Test(home, processes_of_one_store_meet_beside_it)
+{
+    static const struct {
+        const char *store, *wanted;
+    } CASES[] = {
+        {NULL, "/state"},
+        {"sqlite:x.db", "/state"},
+        {"sqlite:/var/data/x.db", "/var/data"},
+        {"sqlite:/x.db", "/"},
+        {"postgresql://a@b/c", "/state"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
+        struct err err = {0};
+        struct home home = {0};
+        struct settings settings = settings_of("/state", CASES[i].store);
+        EXPECT_OK(home_init(&settings, NULL, &home, &err), &err);
+        EXPECT_STR(CASES[i].wanted, home.meeting_dir);
+        EXPECT_STR("/state/hosts", home.local_dir);
+        home_fini(&home);
+        settings_fini(&settings);
+    }
+}
+
+Test(home, a_password_of_the_store_is_not_shown)
+{
+    static const struct {
+        const char *url, *shown;
+    } CASES[] = {
+        {"sqlite:/a:b@c.db", "sqlite:/a:b@c.db"},
+        {"postgresql://host/db", "postgresql://host/db"},
+        {"postgresql://me@host/db", "postgresql://me@host/db"},
+        {"postgresql://me:secret@host:5432/db?x=y", "postgresql://me:...@host:5432/db?x=y"},
+        {"postgresql://me:se@cret@host/db", "postgresql://me:...@host/db"},
+        {"postgresql://host/db?user=me&password=secret", "postgresql://host/db?user=me&..."},
+        {"postgresql://me:a@h/db?password=b&x=y", "postgresql://me:...@h/db?..."},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
+        struct home home = {.store_url = mem_strdup(CASES[i].url)};
+        char *shown = home_store_shown(&home);
+        EXPECT_STR(CASES[i].shown, shown);
+        free(shown);
+        free(home.store_url);
+    }
+}

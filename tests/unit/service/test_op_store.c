@@ -157,17 +157,17 @@ Test(op_store, settings_are_listed_and_found)
 static void put_blob(struct world *world, struct blob_key key, const char *bytes)
 {
     struct err err = {0};
-    struct blob *blob = NULL;
-    EXPECT_OK(service_blob(&world->service, &blob, &err), &err);
+    CLEANUP(blob_closep) struct blob *blob = NULL;
+    EXPECT_OK(service_blob_new(&world->service, &blob, &err), &err);
     EXPECT_OK(blob_put(blob, &key, bytes, strlen(bytes), &err), &err);
 }
 
 static bool has_blob(struct world *world, struct blob_key key)
 {
     struct err err = {0};
-    struct blob *blob = NULL;
+    CLEANUP(blob_closep) struct blob *blob = NULL;
     CLEANUP(blob_handle_closep) struct blob_handle *handle = NULL;
-    EXPECT_OK(service_blob(&world->service, &blob, &err), &err);
+    EXPECT_OK(service_blob_new(&world->service, &blob, &err), &err);
     return blob_open(blob, &key, BLOB_READ, &handle, &err) == STATUS_OK;
 }
 

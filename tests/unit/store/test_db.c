@@ -189,7 +189,7 @@ Test(db, a_row_changed_meanwhile_fails_the_transaction)
         status = db_commit(db, &err);
     db_bulk_fini(&bulk);
 
-    cr_assert_eq(status, STATUS_CONFLICT);
+    cr_assert_eq(status, STATUS_BUSY);
     EXPECT_CONTAINS(err.text, "a thing was changed meanwhile");
     db_end(db);
     int64_t value = 0;

@@ -1,6 +1,6 @@
 #pragma once
 /*
- * attempt: a task or job that this process holds, from the claim to its outcome.
+ * attempt_held: a task or job that this process holds, from the claim to its outcome.
  *
  * What is needed to report on it is also kept as a text by the process that runs it, so that a
  * program that was killed and started again knows what it finds running.

@@ -1,4 +1,4 @@
-#include "worker/attempt.h"
+#include "worker/attempt_held.h"
 
 #include <stdlib.h>
 #include <string.h>
