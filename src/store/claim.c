@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "base/sabotage.h"
 #include "store/claim_priv.h"
 #include "store/id_list.h"
 #include "store/lane_priv.h"
@@ -108,6 +109,8 @@ static void take(struct work *work, struct claiming *claiming, struct run_row *r
     task->state = TASK_RUNNING;
     task->attempt++;
     rng_bytes(&task->nonce, sizeof task->nonce);
+    if (SABOTAGE("counter_nonce"))
+        task->nonce = (struct nonce){{(unsigned char)task->attempt}};
     task->has_nonce = true;
     task->host = claiming->request->host;
     task->due_at_us = 0;

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/sabotage.h"
 #include "base/strmap.h"
 #include "model/limits.h"
 #include "store/job.h"
@@ -264,7 +265,9 @@ enum status store_jobs_enqueue(struct store *store, const struct job_request *re
                        tries == 1 && !db_in_transaction(store->db);
         if (status == STATUS_UNKNOWN) {
             struct err problem = {0};
-            status = store_repeat(store, read_back, &call, &problem);
+            status = SABOTAGE("unknown_is_failure")
+                         ? STATUS_NOT_FOUND
+                         : store_repeat(store, read_back, &call, &problem);
             is_race = status == STATUS_NOT_FOUND;
             if (status != STATUS_OK && !is_race)
                 return err->code; /* as unknown as before */
