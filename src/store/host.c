@@ -199,6 +199,8 @@ static const char HOST_LIST[] =
 static const char HOST_BY_NAME[] =
     "SELECT id FROM host WHERE name = $1 AND ended_at_us IS NULL ORDER BY id DESC LIMIT 1";
 static const char HOST_BY_ID[] = "SELECT id FROM host WHERE id = $1";
+static const char HOST_LIVES[] = "SELECT count(*) FROM host WHERE id = $1 AND ended_at_us IS NULL"
+                                 " AND (lease_ms = 0 OR lease_until_us > $2)";
 static const char HOST_OF_RUN[] = "SELECT DISTINCT r.host FROM running r JOIN task t"
                                   " ON t.id = r.task WHERE t.run = $1";
 
@@ -261,6 +263,16 @@ enum status store_host_find(struct store *store, const char *text, int64_t *out_
         return err_set(err, STATUS_NOT_FOUND,
                        "there is no host '%s'; `eider hosts list` shows them", text);
     *out_id = found;
+    return STATUS_OK;
+}
+
+enum status store_host_is_alive(struct store *store, int64_t id, bool *out, struct err *err)
+{
+    int64_t living = 0;
+    if (db_get_int(store->db, 0, &living, err, HOST_LIVES, "ii", id, store_now_us(store)) !=
+        STATUS_OK)
+        return err_wrap(err, "look at host %lld", (long long)id);
+    *out = living == 1;
     return STATUS_OK;
 }
 

@@ -99,6 +99,12 @@ store_host_each(struct store *store, bool with_ended,
 /* By id or by the name of a living one. */
 NODISCARD enum status store_host_find(struct store *store, const char *text, int64_t *out_id,
                                       struct err *err);
+/*
+ * Not ended and, if it has a lease, within it. One without a lease may be dead all the same: its
+ * lock tells.
+ */
+NODISCARD enum status store_host_is_alive(struct store *store, int64_t id, bool *out,
+                                          struct err *err);
 /* Hosts that hold tasks of a run: is there a living one? Calls `each` with their ids. */
 NODISCARD enum status store_host_of_run(struct store *store, int64_t run,
                                         void (*each)(void *context, int64_t host), void *context,
