@@ -78,7 +78,7 @@ static void on_failed(void *context, const struct err *err)
 static void on_beat(void *context, int64_t sent_us, const struct host_pulse *pulse)
 {
     struct daemon *daemon = context;
-    if (sent_us - daemon->beat_us > SILENCE_MS * 1000)
+    if (sent_us - daemon->beat_us > (int64_t)SILENCE_MS * 1000)
         daemon->heard_since_us = sent_us;
     daemon->beat_us = sent_us;
     executor_set_deadline(daemon->session.executor, lease_deadline_us(&daemon->lease, sent_us));
@@ -128,7 +128,7 @@ static void check_progress(struct daemon *daemon)
     int64_t now_us = clock_mono_us();
     int64_t bound_ms = MAX(daemon->lease.lease_ms * 2, (int64_t)STUCK_MS_LEAST);
     int64_t since_us = executor_waiting_since_us(daemon->session.executor);
-    if (since_us == 0 || now_us - daemon->beat_us > SILENCE_MS * 1000)
+    if (since_us == 0 || now_us - daemon->beat_us > (int64_t)SILENCE_MS * 1000)
         return;
     since_us = MAX(since_us, daemon->heard_since_us);
     if (now_us - since_us < bound_ms * 1000)
@@ -202,19 +202,7 @@ static enum status read_settings(struct daemon *daemon, struct err *err)
     daemon->labels = word_set_parse(settings_text(settings, SETTING_LABELS));
     daemon->queues = word_set_parse(settings_text(settings, SETTING_QUEUES));
     daemon->roles = word_set_parse(settings_text(settings, SETTING_ROLES));
-    return STATUS_OK;
-}
-
-static enum status check_roles(const struct daemon *daemon, struct err *err)
-{
-    static const char *const KNOWN[] = {"scheduler", "worker", "api"};
-    size_t count = 0;
-    size_t known = 0;
-    for (const char *c = daemon->roles; *c != '\0'; c++)
-        count += c == daemon->roles || c[-1] == ' ';
-    for (size_t i = 0; i < ARRAY_LEN(KNOWN); i++)
-        known += word_set_has(daemon->roles, KNOWN[i]);
-    if (count == 0 || known != count)
+    if (str_equal(daemon->roles, "") || !word_set_is_part(daemon->roles, "api scheduler worker"))
         return err_set(err, STATUS_INVALID, "roles: '%s' is not made of scheduler, worker, api",
                        daemon->roles);
     return STATUS_OK;
@@ -309,8 +297,7 @@ static void greet(const struct daemon *daemon)
 static enum status serve(struct daemon *daemon, const struct session_options *options,
                          struct err *err)
 {
-    if (read_settings(daemon, err) != STATUS_OK || check_roles(daemon, err) != STATUS_OK ||
-        home_make(options->home, err) != STATUS_OK ||
+    if (read_settings(daemon, err) != STATUS_OK || home_make(options->home, err) != STATUS_OK ||
         host_id_lock(options->home, &daemon->lock, err) != STATUS_OK ||
         session_open(&daemon->session, options, err) != STATUS_OK)
         return err->code;

@@ -36,9 +36,8 @@ char *word_set_parse(const char *text)
     return set;
 }
 
-bool word_set_has(const char *set, const char *word)
+static bool has(const char *set, const char *word, size_t length)
 {
-    size_t length = strlen(word);
     for (const char *at = set; *at != '\0';) {
         size_t size = strcspn(at, " ");
         if (size == length && strncmp(at, word, size) == 0)
@@ -46,4 +45,20 @@ bool word_set_has(const char *set, const char *word)
         at += size + (at[size] == ' ');
     }
     return false;
+}
+
+bool word_set_has(const char *set, const char *word)
+{
+    return has(set, word, strlen(word));
+}
+
+bool word_set_is_part(const char *set, const char *of)
+{
+    for (const char *at = set; *at != '\0';) {
+        size_t size = strcspn(at, " ");
+        if (!has(of, at, size))
+            return false;
+        at += size + (at[size] == ' ');
+    }
+    return true;
 }

@@ -10,3 +10,5 @@
 NODISCARD char *word_set_parse(const char *text);
 /* Whether `word` is one of a parsed set. */
 bool word_set_has(const char *set, const char *word);
+/* Whether every word of one parsed set is in the other. */
+bool word_set_is_part(const char *set, const char *of);

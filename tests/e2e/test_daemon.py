@@ -4,42 +4,8 @@ import signal
 import socket
 
 import pytest
+from fleet import FAST, LONG, Daemon, keepers_of, let_go, started, wait_for_state
 from harness import is_alive, wait_for
-
-FAST = {"EIDER_SWEEP": "200ms", "EIDER_POLL": "200ms", "EIDER_LEASE": "3s", "EIDER_RENEW": "500ms",
-        "EIDER_MARGIN": "1s"}
-
-
-class Daemon:
-    """`eider up` in the background, its messages in a file."""
-
-    def __init__(self, eider, *args, env=None, name="up"):
-        self.eider = eider
-        self.log_path = eider.folder / f"{name}.log"
-        self.log = open(self.log_path, "a", encoding="utf-8")
-        self.child = eider.start("up", *args, env={**FAST, **(env or {})}, stdout=self.log,
-                                 stderr=self.log)
-
-    def text(self):
-        return self.log_path.read_text()
-
-    def wait_until_up(self, times=1):
-        wait_for(lambda: self.text().count(" is up\n") >= times or self.child.poll() is not None,
-                 "the daemon is up")
-        assert self.child.poll() is None, self.text()
-        return self
-
-    def signal(self, number):
-        self.child.send_signal(number)
-
-    def wait(self):
-        code = self.child.wait(timeout=60)
-        self.log.close()
-        return code
-
-    def kill(self):
-        self.signal(signal.SIGKILL)
-        self.wait()
 
 
 @pytest.fixture
@@ -54,36 +20,11 @@ def up(eider):
 
     yield start
     for daemon in daemons:
-        if daemon.child.poll() is None:
-            daemon.signal(signal.SIGTERM)
-            daemon.signal(signal.SIGTERM)
-            assert daemon.wait() == 0, daemon.text()
+        daemon.finish()
 
 
 def write_dag(eider, text, name="dag.yaml"):
     return eider.write(f"dags/{name}", text)
-
-
-LONG = """
-    tasks:
-      work:
-        run: |
-          echo start $$ >> @evidence
-          while [ ! -e @evidence.go ]; do sleep 0.05; done
-          echo end $$ >> @evidence
-"""
-
-
-def let_go(eider):
-    (eider.folder / "evidence.go").touch()
-
-
-def wait_for_state(eider, state, dag="dag"):
-    wait_for(lambda: eider.run_state(dag) == state, f"{dag} is {state}")
-
-
-def started(evidence):
-    return [int(line.split()[1]) for line in evidence.lines() if line.startswith("start")]
 
 
 def test_a_triggered_run_is_worked_off(eider, up):
@@ -194,7 +135,7 @@ def test_a_task_without_its_keeper_counts_as_lost(eider, up, evidence):
     daemon = up()
     eider("dags", "trigger", "dag", code=0)
     first = wait_for(lambda: started(evidence), "the task runs")[0]
-    keepers = keepers_of(eider)
+    keepers = keepers_of(eider.home)
     daemon.signal(signal.SIGSTOP)
     for keeper in keepers:
         os.kill(keeper, signal.SIGKILL)
@@ -205,24 +146,6 @@ def test_a_task_without_its_keeper_counts_as_lost(eider, up, evidence):
     let_go(eider)
     wait_for_state(eider, "success")
     assert eider.tasks()["work"]["try_number"] == 2
-
-
-def keepers_of(eider):
-    """Processes named eider-keeper that belong to this test, by the socket they serve."""
-    found = []
-    for entry in os.listdir("/proc"):
-        if not entry.isdigit():
-            continue
-        try:
-            with open(f"/proc/{entry}/comm", encoding="utf-8") as comm:
-                name = comm.read().strip()
-            environment = open(f"/proc/{entry}/environ", "rb").read()
-        except OSError:
-            continue
-        if name == "eider-keeper" and str(eider.home).encode() in environment:
-            found.append(int(entry))
-    assert found
-    return found
 
 
 def test_a_stop_waits_for_what_runs(eider, up, evidence):

@@ -21,14 +21,16 @@ Test(settings, the_table_is_complete_and_its_defaults_are_valid)
     };
     struct settings settings = {0};
     struct err err = {0};
-    struct settings_layers layers = {.defaults = {[SETTING_SLOTS] = "4"}};
+    struct settings_layers layers = {
+        .defaults = {[SETTING_SLOTS] = "4", [SETTING_HOST_NAME] = "here"}};
 
     EXPECT_OK(settings_resolve(&layers, &settings, &err), &err);
     for (enum setting_key key = 0; key < SETTING_COUNT; key++) {
         EXPECT_STR(NAMES[key][0], SETTINGS[key].key);
         EXPECT_STR(NAMES[key][1], SETTINGS[key].environment);
         cr_expect_eq(settings.values[key].origin, ORIGIN_DEFAULT);
-        cr_expect_neq(settings_text(&settings, key)[0], '\0', "%s", SETTINGS[key].key);
+        bool is_list = key == SETTING_LABELS || key == SETTING_QUEUES;
+        cr_expect_eq(settings_text(&settings, key)[0] == '\0', is_list, "%s", SETTINGS[key].key);
     }
     cr_expect_eq(settings_number(&settings, SETTING_OUTPUT_BYTES), 256 << 20);
     cr_expect_eq(settings_number(&settings, SETTING_GRACE), 10000);

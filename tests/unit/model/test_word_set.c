@@ -28,3 +28,12 @@ Test(word_set, has_whole_words_only)
     cr_expect(!word_set_has("big gpu", "pu"));
     cr_expect(!word_set_has("", "a"));
 }
+
+Test(word_set, is_part_of_a_set_that_has_all_its_words)
+{
+    cr_expect(word_set_is_part("", "a b"));
+    cr_expect(word_set_is_part("b", "a b"));
+    cr_expect(word_set_is_part("a c", "a b c"));
+    cr_expect(!word_set_is_part("a d", "a b c"));
+    cr_expect(!word_set_is_part("ab", "a b"));
+}

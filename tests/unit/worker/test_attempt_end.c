@@ -59,7 +59,7 @@ Test(attempt_end, every_way_to_end_has_its_reason)
          "no memory"},
         {{.kind = KEEPER_TIMEOUT, .signal = 15}, OUTCOME_END, REASON_TIMEOUT, 0, NULL},
         {{.kind = KEEPER_STOPPED, .code = 1}, OUTCOME_END, REASON_CANCELLED, 1, NULL},
-        {{.kind = KEEPER_LOST}, OUTCOME_END, REASON_LOST_OWNER, 0, NULL},
+        {{.kind = KEEPER_LOST}, OUTCOME_LOST, REASON_LOST_OWNER, 0, NULL},
     };
     struct attempt_reports said = {.has_result = true, .result = KEEPER_OUTCOME_SUCCESS};
     for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {

@@ -1,0 +1,136 @@
+"""A PostgreSQL server of the test's own, and daemons in the background."""
+import os
+import pathlib
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+
+from harness import wait_for
+
+OWNER = "postgres"
+LEASE = 3.0  # seconds; see FAST
+FAST = {"EIDER_SWEEP": "200ms", "EIDER_POLL": "200ms", "EIDER_LEASE": "3s", "EIDER_RENEW": "500ms",
+        "EIDER_MARGIN": "1s"}
+
+
+class Server:
+    """Listens on a socket in its own folder; stopped with everything it holds at the end."""
+
+    def __init__(self):
+        found = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/pg_ctl"))
+        assert found, "PostgreSQL is not installed; run tools/setup test"
+        self.bin = found[-1].parent
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="eider-pg-"))
+        self.prefix = []
+        if os.geteuid() == 0:
+            owner = pwd.getpwnam(OWNER)
+            os.chown(self.folder, owner.pw_uid, owner.pw_gid)
+            self.prefix = ["runuser", "-u", OWNER, "--"]
+        self.folder.chmod(0o755)
+        self.data = self.folder / "data"
+        self.run("initdb", "-D", self.data, "-A", "trust", "-U", OWNER, "-E", "UTF8", "--no-sync",
+                 "--no-instructions", "--locale=C.UTF-8")
+        self.start()
+
+    @property
+    def url(self):
+        return f"postgresql://{OWNER}@/postgres?host={self.folder}"
+
+    def run(self, program, *args):
+        subprocess.run([*self.prefix, str(self.bin / program), *map(str, args)], check=True,
+                       cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+
+    def start(self):
+        self.run("pg_ctl", "-D", self.data, "-w", "-l", self.folder / "log", "-o",
+                 f"-k {self.folder} -c listen_addresses='' -c fsync=off", "start")
+
+    def stop(self, mode="immediate"):
+        self.run("pg_ctl", "-D", self.data, "-w", "-m", mode, "stop")
+
+    def close(self):
+        if (self.data / "postmaster.pid").exists():
+            self.stop()
+        shutil.rmtree(self.folder)
+
+
+class Daemon:
+    """`eider up` in the background, its messages in a file."""
+
+    def __init__(self, eider, *args, env=None, name="up"):
+        self.log_path = eider.folder / f"{name}.log"
+        self.log = open(self.log_path, "a", encoding="utf-8")
+        self.child = eider.start("up", *args, env={**FAST, **(env or {})}, stdout=self.log,
+                                 stderr=self.log)
+
+    def text(self):
+        return self.log_path.read_text()
+
+    def wait_until_up(self, times=1):
+        wait_for(lambda: self.text().count(" is up\n") >= times or self.child.poll() is not None,
+                 "the daemon is up")
+        assert self.child.poll() is None, self.text()
+        return self
+
+    def wait_until(self, words):
+        wait_for(lambda: words in self.text(), f"the daemon says: {words}")
+
+    def signal(self, number):
+        self.child.send_signal(number)
+
+    def wait(self):
+        code = self.child.wait(timeout=60)
+        self.log.close()
+        return code
+
+    def kill(self):
+        self.signal(signal.SIGKILL)
+        self.wait()
+
+    def finish(self):
+        """Stops it now, with what it runs."""
+        if self.child.poll() is None:
+            self.signal(signal.SIGCONT)
+            self.signal(signal.SIGTERM)
+            self.signal(signal.SIGTERM)
+            assert self.wait() == 0, self.text()
+
+
+def keepers_of(home):
+    """Processes named eider-keeper that serve a daemon of this home."""
+    found = []
+    wanted = f"EIDER_HOME={home}\0".encode()
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            name = pathlib.Path(f"/proc/{entry}/comm").read_text().strip()
+            environment = pathlib.Path(f"/proc/{entry}/environ").read_bytes()
+        except OSError:
+            continue
+        if name == "eider-keeper" and wanted in environment:
+            found.append(int(entry))
+    assert found
+    return found
+
+
+LONG = """
+    tasks:
+      work:
+        run: |
+          echo start $$ >> @evidence
+          while [ ! -e @evidence.go ]; do sleep 0.05; done
+          echo end $$ >> @evidence
+"""
+
+
+def started(evidence):
+    return [int(line.split()[1]) for line in evidence.lines() if line.startswith("start")]
+
+
+def let_go(eider):
+    (eider.folder / "evidence.go").touch()
+
+
+def wait_for_state(eider, state, dag="dag"):
+    wait_for(lambda: eider.run_state(dag) == state, f"{dag} is {state}")
