@@ -180,14 +180,22 @@ static void on_signal(void *context, int signo)
 
 /* --- start ----------------------------------------------------------------------------------- */
 
+/* Who only shortens the lease wants the rest shortened with it. */
+static int64_t part_of_lease(const struct settings *settings, enum setting_key key,
+                             int64_t lease_ms, int64_t divisor)
+{
+    int64_t value = settings_number(settings, key);
+    return settings->values[key].origin == ORIGIN_DEFAULT ? MIN(value, lease_ms / divisor) : value;
+}
+
 static enum status read_settings(struct daemon *daemon, struct err *err)
 {
     const struct settings *settings = daemon->settings;
     int64_t lease_ms = settings_number(settings, SETTING_LEASE);
     daemon->lease = (struct lease_times){
         .lease_ms = lease_ms,
-        .renew_ms = settings_number(settings, SETTING_RENEW),
-        .margin_ms = settings_number(settings, SETTING_MARGIN),
+        .renew_ms = part_of_lease(settings, SETTING_RENEW, lease_ms, 3),
+        .margin_ms = part_of_lease(settings, SETTING_MARGIN, lease_ms, 6),
     };
     if (lease_ms < 3 * daemon->lease.renew_ms)
         return err_set(err, STATUS_INVALID,

@@ -126,17 +126,35 @@ static enum status save(struct store *store, const struct dag *dag,
                  ref->version, now_us);
 }
 
+struct saving {
+    const struct dag *dag;
+    const struct version_source *source;
+    struct version_ref *out;
+};
+
+static enum status save_once(struct store *store, const void *context, struct err *err)
+{
+    const struct saving *call = context;
+    CLEANUP(db_endp) struct db *db = store->db;
+    struct version_ref ref = {0};
+    if (db_begin(db, err) != STATUS_OK ||
+        save(store, call->dag, call->source, &ref, err) != STATUS_OK ||
+        lanes_ensure(store, call->dag, err) != STATUS_OK || db_commit(db, err) != STATUS_OK) {
+        /* Hosts that start together keep the same versions: the second look finds them. */
+        bool is_race = err->code == STATUS_CONFLICT || err->code == STATUS_UNKNOWN;
+        if (is_race && db_dialect(db) == DB_POSTGRES)
+            err->code = STATUS_BUSY;
+        return err_wrap(err, "keep the version of DAG '%s'", call->dag->id);
+    }
+    *call->out = ref;
+    return STATUS_OK;
+}
+
 enum status store_version_save(struct store *store, const struct dag *dag,
                                const struct version_source *source, struct version_ref *out,
                                struct err *err)
 {
-    CLEANUP(db_endp) struct db *db = store->db;
-    struct version_ref ref = {0};
-    if (db_begin(db, err) != STATUS_OK || save(store, dag, source, &ref, err) != STATUS_OK ||
-        lanes_ensure(store, dag, err) != STATUS_OK || db_commit(db, err) != STATUS_OK)
-        return err_wrap(err, "keep the version of DAG '%s'", dag->id);
-    *out = ref;
-    return STATUS_OK;
+    return store_repeat(store, save_once, &(struct saving){dag, source, out}, err);
 }
 
 /* --- loading --------------------------------------------------------------------------------- */
