@@ -284,9 +284,14 @@ static void greet(const struct daemon *daemon)
 static enum status serve(struct daemon *daemon, const struct session_options *options,
                          struct err *err)
 {
+    bool is_stopped = false;
     if (read_settings(daemon, err) != STATUS_OK || home_make(options->home, err) != STATUS_OK ||
         host_id_lock(options->home, &daemon->lock, err) != STATUS_OK ||
-        session_open(&daemon->session, options, err) != STATUS_OK)
+        daemon_await_store(options, &is_stopped, err) != STATUS_OK)
+        return err->code;
+    if (is_stopped)
+        return STATUS_OK;
+    if (session_open(&daemon->session, options, err) != STATUS_OK)
         return err->code;
     daemon->dead_log_path = file_path_join(options->home->path, DEAD_LOG_NAME);
     if (daemon_is_embedded(daemon))
