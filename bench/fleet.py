@@ -179,7 +179,7 @@ def row_held(server, options):
     store = eider_fleet.Store(server, PLACE)
     store.add_jobs("sleep", {"seconds": 600}, HOSTS * SLOTS)
     with store.hosts(HOSTS, slots=SLOTS, EIDER_LEASE=f"{lease}s", EIDER_RENEW="2s",
-                     EIDER_CLAIM_RATIO="1.0"):
+                     EIDER_CLAIM_RATIO="100"):
         started = time.monotonic()
         store.wait(f"SELECT count(*) >= {HOSTS * SLOTS} FROM running", 120, "all jobs held")
         seconds = time.monotonic() - started
@@ -221,7 +221,8 @@ def row_kill(server, options):
     lease, sweep = 3, 1
     store = eider_fleet.Store(server, PLACE)
     store.add_jobs("sleep", {"seconds": 15}, KILL_JOBS)  # longer than a host takes to start
-    settings = {"EIDER_LEASE": f"{lease}s", "EIDER_RENEW": "1s", "EIDER_SWEEP": f"{sweep}s"}
+    settings = {"EIDER_LEASE": f"{lease}s", "EIDER_RENEW": "1s", "EIDER_SWEEP": f"{sweep}s",
+                "EIDER_CLAIM_RATIO": "100"}
     with store.hosts(1, slots=KILL_JOBS, **settings) as victims:
         store.wait(f"SELECT count(*) >= {KILL_JOBS} FROM running", 30, "all jobs held")
         with store.hosts(1, slots=KILL_JOBS, first=1, **settings):

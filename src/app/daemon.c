@@ -15,6 +15,7 @@
 #include "base/str.h"
 #include "model/word_set.h"
 #include "os/file.h"
+#include "os/file_tree.h"
 #include "os/supervisor.h"
 #include "os/thread.h"
 #include "worker/claim_room.h"
@@ -204,6 +205,7 @@ static void begin_claiming(struct daemon *daemon)
     options.queues = daemon->queues;
     options.journal_path = daemon->journal_path;
     options.log_ship = daemon->log_ship;
+    options.prepare.scratch_dir = daemon->scratch_dir;
     daemon_open_or_close(daemon);
     executor_begin(daemon->session.executor, &options);
 }
@@ -294,6 +296,9 @@ static enum status serve(struct daemon *daemon, const struct session_options *op
     if (session_open(&daemon->session, options, err) != STATUS_OK)
         return err->code;
     daemon->dead_log_path = file_path_join(options->home->path, DEAD_LOG_NAME);
+    daemon->scratch_dir = file_path_join(options->home->scratch_dir, "daemon");
+    if (file_tree_make(daemon->scratch_dir, 0700, err) != STATUS_OK)
+        return err->code;
     if (daemon_is_embedded(daemon))
         daemon->lease.lease_ms = 0;
     else
@@ -331,6 +336,7 @@ static void close_all(struct daemon *daemon)
     free(daemon->roles);
     free(daemon->journal_path);
     free(daemon->dead_log_path);
+    free(daemon->scratch_dir);
 }
 
 enum status daemon_serve(const struct config *config, const struct home *home, const char *exe,

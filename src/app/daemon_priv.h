@@ -29,6 +29,7 @@ struct daemon {
     char *roles;
     char *journal_path; /* NULL: none */
     char *dead_log_path;
+    char *scratch_dir; /* nobody else's */
     struct loop_signal *signals[3];
     struct loop_file *wake;
     struct loop_timer *drain;

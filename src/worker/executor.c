@@ -1,12 +1,16 @@
 #include "worker/executor.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/check.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "worker/executor_priv.h"
+#include "worker/scratch.h"
 
 enum { SHORT_OF_RESOURCES_MS = 1000, BACKOFF_LEAST_MS = 50, BACKOFF_MOST_MS = 5000 };
 
@@ -17,6 +21,11 @@ char EXECUTOR_STOPS_ALL[] = "all";
 bool executor_is_daemon(const struct executor *executor)
 {
     return executor->options.mode == EXECUTOR_DAEMON;
+}
+
+int64_t executor_slot_host(const struct executor *executor)
+{
+    return executor_is_daemon(executor) ? 0 : executor->options.host;
 }
 
 /* The store may be there again later; everything else is wrong in itself. */
@@ -147,10 +156,29 @@ static void task_held(void *context, const struct keeper_held *held)
     launch_follow_log(executor, attempt);
 }
 
+/* The files of an attempt that goes on: its outputs, its script. */
+static bool belongs_to_attempt(void *context, const char *name)
+{
+    const struct executor *executor = context;
+    size_t cursor = 0;
+    for (struct attempt *attempt; (attempt = idmap_next(executor->attempts, &cursor)) != NULL;) {
+        char stem[64];
+        (void)snprintf(stem, sizeof stem, "%lld.%lld.", (long long)attempt->claim.task,
+                       (long long)attempt->claim.attempt);
+        const char *outputs = attempt->outputs_dir != NULL ? attempt->outputs_dir : "";
+        const char *slash = strrchr(outputs, '/');
+        if (str_starts_with(name, stem) || (slash != NULL && str_equal(slash + 1, name)))
+            return true;
+    }
+    return false;
+}
+
 static void all_told(void *context)
 {
     struct executor *executor = context;
     executor->is_told = true;
+    if (executor_is_daemon(executor))
+        scratch_clean(executor->options.prepare.scratch_dir, belongs_to_attempt, executor);
     delivery_soon(executor);
 }
 
@@ -238,7 +266,7 @@ static void remove_slot_folders(const struct executor *executor)
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct prepare_options options = executor->options.prepare;
-    options.host = executor->options.host;
+    options.host = executor_slot_host(executor);
     for (options.slot = 1; options.slot <= executor->options.slots; options.slot++)
         /* What goes on without us may still need its own. */
         if (!executor->slots_used[options.slot - 1])

@@ -88,6 +88,8 @@ struct executor {
 /* Nothing more can happen here. */
 void executor_fail(struct executor *executor, const struct err *err);
 bool executor_is_daemon(const struct executor *executor);
+/* Whose slots' folders carry its number; a daemon has its scratch folder for itself. */
+int64_t executor_slot_host(const struct executor *executor);
 /* Whether the store may be there again later. */
 bool executor_is_trouble(enum status status);
 /* In `cancelled`: finally tasks must not start either. */

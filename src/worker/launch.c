@@ -166,7 +166,7 @@ static void start(struct executor *executor, struct attempt *attempt, struct pre
 static struct prepare_options slot_options(const struct executor *executor, int64_t slot)
 {
     struct prepare_options options = executor->options.prepare;
-    options.host = executor->options.host;
+    options.host = executor_slot_host(executor);
     options.slot = slot;
     return options;
 }

@@ -19,5 +19,5 @@ NODISCARD bool outcome_journal_keep(struct outcome_journal *self, const struct o
 void outcome_journal_forget(struct outcome_journal *self, const struct outcome *outcomes,
                             size_t count);
 /* All that wait, oldest first; in the arena. */
-void outcome_journal_load(struct outcome_journal *self, struct arena *arena,
-                          struct outcome **out, size_t *out_count);
+void outcome_journal_load(struct outcome_journal *self, struct arena *arena, struct outcome **out,
+                          size_t *out_count);

@@ -60,6 +60,7 @@ class Daemon:
     """`eider up` in the background, its messages in a file."""
 
     def __init__(self, eider, *args, env=None, name="up"):
+        self.home = (env or {}).get("EIDER_HOME", str(eider.home))
         self.log_path = eider.folder / f"{name}.log"
         self.log = open(self.log_path, "a", encoding="utf-8")
         self.child = eider.start("up", *args, env={**FAST, **(env or {})}, stdout=self.log,
@@ -98,6 +99,14 @@ class Daemon:
             assert self.wait() == 0, self.text()
 
 
+def finish_all(daemons):
+    """Stops them; then the keepers of killed ones, which wait for a daemon to come."""
+    for daemon in daemons:
+        daemon.finish()
+    for keeper in {pid for daemon in daemons for pid in keepers_of(daemon.home)}:
+        os.kill(keeper, signal.SIGKILL)
+
+
 def keepers_of(home):
     """Processes named eider-keeper that serve a daemon of this home."""
     found = []
@@ -110,7 +119,6 @@ def keepers_of(home):
             continue
         if name == "eider-keeper" and wanted in environment:
             found.append(int(entry))
-    assert found
     return found
 
 

@@ -4,7 +4,8 @@ import signal
 import socket
 
 import pytest
-from fleet import FAST, LONG, Daemon, keepers_of, let_go, started, wait_for_state
+from fleet import (FAST, LONG, Daemon, finish_all, keepers_of, let_go, started,
+                   wait_for_state)
 from harness import is_alive, wait_for
 
 
@@ -19,8 +20,7 @@ def up(eider):
         return daemon.wait_until_up(times)
 
     yield start
-    for daemon in daemons:
-        daemon.finish()
+    finish_all(daemons)
 
 
 def write_dag(eider, text, name="dag.yaml"):

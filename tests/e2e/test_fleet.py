@@ -4,7 +4,8 @@ import signal
 import sqlite3
 
 import pytest
-from fleet import LONG, Daemon, Server, keepers_of, let_go, started, wait_for_state
+from fleet import (LONG, Daemon, Server, finish_all, keepers_of, let_go, started,
+                   wait_for_state)
 from harness import is_alive, wait_for
 
 
@@ -37,8 +38,7 @@ def up(eider, server):
         return daemon.wait_until_up(times)
 
     yield start
-    for daemon in daemons:
-        daemon.finish()
+    finish_all(daemons)
 
 
 def trigger_long(eider, evidence):
