@@ -122,6 +122,7 @@ static enum status advance(struct work *work, const struct advance_request *requ
     if (fetch(work, request, err) != STATUS_OK)
         return err->code;
     work->now_us = store_now_us(work->store);
+    work->skew_us = request->clock_us != 0 ? work->now_us - request->clock_us : 0;
     out->accepted = arena_array(arena, request->outcomes_count, sizeof *out->accepted);
     for (size_t i = 0; i < request->outcomes_count; i++)
         if (outcome_apply(work, &request->outcomes[i], &out->accepted[i], err) != STATUS_OK)

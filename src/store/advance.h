@@ -104,6 +104,7 @@ struct advance_request {
     int64_t inline_slots;
     const char *labels; /* of the host: sorted, separated by blanks; NULL: none */
     const char *queues; /* it serves: the same; NULL or "": all */
+    int64_t clock_us;   /* now, by the clock that the outcomes' instants are of; 0: the store's */
     const struct outcome *outcomes;
     size_t outcomes_count;
 };

@@ -98,6 +98,8 @@ static enum status ask_owner(struct job_change *change, struct err *err)
         db_do(work->db, err, CANCEL_ASK, "i", change->task->id) != STATUS_OK)
         return err->code;
     work_event(work, EVENT_JOB_CANCEL_ASKED, run, change->task, NULL);
+    /* Its row is written too, so that of a cancel and an end at the same time one comes first. */
+    change->task->dirty = true;
     return db_notify(work->db, STORE_CHANNEL_STOP, "", err);
 }
 

@@ -57,8 +57,9 @@ static void note_usage(struct work *work, struct task_row *task, const struct ou
     if (outcome->label != NULL)
         task->label = arena_strdup(work->arena, outcome->label);
     if (outcome->started_at_us != 0)
-        task->started_at_us = outcome->started_at_us;
-    task->ended_at_us = outcome->ended_at_us != 0 ? outcome->ended_at_us : work->now_us;
+        task->started_at_us = outcome->started_at_us + work->skew_us;
+    task->ended_at_us =
+        outcome->ended_at_us != 0 ? outcome->ended_at_us + work->skew_us : work->now_us;
     task->log_bytes = outcome->log_bytes;
     task->cpu_ms = outcome->cpu_ms;
     task->rss_kb = outcome->rss_kb;

@@ -33,6 +33,7 @@ struct work {
     struct db *db;
     struct arena *arena;
     int64_t now_us;
+    int64_t skew_us; /* to be added to instants of the caller's clock */
     const char *actor;
     struct idmap *tasks;
     struct idmap *runs;

@@ -117,6 +117,7 @@ static void send_batch(struct executor *executor, struct batch *batch)
     bool may_claim = !executor->failed && !executor->is_closed;
     batch->request = (struct advance_request){
         .host = executor->options.host,
+        .clock_us = clock_wall_us(),
         .scope = executor->options.scope,
         .process_slots = may_claim ? room_left(executor) : 0,
         .inline_slots = may_claim && executor->deferred.count == 0 ? INLINE_SLOTS : 0,

@@ -207,7 +207,25 @@ STORE_TEST(fleet, an_owner_that_gives_its_lease_up_itself_counts_as_lost)
     struct advance_result again = advance_as(a, &lost, 1, NULL);
     cr_assert(again.accepted[0]);
     cr_assert_eq(again.claims_count, 1);
-    cr_assert_eq(bench_number(&bench, "SELECT losses FROM task WHERE id = $1",
-                              held.claims[0].task),
+    cr_assert_eq(bench_number(&bench, "SELECT losses FROM task WHERE id = $1", held.claims[0].task),
                  1);
+}
+
+STORE_TEST(fleet, a_hosts_wrong_clock_does_not_reach_the_rows)
+{
+    struct err err = {0};
+    int64_t hour_us = (int64_t)3600 * 1000000;
+    int64_t a = host_named("a");
+    enqueue(1);
+    struct advance_result held = advance_as(a, NULL, 0, NULL);
+    struct outcome outcome = bench_outcome(&held.claims[0], 0);
+    outcome.started_at_us = bench_now_us + hour_us - 2000;
+    outcome.ended_at_us = bench_now_us + hour_us - 1000;
+    struct advance_request request = {
+        .host = a, .clock_us = bench_now_us + hour_us, .outcomes = &outcome, .outcomes_count = 1};
+    struct advance_result result = {0};
+    EXPECT_OK(store_advance(bench.store, &request, bench.arena, &result, &err), &err);
+    int64_t ended =
+        bench_number(&bench, "SELECT ended_at_us FROM task WHERE id = $1", outcome.task);
+    cr_assert_eq(ended, bench_now_us - 1000);
 }
