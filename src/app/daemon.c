@@ -8,6 +8,7 @@
 #include "app/daemon_priv.h"
 #include "app/dag_folder.h"
 #include "app/host_id.h"
+#include "app/lease_settings.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -31,7 +32,7 @@ enum {
 
 bool daemon_is_embedded(const struct daemon *daemon)
 {
-    return str_starts_with(daemon->session.home->store_url, "sqlite:");
+    return session_is_embedded(&daemon->session);
 }
 
 void daemon_fail(struct daemon *daemon, const struct err *err)
@@ -182,33 +183,11 @@ static void on_signal(void *context, int signo)
 
 /* --- start ----------------------------------------------------------------------------------- */
 
-/* Who only shortens the lease wants the rest shortened with it. */
-static int64_t part_of_lease(const struct settings *settings, enum setting_key key,
-                             int64_t lease_ms, int64_t divisor)
-{
-    int64_t value = settings_number(settings, key);
-    return settings->values[key].origin == ORIGIN_DEFAULT ? MIN(value, lease_ms / divisor) : value;
-}
-
 static enum status read_settings(struct daemon *daemon, struct err *err)
 {
     const struct settings *settings = daemon->settings;
-    int64_t lease_ms = settings_number(settings, SETTING_LEASE);
-    daemon->lease = (struct lease_times){
-        .lease_ms = lease_ms,
-        .renew_ms = part_of_lease(settings, SETTING_RENEW, lease_ms, 3),
-        .margin_ms = part_of_lease(settings, SETTING_MARGIN, lease_ms, 6),
-    };
-    if (lease_ms < 3 * daemon->lease.renew_ms)
-        return err_set(err, STATUS_INVALID,
-                       "lease (%lld ms) must be at least three times renew (%lld ms), so that one "
-                       "lost renewal costs nothing",
-                       (long long)lease_ms, (long long)daemon->lease.renew_ms);
-    if (daemon->lease.margin_ms + daemon->lease.renew_ms >= lease_ms)
-        return err_set(err, STATUS_INVALID,
-                       "margin (%lld ms) and renew (%lld ms) leave nothing of lease (%lld ms)",
-                       (long long)daemon->lease.margin_ms, (long long)daemon->lease.renew_ms,
-                       (long long)lease_ms);
+    if (lease_settings_read(settings, &daemon->lease, err) != STATUS_OK)
+        return err->code;
     daemon->labels = word_set_parse(settings_text(settings, SETTING_LABELS));
     daemon->queues = word_set_parse(settings_text(settings, SETTING_QUEUES));
     daemon->roles = word_set_parse(settings_text(settings, SETTING_ROLES));
@@ -309,9 +288,14 @@ static void greet(const struct daemon *daemon)
 static enum status serve(struct daemon *daemon, const struct session_options *options,
                          struct err *err)
 {
+    bool is_stopped = false;
     if (read_settings(daemon, err) != STATUS_OK || home_make(options->home, err) != STATUS_OK ||
         host_id_lock(options->home, &daemon->lock, err) != STATUS_OK ||
-        session_open(&daemon->session, options, err) != STATUS_OK)
+        daemon_await_store(options, &is_stopped, err) != STATUS_OK)
+        return err->code;
+    if (is_stopped)
+        return STATUS_OK;
+    if (session_open(&daemon->session, options, err) != STATUS_OK)
         return err->code;
     daemon->dead_log_path = file_path_join(options->home->path, DEAD_LOG_NAME);
     daemon->scratch_dir = file_path_join(options->home->scratch_dir, "daemon");

@@ -20,6 +20,7 @@ static struct host_request request_of(const struct daemon *daemon, const char *b
         .boot = boot,
         .slots = settings_number(daemon->settings, SETTING_SLOTS),
         .lease_ms = daemon->lease.lease_ms,
+        .fleet = settings_text(daemon->settings, SETTING_FLEET),
     };
 }
 

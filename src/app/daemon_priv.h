@@ -3,6 +3,7 @@
  * daemon_priv: the parts of the daemon.
  *
  *   daemon        from start to end, and what it hears meanwhile
+ *   daemon_await  waiting for a store that is away
  *   daemon_host   which host it is
  *   daemon_stop   how it ends
  */
@@ -47,6 +48,15 @@ bool daemon_is_embedded(const struct daemon *daemon);
 void daemon_open_or_close(struct daemon *daemon);
 /* End with this failure; what runs goes on, for the daemon that comes after this one. */
 void daemon_fail(struct daemon *daemon, const struct err *err);
+
+/* --- daemon_await ---------------------------------------------------------------------------- */
+
+/*
+ * Return when the store answers: hosts and their database start in any order. What does not mend
+ * itself, such as a wrong password, is a failure. *out_stopped: somebody asked to stop meanwhile.
+ */
+NODISCARD enum status daemon_await_store(const struct session_options *options, bool *out_stopped,
+                                         struct err *err);
 
 /* --- daemon_host ----------------------------------------------------------------------------- */
 

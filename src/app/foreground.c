@@ -73,22 +73,35 @@ static void on_timeout(void *context)
                     false);
 }
 
+static void on_run_ended(void *context, int64_t run, enum run_state state)
+{
+    struct drive *drive = context;
+    CHECK(run == drive->opened.run);
+    drive->is_over = true;
+    drive->verdict = state;
+    loop_stop(drive->session.loop);
+}
+
 /* Another process wrote to the store: a cancel, or something to claim. */
 static void on_wake(void *context)
 {
     struct drive *drive = context;
+    struct executor *executor = drive->session.executor;
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct run_info info;
     struct err ignored = {0};
-    if (!drive->is_cancelled && drive->interrupts == 0 &&
-        store_run_load(drive->session.store, arena, drive->opened.run, &info, &ignored) ==
-            STATUS_OK &&
-        info.cancel_asked != CANCEL_NONE && !run_state_is_final(info.state)) {
-        drive->is_cancelled = true;
-        executor_cancel(drive->session.executor, drive->opened.run, CANCEL_ASKED,
-                        KEEPER_STOP_GENTLE, false);
+    if (!drive->is_over && store_run_load(drive->session.store, arena, drive->opened.run, &info,
+                                          &ignored) == STATUS_OK) {
+        bool is_final = run_state_is_final(info.state);
+        if (is_final && executor_load(executor) == 0)
+            on_run_ended(drive, info.id, info.state); /* ended by others */
+        if (!is_final && info.cancel_asked != CANCEL_NONE && !drive->is_cancelled &&
+            drive->interrupts == 0) {
+            drive->is_cancelled = true;
+            executor_cancel(executor, drive->opened.run, CANCEL_ASKED, KEEPER_STOP_GENTLE, false);
+        }
     }
-    executor_wake(drive->session.executor);
+    executor_wake(executor);
 }
 
 static void on_changed(void *context, const struct task_change *changes, size_t count)
@@ -112,15 +125,6 @@ static void on_progress(void *context, const struct claim *claim,
         .text = report->text,
     };
     drive->observer->task_progress(drive->observer->context, &progress);
-}
-
-static void on_run_ended(void *context, int64_t run, enum run_state state)
-{
-    struct drive *drive = context;
-    CHECK(run == drive->opened.run);
-    drive->is_over = true;
-    drive->verdict = state;
-    loop_stop(drive->session.loop);
 }
 
 static void on_failed(void *context, const struct err *err)
@@ -223,6 +227,7 @@ static enum status run_in(const struct foreground *self, const struct home *home
                 .run_ended = on_run_ended,
                 .failed = on_failed,
             },
+        .heard = on_wake,
     };
     enum status status = session_open(&drive.session, &options, err);
     if (status == STATUS_OK)

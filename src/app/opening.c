@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "app/actor.h"
+#include "app/run_owner.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -20,9 +21,6 @@
 #include "store/control.h"
 #include "store/run_store.h"
 #include "store/version.h"
-#include "worker/orphans.h"
-#include "worker/presence.h"
-#include "worker/recovery.h"
 
 enum { DIAGNOSTICS_BYTES_MAX = 1 << 20 };
 
@@ -227,22 +225,6 @@ static enum status known_run(struct session *session, const char *name, struct o
     return store_version_dag(session->store, info.version, &opened->dag, err);
 }
 
-/* Of a run in the foreground its lock tells; daemons of a fleet are judged by their leases. */
-static enum status take_back_lost(struct session *session, int64_t run, struct err *err)
-{
-    const struct home *home = session->home;
-    struct recovery_result ignored;
-    int64_t lost = 0;
-    if (!session->is_onlooker)
-        return orphans_kill(session->store, run, home->meeting_dir, err) == STATUS_OK
-                   ? store_recover(session->store, run, presence_is_alive, home->meeting_dir, &lost,
-                                   err)
-                   : err->code;
-    return str_starts_with(home->store_url, "sqlite:")
-               ? recovery_sweep(session->store, home->meeting_dir, 0, &ignored, err)
-               : STATUS_OK;
-}
-
 static enum status reopen_run(struct session *session, const struct engine_request *request,
                               const struct opened *opened, struct err *err)
 {
@@ -250,7 +232,7 @@ static enum status reopen_run(struct session *session, const struct engine_reque
     CLEANUP(mem_freep) bool *nodes = mem_zalloc(opened->dag->tasks_count, sizeof(bool));
     struct run_info info;
     struct clear_result cleared;
-    if (take_back_lost(session, opened->run, err) != STATUS_OK ||
+    if (run_owner_take_back(session, opened->run, err) != STATUS_OK ||
         store_run_load(session->store, arena, opened->run, &info, err) != STATUS_OK ||
         select_tasks(opened->dag, request, nodes, err) != STATUS_OK)
         return err->code;

@@ -1,11 +1,10 @@
-#include "app/session.h"
+#include "app/session_priv.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "app/host_id.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "os/file.h"
@@ -15,22 +14,6 @@
 static const char *outside(const char *name)
 {
     return getenv(name);
-}
-
-static enum status register_host(struct session *session, struct err *err)
-{
-    char boot[BOOT_TEXT_MAX];
-    host_id_boot(boot);
-    struct host_request request = {
-        .name = settings_text(&session->config->settings, SETTING_HOST_NAME),
-        .kind = "foreground",
-        .pid = getpid(),
-        .boot = boot,
-        .slots = settings_number(&session->config->settings, SETTING_SLOTS),
-    };
-    if (store_host_add(session->store, &request, &session->host, err) != STATUS_OK)
-        return err->code;
-    return presence_begin(session->home->meeting_dir, session->host, &session->presence, err);
 }
 
 struct store_options session_store_options(const struct session *session)
@@ -61,6 +44,8 @@ enum status session_open(struct session *session, const struct session_options *
     *session = (struct session){.config = options->config,
                                 .home = options->home,
                                 .mode = options->mode,
+                                .events = options->events,
+                                .heard = options->heard,
                                 .leaves_all = options->mode == EXECUTOR_DAEMON};
     struct store_options store = session_store_options(session);
     if (home_make(options->home, err) != STATUS_OK || loop_new(&session->loop, err) != STATUS_OK)
@@ -76,7 +61,7 @@ enum status session_open(struct session *session, const struct session_options *
         blob_open_for(session->store, options->home->blob_dir, &session->blob, err) != STATUS_OK ||
         store_thread_start(session->loop, &store, &session->store_thread, err) != STATUS_OK)
         return err->code;
-    return is_foreground ? register_host(session, err) : STATUS_OK;
+    return is_foreground ? session_join(session, err) : STATUS_OK;
 }
 
 enum status session_open_onlooker(struct session *session, const struct session_options *options,
@@ -146,12 +131,17 @@ void session_begin(struct session *session, int64_t scope)
 {
     struct executor_options options = session_executor_options(session);
     options.scope = scope;
+    options.log_ship = session->log_ship;
     executor_begin(session->executor, &options);
+    if (session->lease.lease_ms > 0)
+        executor_set_deadline(session->executor,
+                              lease_deadline_us(&session->lease, session->registered_us));
 }
 
 void session_close(struct session *session)
 {
     struct err err = {0};
+    session_part(session);
     if (session->leaves_all)
         keeper_leave(session->keeper);
     else

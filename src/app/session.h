@@ -9,7 +9,9 @@
 #include "os/loop.h"
 #include "store/store.h"
 #include "worker/executor.h"
+#include "worker/lease.h"
 #include "worker/presence.h"
+#include "worker/pulse.h"
 
 /* A DAG lent to the store of the store's thread. */
 struct session_loan {
@@ -34,6 +36,13 @@ struct session {
     struct presence presence;
     struct session_loan loan;
     bool leaves_all; /* of a daemon: what runs goes on, for the next one, which is this host */
+    /* In the foreground: */
+    struct executor_events events;
+    void (*heard)(void *context);
+    struct lease_times lease; /* of this process; of 0 ms on an embedded store */
+    int64_t registered_us;    /* by the steady clock */
+    struct pulse *pulse;       /* NULL on an embedded store */
+    struct log_ship *log_ship; /* the same */
 };
 
 struct session_options {
@@ -42,7 +51,12 @@ struct session_options {
     const char *exe;
     enum executor_mode mode;
     struct executor_events events;
+    /* In the foreground: something may have happened to the run elsewhere; NULL: never mind. */
+    void (*heard)(void *context);
 };
+
+/* The store is a file: everybody who uses it is on this machine. */
+bool session_is_embedded(const struct session *session);
 
 /*
  * Everything but claiming: the keeper runs, the store is open. In the foreground this process is

@@ -11,7 +11,7 @@
 #include "cli/request.h"
 #include "model/limits.h"
 
-enum { POLL_MS = 200, NUMBER_MAX = 1000000000, LOG_BYTES_MAX = 64 << 20 };
+enum { POLL_MS = 200, ARRIVAL_MS = 10000, NUMBER_MAX = 1000000000, LOG_BYTES_MAX = 64 << 20 };
 
 /* Which log was printed last: a title stands between the logs of different attempts. */
 struct printing {
@@ -79,10 +79,22 @@ static enum status make_request(const struct parsed *parsed, json_t *request, st
     return request_put_int(request, parsed, "map-index", "map_index", LIMIT_INSTANCES, err);
 }
 
-/* Ask for the next part until there is none; with --follow until nothing can come any more. */
+static int tell_missing(struct cli *cli, bool is_arriving)
+{
+    if (is_arriving)
+        (void)fprintf(cli->host.err, "eider: the end of a log is still on the host that ran its "
+                                     "task; try again when that host reaches the store\n");
+    return EXIT_CODE_DONE;
+}
+
+/*
+ * Ask for the next part until there is none; with --follow until nothing can come any more. The end
+ * of a log that its host is about to bring is waited for, though not for ever.
+ */
 static int print_all(struct printing *printing, json_t *request, bool follow)
 {
     struct cli *cli = printing->cli;
+    int64_t idle_ms = 0;
     for (;;) {
         struct err err = {0};
         json_t *response = NULL;
@@ -92,14 +104,16 @@ static int print_all(struct printing *printing, json_t *request, bool follow)
         const char *cursor = json_get_string(response, "cursor", NULL);
         bool more = cursor != NULL && json_get_bool(response, "more", false);
         bool live = cursor != NULL && follow && json_get_bool(response, "live", false);
+        bool is_arriving = cursor != NULL && json_get_bool(response, "arriving", false);
+        idle_ms = json_array_size(json_object_get(response, "entries")) > 0 ? 0 : idle_ms + POLL_MS;
         if (cursor != NULL)
             json_put_string(request, "cursor", cursor);
         json_decref(response);
         if (more)
             continue;
         (void)fflush(cli->host.out);
-        if (!live)
-            return EXIT_CODE_DONE;
+        if (!live && !(is_arriving && idle_ms < ARRIVAL_MS))
+            return tell_missing(cli, is_arriving);
         if (!cli->host.pause(cli->host.context, POLL_MS))
             return EXIT_CODE_INTERRUPTED;
     }

@@ -4,20 +4,24 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "service/json_build.h"
+#include "service/log_arrival.h"
 #include "service/log_cursor.h"
 #include "service/log_part.h"
 #include "service/op_handlers.h"
 #include "service/service.h"
 #include "store/job.h"
+#include "store/run_store.h"
 
 enum { PART_BYTES = 1 << 20, TEXT_MAX = 64 << 20 };
 
 struct reading {
     struct service *service;
+    struct store *store;
     struct blob *blob; /* NULL: nothing was ever written */
     struct job_info job;
     int64_t try_number; /* only this attempt; 0: the newest and those after it */
     bool is_begun;
+    bool is_arriving; /* the attempt is over, its log is not all there yet */
     struct log_place place;
     json_t *entries;
 };
@@ -54,6 +58,19 @@ static bool attempt_is_over(const struct reading *reading)
     return reading->place.attempt < reading->job.attempt || reading->job.state != TASK_RUNNING;
 }
 
+static enum status look_for_rest(struct reading *reading, const struct blob_key *key,
+                                 struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    struct task_row task;
+    if (!attempt_is_over(reading) || reading->place.attempt == 0)
+        return STATUS_OK;
+    if (store_task_load(reading->store, arena, reading->job.id, &task, err) != STATUS_OK)
+        return err->code;
+    return log_arrival_is_due(reading->service, reading->store, reading->blob, key, &task,
+                              &reading->is_arriving, err);
+}
+
 /* The next bytes of the attempt; then on to the one after it, if there is one. */
 static enum status read_part(struct reading *reading, const json_t *request, bool *out_more,
                              struct err *err)
@@ -67,9 +84,11 @@ static enum status read_part(struct reading *reading, const json_t *request, boo
         .offset = place->offset,
         .tail = reading->is_begun ? -1 : json_get_int(request, "tail", -1),
         .grep = json_get_string(request, "grep", NULL),
-        .is_over = attempt_is_over(reading),
         .bytes_max = PART_BYTES,
     };
+    if (look_for_rest(reading, &wanted.key, err) != STATUS_OK)
+        return err->code;
+    wanted.is_over = attempt_is_over(reading) && !reading->is_arriving;
     if (place->attempt > 0 && log_part_read(reading->blob, &wanted, &text, &part, err) != STATUS_OK)
         return err_wrap(err, "log of job %lld", (long long)place->task);
     if (text.length > 0) {
@@ -81,7 +100,7 @@ static enum status read_part(struct reading *reading, const json_t *request, boo
     }
     if (place->attempt > 0)
         place->offset = part.offset;
-    bool has_next = part.is_at_end && place->attempt > 0 && reading->try_number == 0 &&
+    bool has_next = part.is_at_end && !reading->is_arriving && place->attempt > 0 && reading->try_number == 0 &&
                     place->attempt < reading->job.attempt;
     if (has_next)
         *place = (struct log_place){.task = place->task, .attempt = place->attempt + 1};
@@ -96,12 +115,11 @@ enum status op_job_log(struct service *service, const json_t *request, json_t **
     CLEANUP(json_decrefp) json_t *entries = json_build_array();
     CLEANUP(log_cursor_fini) struct log_cursor next = {0};
     struct reading reading = {.service = service, .entries = entries};
-    struct store *store = NULL;
     int64_t id = 0;
     bool more = false;
     (void)!str_parse_i64(json_get_string(request, "job", ""), 0, INT64_MAX, &id);
-    if (service_store(service, DB_READ_ONLY, &store, err) != STATUS_OK ||
-        store_job_load(store, arena, id, &reading.job, err) != STATUS_OK ||
+    if (service_store(service, DB_READ_ONLY, &reading.store, err) != STATUS_OK ||
+        store_job_load(reading.store, arena, id, &reading.job, err) != STATUS_OK ||
         service_blob_if_any(service, &reading.blob, err) != STATUS_OK ||
         begin(&reading, request, err) != STATUS_OK ||
         read_part(&reading, request, &more, err) != STATUS_OK)
@@ -115,5 +133,6 @@ enum status op_job_log(struct service *service, const json_t *request, json_t **
     json_put_string(*out, "cursor", cursor);
     json_put_bool(*out, "more", more);
     json_put_bool(*out, "live", !is_done);
+    json_put_bool(*out, "arriving", reading.is_arriving);
     return STATUS_OK;
 }

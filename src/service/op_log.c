@@ -3,11 +3,13 @@
  */
 #include "base/mem.h"
 #include "service/json_build.h"
+#include "service/log_arrival.h"
 #include "service/log_cursor.h"
 #include "service/log_part.h"
 #include "service/lookup.h"
 #include "service/op_handlers.h"
 #include "store/host.h"
+#include "store/host_work.h"
 
 enum { PART_BYTES = 1 << 20 };
 
@@ -24,6 +26,7 @@ struct reading {
     struct log_cursor next; /* for the part after this one */
     bool has_more;
     bool is_orphaned; /* something runs whose owner is dead */
+    bool is_arriving; /* something is over whose log is not all there yet */
 };
 
 /* --- entries --------------------------------------------------------------------------------- */
@@ -47,14 +50,19 @@ static bool attempt_is_over(const struct task_row *task, const struct log_place 
     return place->attempt < task->attempt || task->state != TASK_RUNNING;
 }
 
+/* Where a reader stands with an attempt. */
+enum progress { HAS_MORE, IS_AT_END, IS_OVER, IS_ARRIVING };
+
 /* The next bytes of the place's attempt; moves the place on. */
 static enum status read_attempt(struct reading *reading, const struct task_row *task,
-                                struct log_place *place, bool is_begun, bool *out_at_end,
+                                struct log_place *place, bool is_begun, enum progress *out,
                                 struct err *err)
 {
     CLEANUP(strbuf_fini) struct strbuf text;
     strbuf_init(&text, 64 << 20);
     struct log_part part;
+    bool is_due = false;
+    bool is_over = attempt_is_over(task, place);
     struct log_part_request request = {
         .key = {.kind = BLOB_LOG,
                 .ids = {reading->run.info.id, task->id, place->attempt},
@@ -62,15 +70,18 @@ static enum status read_attempt(struct reading *reading, const struct task_row *
         .offset = place->offset,
         .tail = is_begun ? -1 : reading->tail,
         .grep = reading->grep,
-        .is_over = attempt_is_over(task, place),
         .bytes_max = PART_BYTES - reading->bytes,
     };
+    if (is_over && log_arrival_is_due(reading->service, reading->run.store, reading->blob,
+                                      &request.key, task, &is_due, err) != STATUS_OK)
+        return err->code;
+    request.is_over = is_over && !is_due;
     if (log_part_read(reading->blob, &request, &text, &part, err) != STATUS_OK)
         return err_wrap(err, "log of '%s'", reading->run.dag->tasks[task->node].id);
     if (text.length > 0)
         add_entry(reading, task, place->attempt, &text);
     place->offset = part.offset;
-    *out_at_end = part.is_at_end;
+    *out = !part.is_at_end ? HAS_MORE : is_due ? IS_ARRIVING : is_over ? IS_OVER : IS_AT_END;
     return STATUS_OK;
 }
 
@@ -94,22 +105,27 @@ static enum status read_task(struct reading *reading, const struct task_row *tas
     if (reading->try_number > 0 && task->attempt < reading->try_number)
         return STATUS_OK;
     while (place.attempt > 0) {
-        bool is_at_end = false;
+        enum progress progress = HAS_MORE;
         if (reading->bytes >= PART_BYTES) {
             reading->has_more = true;
             keep_open(reading, task, &place);
             return STATUS_OK;
         }
-        if (read_attempt(reading, task, &place, is_begun, &is_at_end, err) != STATUS_OK)
+        if (read_attempt(reading, task, &place, is_begun, &progress, err) != STATUS_OK)
             return err->code;
-        if (!is_at_end)
+        is_begun = true;
+        if (progress == HAS_MORE)
             continue;
-        if (reading->try_number > 0 && attempt_is_over(task, &place))
+        if (progress == IS_ARRIVING) {
+            reading->is_arriving = true;
+            keep_open(reading, task, &place);
+            return STATUS_OK;
+        }
+        if (reading->try_number > 0 && progress == IS_OVER)
             return STATUS_OK;
         if (place.attempt >= task->attempt)
             break;
         place = (struct log_place){.task = place.task, .attempt = place.attempt + 1};
-        is_begun = true;
     }
     if (!is_final)
         keep_open(reading, task, &place);
@@ -218,11 +234,42 @@ static enum status begin(struct reading *reading, const json_t *request, struct 
     return one_task ? begin_at_task(reading, request, from, err) : STATUS_OK;
 }
 
+struct owners {
+    const struct service *service;
+    bool one_lives;
+};
+
+static void note_owner(void *context, int64_t host)
+{
+    struct owners *owners = context;
+    owners->one_lives = owners->one_lives || service_host_is_alive(owners->service, host);
+}
+
+/* When in doubt nobody does: a reader must not wait for ever. */
+static bool is_worked_on(const struct reading *reading)
+{
+    struct service *service = reading->service;
+    struct store *store = reading->run.store;
+    struct err ignored = {0};
+    bool has_worker = false;
+    struct owners owners = {.service = service};
+    if (service_run_is_held(service, reading->run.info.id))
+        return !reading->is_orphaned;
+    /* Of a dead host's tasks others take care. */
+    if (reading->run.info.scope == 0)
+        return store_has_worker(store, service->is_alive, service->is_alive_context, &has_worker,
+                                &ignored) == STATUS_OK &&
+               has_worker;
+    return store_host_of_run(store, reading->run.info.id, note_owner, &owners, &ignored) ==
+               STATUS_OK &&
+           owners.one_lives;
+}
+
 /* Whether anything open can still grow: only if somebody works on the run. */
 static bool is_live(const struct reading *reading)
 {
     return reading->next.count > 0 && !run_state_is_final(reading->run.info.state) &&
-           !reading->is_orphaned && service_run_is_held(reading->service, reading->run.info.id);
+           is_worked_on(reading);
 }
 
 enum status op_log_read(struct service *service, const json_t *request, json_t **out,
@@ -249,5 +296,6 @@ enum status op_log_read(struct service *service, const json_t *request, json_t *
     json_put_string(*out, "cursor", cursor);
     json_put_bool(*out, "more", reading.has_more);
     json_put_bool(*out, "live", live);
+    json_put_bool(*out, "arriving", reading.is_arriving);
     return STATUS_OK;
 }

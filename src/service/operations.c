@@ -212,6 +212,7 @@ static const struct operation_field RESPONSE_LOG[] = {
     {"cursor", FIELD_STRING, true, "for the next part"},
     {"more", FIELD_BOOLEAN, true, "another part is there at once"},
     {"live", FIELD_BOOLEAN, true, "more may come later"},
+    {"arriving", FIELD_BOOLEAN, true, "the end of a log is still on the host that ran its task"},
 };
 static const struct operation_field LIST_TASK_INSTANCES[] = {
     {"task_instances", FIELD_ARRAY, true, "task instances"}, TOTAL,

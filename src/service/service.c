@@ -162,7 +162,10 @@ enum status service_blob_new(struct service *service, struct blob **out, struct 
 
 int64_t service_now_us(const struct service *service)
 {
-    return service->now_us != NULL ? service->now_us() : clock_wall_us();
+    if (service->now_us != NULL)
+        return service->now_us();
+    /* Instants that were written by others are compared by the clock that all share. */
+    return service->store != NULL ? store_now_us(service->store) : clock_wall_us();
 }
 
 void service_wake(const struct service *service)
@@ -173,8 +176,13 @@ void service_wake(const struct service *service)
 
 bool service_host_is_alive(const struct service *service, int64_t host)
 {
+    if (service->is_alive != NULL)
+        return service->is_alive(service->is_alive_context, host);
     /* When in doubt it is alive: taking work away from a living host would double it. */
-    return service->is_alive == NULL || service->is_alive(service->is_alive_context, host);
+    bool is_alive = true;
+    struct err ignored = {0};
+    return service->store == NULL ||
+           store_host_is_alive(service->store, host, &is_alive, &ignored) != STATUS_OK || is_alive;
 }
 
 bool service_host_lives(const struct service *service, const struct host_info *host)

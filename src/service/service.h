@@ -37,7 +37,7 @@ struct service {
     const char *home;  /* state folder */
     const char *dags;  /* folder of DAG files; NULL: none */
     const char *actor; /* who asks; kept with every change */
-    bool (*is_alive)(void *context, int64_t host);
+    bool (*is_alive)(void *context, int64_t host); /* NULL: leases tell */
     void *is_alive_context;
     /*
      * Take back what dead processes held, and kill what is left of them. NULL: only the store is

@@ -22,7 +22,13 @@ static const char HOST_RENEW[] =
     " WHERE id = $1 AND ended_at_us IS NULL";
 static const char HOST_NAMESAKES[] =
     "SELECT id, lease_until_us, renewed_at_us FROM host"
-    " WHERE name = $1 AND lease_ms > 0 AND ended_at_us IS NULL ORDER BY id";
+    " WHERE name = $1 AND kind = 'daemon' AND lease_ms > 0 AND ended_at_us IS NULL"
+    " ORDER BY id";
+/* Locks the row: who comes at the same moment looks afterwards. */
+static const char FLEET_LOCK[] = "UPDATE store SET fleet = fleet WHERE id = 1";
+static const char FLEET_GET[] =
+    "SELECT fleet, (SELECT count(*) FROM host WHERE kind = 'daemon') FROM store WHERE id = 1";
+static const char FLEET_SET[] = "UPDATE store SET fleet = $1 WHERE id = 1";
 static const char PULSE[] =
     "SELECT (SELECT draining FROM host WHERE id = $1),"
     " (SELECT count(*) FROM host WHERE ended_at_us IS NULL AND lease_until_us > $2),"
@@ -61,6 +67,44 @@ static enum status end_namesakes(struct store *store, const struct host_request 
     return status;
 }
 
+static enum status read_fleet(struct store *store, struct arena *arena, const char **out_name,
+                              int64_t *out_daemons, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    bool row = false;
+    if (db_query(store->db, &stmt, err, FLEET_GET, "") != STATUS_OK ||
+        db_step(stmt, &row, err) != STATUS_OK)
+        return err->code;
+    if (!row)
+        return err_set(err, STATUS_CORRUPT, "the store has no store row");
+    *out_name = arena_strdup(arena, db_text(stmt, 0));
+    *out_daemons = db_int(stmt, 1);
+    db_reset(stmt);
+    return STATUS_OK;
+}
+
+/* Two fleets on one database by mistake would run each other's work. */
+static enum status join_fleet(struct store *store, const struct host_request *request,
+                              struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    const char *name = NULL;
+    int64_t daemons = 0;
+    if (request->fleet == NULL)
+        return STATUS_OK;
+    if (db_do(store->db, err, FLEET_LOCK, "") != STATUS_OK ||
+        read_fleet(store, arena, &name, &daemons, err) != STATUS_OK)
+        return err->code;
+    if (str_equal(name, request->fleet))
+        return STATUS_OK;
+    if (daemons == 0)
+        return db_do(store->db, err, FLEET_SET, "t", request->fleet);
+    return err_set(err, STATUS_CONFLICT,
+                   "the store belongs to the fleet '%s', this daemon to '%s': give it the store of "
+                   "its own fleet, or set `fleet` (EIDER_FLEET) to '%s'",
+                   name, request->fleet, name);
+}
+
 static enum status add_once(struct store *store, const struct host_request *request, int64_t *id,
                             struct err *err)
 {
@@ -69,7 +113,10 @@ static enum status add_once(struct store *store, const struct host_request *requ
         return err->code;
     int64_t now_us = store_now_us(store);
     *id = id_next(&store->ids, now_us);
-    if (request->lease_ms > 0 && end_namesakes(store, request, now_us, err) != STATUS_OK)
+    if (join_fleet(store, request, err) != STATUS_OK)
+        return err->code;
+    bool is_unique = request->lease_ms > 0 && str_equal(request->kind, "daemon");
+    if (is_unique && end_namesakes(store, request, now_us, err) != STATUS_OK)
         return err->code;
     if (db_do(db, err, HOST_INSERT,
               "iititti"
@@ -99,6 +146,8 @@ enum status store_host_resume(struct store *store, int64_t id, const struct host
     CLEANUP(db_endp) struct db *db = store->db;
     if (db_begin(db, err) != STATUS_OK)
         return err_wrap(err, "resume host %lld", (long long)id);
+    if (join_fleet(store, request, err) != STATUS_OK)
+        return err->code;
     int64_t now_us = store_now_us(store);
     if (db_do(db, err, HOST_RESUME,
               "iitittttt"
@@ -199,6 +248,8 @@ static const char HOST_LIST[] =
 static const char HOST_BY_NAME[] =
     "SELECT id FROM host WHERE name = $1 AND ended_at_us IS NULL ORDER BY id DESC LIMIT 1";
 static const char HOST_BY_ID[] = "SELECT id FROM host WHERE id = $1";
+static const char HOST_LIVES[] = "SELECT count(*) FROM host WHERE id = $1 AND ended_at_us IS NULL"
+                                 " AND (lease_ms = 0 OR lease_until_us > $2)";
 static const char HOST_OF_RUN[] = "SELECT DISTINCT r.host FROM running r JOIN task t"
                                   " ON t.id = r.task WHERE t.run = $1";
 
@@ -261,6 +312,16 @@ enum status store_host_find(struct store *store, const char *text, int64_t *out_
         return err_set(err, STATUS_NOT_FOUND,
                        "there is no host '%s'; `eider hosts list` shows them", text);
     *out_id = found;
+    return STATUS_OK;
+}
+
+enum status store_host_is_alive(struct store *store, int64_t id, bool *out, struct err *err)
+{
+    int64_t living = 0;
+    if (db_get_int(store->db, 0, &living, err, HOST_LIVES, "ii", id, store_now_us(store)) !=
+        STATUS_OK)
+        return err_wrap(err, "look at host %lld", (long long)id);
+    *out = living == 1;
     return STATUS_OK;
 }
 

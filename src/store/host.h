@@ -11,7 +11,7 @@
 #include "store/store.h"
 
 struct host_request {
-    const char *name;    /* unique among the living of a fleet */
+    const char *name;    /* of daemons unique among the living of a fleet */
     const char *kind;    /* "foreground" | "daemon" | "client" */
     const char *machine; /* its network name */
     const char *version; /* of the program */
@@ -21,18 +21,21 @@ struct host_request {
     int64_t pid;
     const char *boot;
     int64_t slots;
-    int64_t lease_ms; /* 0: none, its lock tells */
+    int64_t lease_ms;  /* 0: none, its lock tells */
+    const char *fleet; /* it belongs to; NULL: whichever the store has */
 };
 
 /*
- * STATUS_CONFLICT: a living host of the fleet has this name. One whose lease has run out is ended
- * first, as lost.
+ * STATUS_CONFLICT: a living daemon of the fleet has this name, or the store belongs to another
+ * fleet. A namesake whose lease has run out is ended first, as lost. The first daemon of a store
+ * says which fleet it belongs to.
  */
 NODISCARD enum status store_host_add(struct store *store, const struct host_request *request,
                                      int64_t *out_id, struct err *err);
 /*
  * The same process place again: a daemon that was killed and started with the same id. Renews the
  * lease. STATUS_NOT_FOUND: a sweep has taken it, or there is no such host: add a new one.
+ * STATUS_CONFLICT: the store belongs to another fleet.
  */
 NODISCARD enum status store_host_resume(struct store *store, int64_t id,
                                         const struct host_request *request, struct err *err);
@@ -100,6 +103,12 @@ store_host_each(struct store *store, bool with_ended,
 /* By id or by the name of a living one. */
 NODISCARD enum status store_host_find(struct store *store, const char *text, int64_t *out_id,
                                       struct err *err);
+/*
+ * Not ended and, if it has a lease, within it. One without a lease may be dead all the same: its
+ * lock tells.
+ */
+NODISCARD enum status store_host_is_alive(struct store *store, int64_t id, bool *out,
+                                          struct err *err);
 /* Hosts that hold tasks of a run: is there a living one? Calls `each` with their ids. */
 NODISCARD enum status store_host_of_run(struct store *store, int64_t run,
                                         void (*each)(void *context, int64_t host), void *context,

@@ -39,9 +39,15 @@ static enum status read_schema(struct store *store, int64_t *out_schema, struct 
     if (!exists)
         return STATUS_OK;
     int64_t oldest = 0;
-    if (db_get_int(store->db, 0, out_schema, err, SCHEMA_GET, "") != STATUS_OK ||
-        db_get_int(store->db, 0, &oldest, err, OLDEST_GET, "") != STATUS_OK)
-        return err->code;
+    enum status status = db_get_int(store->db, 0, out_schema, err, SCHEMA_GET, "");
+    if (status == STATUS_OK)
+        status = db_get_int(store->db, 0, &oldest, err, OLDEST_GET, "");
+    if (status == STATUS_INVALID && db_dialect(store->db) == DB_POSTGRES)
+        return err_set(err, STATUS_CONFLICT,
+                       "the database has a table 'store' that is not Eider's: give Eider a "
+                       "database or a schema of its own");
+    if (status != STATUS_OK)
+        return status;
     if (oldest > STORE_SCHEMA)
         return err_set(err, STATUS_CONFLICT,
                        "the store has schema %lld and asks for a program that knows schema %lld or "

@@ -3,15 +3,20 @@
 #include "store/run_store.h"
 #include "worker/keeper_client.h"
 #include "worker/prepare.h"
-#include "worker/presence.h"
+
+struct search {
+    bool (*is_alive)(void *context, int64_t host);
+    void *context;
+};
 
 static enum status kill_orphans(void *context, const struct run_row *run,
                                 const struct task_row *task, struct err *err)
 {
     (void)run;
     (void)err;
-    char *home = context;
-    bool is_running = task->state == TASK_RUNNING && !presence_is_alive(home, task->host);
+    const struct search *search = context;
+    bool is_running =
+        task->state == TASK_RUNNING && !search->is_alive(search->context, task->host);
     bool was_taken_back = task->reason == REASON_LOST_OWNER && task->state != TASK_RUNNING;
     if (!task->has_nonce || (!is_running && !was_taken_back))
         return STATUS_OK;
@@ -20,7 +25,10 @@ static enum status kill_orphans(void *context, const struct run_row *run,
     return STATUS_OK;
 }
 
-enum status orphans_kill(struct store *store, int64_t run, const char *home, struct err *err)
+enum status orphans_kill(struct store *store, int64_t run,
+                         bool (*is_alive)(void *context, int64_t host), void *context,
+                         struct err *err)
 {
-    return store_task_each(store, run, kill_orphans, (void *)(uintptr_t)home, err);
+    struct search search = {.is_alive = is_alive, .context = context};
+    return store_task_each(store, run, kill_orphans, &search, err);
 }

@@ -10,8 +10,9 @@
 #include "store/store.h"
 
 /*
- * Kill what is left on this machine of the run's attempts whose host is dead; `home` is where
- * hosts show that they live. To be called while nobody else runs the run.
+ * Kill what is left on this machine of the run's attempts whose host is dead. To be called while
+ * nobody else runs the run.
  */
-NODISCARD enum status orphans_kill(struct store *store, int64_t run, const char *home,
+NODISCARD enum status orphans_kill(struct store *store, int64_t run,
+                                   bool (*is_alive)(void *context, int64_t host), void *context,
                                    struct err *err);

@@ -69,6 +69,12 @@ bool presence_is_alive(void *context, int64_t host)
     return is_held(path);
 }
 
+bool presence_is_dead(const char *home, int64_t host)
+{
+    CLEANUP(mem_freep) char *path = host_path(home, host);
+    return access(path, F_OK) == 0 && !is_held(path);
+}
+
 bool presence_run_is_held(void *context, int64_t run)
 {
     CLEANUP(mem_freep) char *path = run_path(context, run);

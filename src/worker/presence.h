@@ -27,5 +27,7 @@ void presence_end(struct presence *presence); /* twice is fine */
 
 /* For store_recover: `context` is the state folder's path. */
 bool presence_is_alive(void *context, int64_t host);
-/* The same for a run. */
+/* It was on this machine, with this state folder, and died without a word. */
+bool presence_is_dead(const char *home, int64_t host);
+/* As presence_is_alive, for a run. */
 bool presence_run_is_held(void *context, int64_t run);

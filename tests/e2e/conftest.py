@@ -1,7 +1,12 @@
-"""Fixtures: the binary with a state directory of its own, and a file for evidence."""
+"""Fixtures: the binary with a state directory of its own, a file for evidence, and fleets."""
+import itertools
+
 import pytest
 
+from fleet import Daemon, Server, finish_all
 from harness import BINARY, Eider
+
+DATABASES = itertools.count(1)
 
 
 def pytest_sessionstart(session):
@@ -19,3 +24,39 @@ def eider(tmp_path):
 @pytest.fixture
 def evidence(eider):
     return eider.evidence
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """One PostgreSQL for all tests; whoever stops it starts it again."""
+    server = Server()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def server(cluster, eider, monkeypatch):
+    """An empty database is the store of every command; its name is server.database."""
+    cluster.database = f"e2e_{next(DATABASES)}"
+    cluster.sql(f"CREATE DATABASE {cluster.database}")
+    url = cluster.url_of(cluster.database)
+    usual = eider.environment
+    monkeypatch.setattr(eider, "environment",
+                        lambda extra=None: usual({"EIDER_STORE": url, **(extra or {})}))
+    yield cluster
+    cluster.sql(f"DROP DATABASE {cluster.database} WITH (FORCE)")
+
+
+@pytest.fixture
+def fleet_up(eider, server):
+    """Starts daemons, each with a home of its own; all are stopped at the end."""
+    daemons = []
+
+    def start(name, *args, times=1, waits=True, **env):
+        daemon = Daemon(eider, "--host-name", name, *args, name=name,
+                        env={"EIDER_HOME": str(eider.folder / name), "EIDER_SLOTS": "4", **env})
+        daemons.append(daemon)
+        return daemon.wait_until_up(times) if waits else daemon
+
+    yield start
+    finish_all(daemons)

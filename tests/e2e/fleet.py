@@ -4,6 +4,7 @@ import pathlib
 import pwd
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 
@@ -15,8 +16,17 @@ FAST = {"EIDER_SWEEP": "200ms", "EIDER_POLL": "200ms", "EIDER_LEASE": "3s", "EID
         "EIDER_MARGIN": "1s"}
 
 
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
 class Server:
-    """Listens on a socket in its own folder; stopped with everything it holds at the end."""
+    """Listens in its own folder and on a loopback port, where the user `guarded` needs a password.
+
+    Stopped with everything it holds at the end.
+    """
 
     def __init__(self):
         found = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/pg_ctl"))
@@ -32,11 +42,28 @@ class Server:
         self.data = self.folder / "data"
         self.run("initdb", "-D", self.data, "-A", "trust", "-U", OWNER, "-E", "UTF8", "--no-sync",
                  "--no-instructions", "--locale=C.UTF-8")
+        rules = self.data / "pg_hba.conf"
+        rules.write_text("host all guarded 127.0.0.1/32 scram-sha-256\n" + rules.read_text())
+        self.port = free_port()
         self.start()
 
     @property
     def url(self):
-        return f"postgresql://{OWNER}@/postgres?host={self.folder}"
+        return self.url_of("postgres")
+
+    def url_of(self, database, user=OWNER):
+        return f"postgresql://{user}@/{database}?host={self.folder}&port={self.port}"
+
+    def tcp_url_of(self, database, user=OWNER):
+        return f"postgresql://{user}@127.0.0.1:{self.port}/{database}"
+
+    def sql(self, text, database="postgres"):
+        """What a superuser gets: lines, columns separated by '|'."""
+        done = subprocess.run([str(self.bin / "psql"), "-X", "-At", "-q", "-v", "ON_ERROR_STOP=1",
+                               self.url_of(database), "-c", text], check=False,
+                              capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
 
     def run(self, program, *args):
         subprocess.run([*self.prefix, str(self.bin / program), *map(str, args)], check=True,
@@ -45,7 +72,8 @@ class Server:
 
     def start(self):
         self.run("pg_ctl", "-D", self.data, "-w", "-l", self.folder / "log", "-o",
-                 f"-k {self.folder} -c listen_addresses='' -c fsync=off", "start")
+                 f"-k {self.folder} -p {self.port} -c listen_addresses=127.0.0.1 -c fsync=off",
+                 "start")
 
     def stop(self, mode="immediate"):
         self.run("pg_ctl", "-D", self.data, "-w", "-m", mode, "stop")
