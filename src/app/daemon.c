@@ -85,6 +85,7 @@ static void on_beat(void *context, int64_t sent_us, const struct host_pulse *pul
         daemon->heard_since_us = sent_us;
     daemon->beat_us = sent_us;
     executor_set_deadline(daemon->session.executor, lease_deadline_us(&daemon->lease, sent_us));
+    housekeeping_lead(daemon->housekeeping, pulse->leads);
     if (pulse->draining == daemon->is_drained || daemon->phase != DAEMON_WORKING)
         return;
     daemon->is_drained = pulse->draining;
@@ -246,6 +247,14 @@ static enum status begin_logs(struct daemon *daemon, struct err *err)
                                       : log_ship_start(&options, &daemon->log_ship, err);
 }
 
+/* A file needs none of it. */
+static enum status begin_housekeeping(struct daemon *daemon, struct err *err)
+{
+    struct store_options options = session_store_options(&daemon->session);
+    return daemon_is_embedded(daemon) ? STATUS_OK
+                                      : housekeeping_start(&options, &daemon->housekeeping, err);
+}
+
 static enum status watch_outside(struct daemon *daemon, struct err *err)
 {
     static const int SIGNALS[] = {SIGTERM, SIGINT, SIGHUP};
@@ -307,7 +316,7 @@ static enum status serve(struct daemon *daemon, const struct session_options *op
         daemon->journal_path = file_path_join(options->home->local_dir, "outcomes.db");
     if (daemon_host_begin(daemon, err) != STATUS_OK || read_dags(daemon, err) != STATUS_OK ||
         watch_outside(daemon, err) != STATUS_OK || begin_logs(daemon, err) != STATUS_OK ||
-        begin_pulse(daemon, err) != STATUS_OK)
+        begin_housekeeping(daemon, err) != STATUS_OK || begin_pulse(daemon, err) != STATUS_OK)
         return err->code;
     begin_claiming(daemon);
     /* The pulse has not been heard yet, and tasks start at once. */
@@ -323,6 +332,7 @@ static void close_all(struct daemon *daemon)
 {
     thread_deafen(); /* whoever asks once more to stop is being served */
     pulse_stop(daemon->pulse);
+    housekeeping_stop(daemon->housekeeping);
     if (!log_ship_stop(daemon->log_ship, LOGS_WAIT_MS))
         log_warn("some logs are not in the store yet; the next start brings them");
     loop_timer_free(daemon->drain);
