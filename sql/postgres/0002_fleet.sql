@@ -56,6 +56,7 @@ CREATE TABLE version (
     places        TEXT   NOT NULL,
     path          TEXT   NOT NULL,
     created_at_us BIGINT NOT NULL,
+    timeout_ms    BIGINT NOT NULL DEFAULT 0,
     UNIQUE (dag, number),
     UNIQUE (dag, hash)
 );

@@ -13,6 +13,8 @@ ALTER TABLE host ADD COLUMN renewed_at_us  INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE host ADD COLUMN lease_until_us INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE host ADD COLUMN fate           TEXT    NOT NULL DEFAULT ''; -- left | lost
 
+ALTER TABLE version ADD COLUMN timeout_ms INTEGER NOT NULL DEFAULT 0; -- of a whole run; 0: none
+
 CREATE TABLE queue (
     id            INTEGER PRIMARY KEY,
     name          TEXT    NOT NULL UNIQUE,

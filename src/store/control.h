@@ -19,6 +19,13 @@ struct cancel_request {
 NODISCARD enum status store_run_cancel(struct store *store, const struct cancel_request *request,
                                        struct err *err);
 
+/*
+ * Runs of any host that took longer than their DAG allows and were not asked to stop yet, at most
+ * `most`. Who runs one in the foreground watches its time by itself.
+ */
+NODISCARD enum status store_runs_overdue(struct store *store, int64_t *out_ids, size_t most,
+                                         size_t *out_count, struct err *err);
+
 struct clear_request {
     int64_t run;
     const bool *nodes; /* one per node: clear it; NULL: whatever did not succeed */

@@ -13,7 +13,7 @@ const struct move_table MOVE_TABLES[] = {
         " roles/t labels/t queues/t draining lease_ms renewed_at_us lease_until_us fate/t",
         false, false},
     {"dag", "id dag_id/t namespace/t title/t version created_at_us updated_at_us", false, false},
-    {"version", "id dag number hash/t canonical/t source/t places/t path/t created_at_us",
+    {"version", "id dag number hash/t canonical/t source/t places/t path/t created_at_us timeout_ms",
         false, false},
     {"queue", "id name/t priority max_running soft_pending hard_pending paused created_at_us",
         true, false},

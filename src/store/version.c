@@ -33,8 +33,8 @@ static const char VERSION_FIND[] =
     "SELECT id, number, path, source FROM version WHERE dag = $1 AND hash = $2";
 static const char VERSION_NUMBER[] = "SELECT max(number) FROM version WHERE dag = $1";
 static const char VERSION_INSERT[] =
-    "INSERT INTO version (id, dag, number, hash, canonical, source, places, path, created_at_us)"
-    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    "INSERT INTO version (id, dag, number, hash, canonical, source, places, path, created_at_us,"
+    " timeout_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
 static const char VERSION_TEXT[] =
     "UPDATE version SET source = $2, places = $3, path = $4 WHERE id = $1";
 
@@ -87,8 +87,9 @@ static enum status insert_version(struct store *store, const struct dag *dag,
     ref->version = id_next(&store->ids, now_us);
     ref->number = last + 1;
     ref->is_new = true;
-    return db_do(store->db, err, VERSION_INSERT, "iiittttti", ref->version, ref->dag_key,
-                 ref->number, hash, canonical, source->text, places, source->path, now_us);
+    return db_do(store->db, err, VERSION_INSERT, "iiitttttii", ref->version, ref->dag_key,
+                 ref->number, hash, canonical, source->text, places, source->path, now_us,
+                 dag->timeout_ms);
 }
 
 static enum status save(struct store *store, const struct dag *dag,

@@ -22,12 +22,13 @@ from proxy import Proxies
 
 LEASE_MS = 3000
 CLIENT_POLL = 0.01
+COMMIT_SECONDS = 20.0
 # kind -> how long it lasts, in milliseconds
 LENGTHS = {
     "kill": (50, 1500), "kill_both": (50, 6000),
     "pause": (LEASE_MS + 500, 6000), "pause_both": (LEASE_MS + 500, 6000),
     "cut": (500, 7000), "one_way": (500, 7000), "reset": (0, 50), "delay": (500, 4000),
-    "other_way": (500, 7000), "swallow_commit": (3000, 8000), "lose_commit": (3000, 8000),
+    "other_way": (500, 7000), "swallow_commit": (500, 3000), "lose_commit": (500, 3000),
     "disk_full": (1000, 4000),
     "restart": (0, 50), "restart_immediate": (0, 50), "kill_postgres": (0, 50),
     "stop_backends": (500, 6000), "terminate": (0, 50), "kill_client": (1000, 3000),
@@ -175,6 +176,12 @@ class Nemesis:
         before = self.tell(plan.host, "count")
         self.tell(plan.host, plan.kind, seconds=plan.value)
         time.sleep(plan.ms / 1000)
+        # A host that is down or shut out just now commits nothing: give it time.
+        name = {"swallow_commit": "swallowed", "lose_commit": "lost"}.get(plan.kind)
+        give_up = time.monotonic() + COMMIT_SECONDS
+        while (name and self.tell(plan.host, "count")[name] == before[name]
+               and time.monotonic() < give_up):
+            time.sleep(CLIENT_POLL)
         after = self.tell(plan.host, "pass")
         return {name: after[name] - before[name] for name in after}
 

@@ -114,17 +114,23 @@ class Link:
 
     async def pump_up(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter,
                       client: asyncio.StreamWriter) -> None:
+        """Message by message, so that a COMMIT is recognised, prepared under a name or not."""
+        named: set[bytes] = set()
         with contextlib.suppress(OSError):
-            while piece := await reader.read(PIECE):
+            try:
+                while True:
+                    head = await reader.readexactly(5)
+                    body = await reader.readexactly(struct.unpack("!I", head[1:])[0] - 4)
+                    await self.pass_gate(self.up)
+                    if is_commit(head[:1], body, named) and self.loses_commit:
+                        self.loses_commit = False
+                        self.counts.lost += 1
+                        reset(client)
+                        return
+                    writer.write(head + body)
+                    await writer.drain()
+            except asyncio.IncompleteReadError:
                 await self.pass_gate(self.up)
-                if self.loses_commit and COMMITTED in piece:
-                    self.loses_commit = False
-                    self.counts.lost += 1
-                    reset(client)
-                    return
-                writer.write(piece)
-                await writer.drain()
-            await self.pass_gate(self.up)
 
     async def pump_down(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Message by message, so that the answer to a COMMIT is recognised."""
@@ -163,6 +169,19 @@ class Link:
             self.reset_all()
         self.is_armed = do == "swallow_commit"
         self.loses_commit = do == "lose_commit"
+
+
+def is_commit(kind: bytes, body: bytes, named: set[bytes]) -> bool:
+    """Whether a message of a client commits; `named` are its statements that do."""
+    if kind == b"P":
+        name, query = body.split(b"\0", 2)[:2]
+        if query + b"\0" == COMMITTED:
+            named.add(name)
+        else:
+            named.discard(name)
+    if kind == b"B":
+        return body.split(b"\0", 2)[1] in named
+    return kind == b"Q" and body == COMMITTED
 
 
 def reset(writer: asyncio.StreamWriter) -> None:
