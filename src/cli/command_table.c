@@ -221,7 +221,8 @@ static const struct command ROWS[] = {
         "until it is told to stop. HUP reads the files again. The first TERM or INT claims nothing\n"
         "more, waits for `drain_grace` and gives back what still runs; the second does that at\n"
         "once. A daemon that was killed goes on with its tasks when it is started again.",
-        "eider up\neider up --dags /srv/dags --slots 32 --labels gpu",
+        "eider up\neider up --dags /srv/dags --slots 32 --labels gpu\n"
+        "eider up --store postgresql://eider@db/eider",
         OPTIONS(UP_OPTIONS), cmd_up},
     {"validate", GROUP_DAILY, COMMAND_READS, "PATH..", 1, ARGS_ANY, COMPLETE_FILE, NULL,
         "check DAG files",

@@ -65,7 +65,7 @@ static void print_names(FILE *out, const struct field_table *table, enum field_t
     size_t shown = 0;
     for (size_t i = 0; i < table->count; i++) {
         const struct dag_field *field = &table->fields[i];
-        if (field->type != type)
+        if (field->type != type || field->has_effect)
             continue;
         (void)fprintf(out, "%s`%s`", shown++ == 0 ? title : ", ", field->key);
         if (field->alias != NULL)
@@ -80,7 +80,7 @@ static void print_keys(FILE *out, const struct field_table *table)
     (void)fputs("| key | value | meaning |\n|---|---|---|\n", out);
     for (size_t i = 0; i < table->count; i++) {
         const struct dag_field *field = &table->fields[i];
-        if (field->type == FIELD_KEPT || field->type == FIELD_MISSING)
+        if ((field->type == FIELD_KEPT && !field->has_effect) || field->type == FIELD_MISSING)
             continue;
         print_key(out, "", field);
         for (size_t k = 0; field->members != NULL && k < field->members->count; k++)
@@ -133,10 +133,10 @@ static void print_filters(FILE *out)
 
 /* --- settings and exit codes --- */
 
-static void print_settings(FILE *out)
+static void print_setting_rows(FILE *out, enum setting_key first, enum setting_key end)
 {
     (void)fputs("| key | environment | flag | default | meaning |\n|---|---|---|---|---|\n", out);
-    for (size_t i = 0; i < SETTING_COUNT; i++) {
+    for (enum setting_key i = first; i < end; i++) {
         const struct setting *setting = &SETTINGS[i];
         (void)fprintf(out, "| `%s` | `%s` | ", setting->key, setting->environment);
         if (setting->flag != NULL)
@@ -145,6 +145,17 @@ static void print_settings(FILE *out)
         reference_cell(out, setting->help);
         (void)fputs(" |\n", out);
     }
+}
+
+static void print_settings(FILE *out)
+{
+    print_setting_rows(out, 0, SETTING_COUNT);
+}
+
+/* Those of `eider up`, which stand together in the table. */
+static void print_fleet_settings(FILE *out)
+{
+    print_setting_rows(out, SETTING_HOST_NAME, SETTING_DRAIN_GRACE + 1);
 }
 
 static void print_exit_codes(FILE *out)
@@ -164,6 +175,7 @@ static void print_exit_codes(FILE *out)
     X("template-names", print_template_names) \
     X("filters", print_filters)               \
     X("settings", print_settings)             \
+    X("fleet-settings", print_fleet_settings) \
     X("exit-codes", print_exit_codes)         \
     X("operations", reference_operations)
 /* clang-format on */

@@ -28,7 +28,7 @@ enum field_type {
     FIELD_ENV,       /* the environment of struct task_def */
     FIELD_GROUP,     /* an object with the rows of `members` */
     FIELD_OWN,       /* read by a function of its own */
-    FIELD_KEPT,      /* any of `shapes`; kept as it is, not acted on by this version */
+    FIELD_KEPT,      /* any of `shapes`; kept as it is, mostly for later versions */
     FIELD_MISSING,   /* not available in this version */
 };
 
@@ -51,8 +51,9 @@ struct dag_field {
     const char *key;
     const char *alias; /* Airflow's name, or NULL */
     enum field_type type;
-    bool own_only; /* not allowed in `defaults` */
-    size_t offset; /* in struct dag, struct task_def or the group's struct */
+    bool own_only;   /* not allowed in `defaults` */
+    bool has_effect; /* of a kept key: others act on it as it was written */
+    size_t offset;   /* in struct dag, struct task_def or the group's struct */
     int64_t least;
     int64_t most;
     unsigned shapes;

@@ -162,7 +162,8 @@ void reader_keep(struct reader *r, const struct field_table *table, const struct
         reader_mismatch(r, spot, field->key, dag_field_expects(field, words), value);
         return;
     }
-    warn_kept(r, table, field, spot);
+    if (!field->has_effect)
+        warn_kept(r, table, field, spot);
     /* What came from defaults is shared with other tasks. */
     json_t *own = *rest != NULL ? json_copy(*rest) : json_object();
     json_decref(*rest);

@@ -5,10 +5,12 @@
 
 #include "base/check.h"
 #include "base/str.h"
+#include "model/dag_fields.h"
 #include "service/json_build.h"
 #include "service/lookup.h"
 #include "service/op_handlers.h"
 #include "service/run_json.h"
+#include "store/job.h"
 #include "store/overview.h"
 #include "store/value.h"
 #include "store/version.h"
@@ -204,6 +206,27 @@ struct active {
     json_t *tasks;
 };
 
+/* A job has neither DAG nor run: its handler and its number stand for them. */
+static enum status list_job(struct active *active, const struct task_row *task, struct err *err)
+{
+    struct job_info info;
+    enum status status = store_job_load(active->store, active->arena, task->id, &info, err);
+    if (status != STATUS_OK)
+        return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    struct run_info run = {
+        .dag_id = "(job)",
+        .run_id = arena_format(active->arena, "%lld", (long long)task->id),
+        .kind = "manual",
+    };
+    struct task_def def = *task_def_default();
+    def.id = info.handler;
+    def.queue = info.queue;
+    def.retry.retries = info.retries;
+    json_t *object = task_json(active->service, &run, &def, task);
+    json_build_append(active->tasks, object);
+    return task_json_add_host(active->service, active->store, task, object, err);
+}
+
 static enum status list_active(struct active *active, int64_t id, struct err *err)
 {
     struct task_row task;
@@ -212,6 +235,8 @@ static enum status list_active(struct active *active, int64_t id, struct err *er
     /* It may have ended since it was listed. */
     if (status == STATUS_NOT_FOUND || (status == STATUS_OK && task.state != TASK_RUNNING))
         return STATUS_OK;
+    if (status == STATUS_OK && task.run == RUN_OF_JOBS)
+        return list_job(active, &task, err);
     if (status == STATUS_OK && task.run != active->run.id) {
         status = store_run_load(active->store, active->arena, task.run, &active->run, &problem);
         if (status == STATUS_OK)

@@ -25,7 +25,7 @@ enum status op_store_check(struct service *service, const json_t *request, json_
         return err->code;
     struct checks checks = checks_new();
     char text[200];
-    checks_add(&checks, "database", CHECK_PASSED, "the file is whole", NULL);
+    checks_add(&checks, "database", CHECK_PASSED, "whole", NULL);
     (void)snprintf(text, sizeof text, "%zu of %zu hold", report.rules - report.count, report.rules);
     checks_add(&checks, "rules", report.count == 0 ? CHECK_PASSED : CHECK_FAILED, text, NULL);
     for (size_t i = 0; i < report.count; i++) {

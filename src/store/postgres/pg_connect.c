@@ -87,15 +87,13 @@ const char PG_CLOCK_LOCAL[] = "SELECT " PG_CLOCK_SQL ", " TIMEOUTS("true");
 static const char SETUP[] = "SELECT " PG_CLOCK_SQL ", " TIMEOUTS("false");
 /* The server gives up a statement whose client is gone. */
 static const char CHECK_CLIENT[] = ", set_config('client_connection_check_interval', '2s', false)";
-static const char ONLY_READ[] = ", set_config('default_transaction_read_only', 'on', false)";
 enum { VERSION_WITH_CLIENT_CHECK = 140000 };
 
 static enum status set_up_session(struct pg_db *db, struct err *err)
 {
     bool checks = PQserverVersion(db->conn) >= VERSION_WITH_CLIENT_CHECK;
     CLEANUP(mem_freep)
-    char *sql = mem_format("%s%s%s", SETUP, checks ? CHECK_CLIENT : "",
-                           db->mode == DB_READ_ONLY ? ONLY_READ : "");
+    char *sql = mem_format("%s%s", SETUP, checks ? CHECK_CLIENT : "");
     PGresult *result = NULL;
     int64_t asked_mono_us = clock_mono_us();
     int64_t server_us = 0;

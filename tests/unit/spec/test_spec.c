@@ -198,6 +198,9 @@ Test(spec, every_mistake_is_named_at_its_place)
          "1:1: warning: 'on_failure' is accepted but not acted on by this version\n"
          "3:32: warning: 'sla' is accepted but not acted on by this version\n"
          "4:33: 'cache': expected a string or true or false or a map, found an integer\n"},
+        /* Labels are kept as they are written too, but hosts act on them. */
+        {"tasks:\n  a: { noop: , worker: gpu, wait: 5 }\n",
+         "2:35: 'wait': expected true or false, found an integer\n"},
         {"tasks: {a: {noop: }}\n---\ntasks: {b: {noop: }}\n",
          "3:1: two DAGs of this file have the id 'some': add 'dag: NAME'\n"},
         {"tasks: {a: {noop: }}\n---\ndag: x\ntasks: 5\n---\n{",
