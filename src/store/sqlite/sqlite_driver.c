@@ -113,6 +113,50 @@ static enum status open_writer_lock(struct sqlite_db *db, struct err *err)
     return STATUS_OK;
 }
 
+static enum status take_writer_lock(struct sqlite_db *db, struct err *err)
+{
+    CHECK(db->writer_lock >= 0);
+    while (flock(db->writer_lock, LOCK_EX) != 0)
+        if (errno != EINTR)
+            return err_errno(err, errno, "lock '%s'", db->path);
+    db->holds_writer_lock = true;
+    return STATUS_OK;
+}
+
+static void leave_writer_lock(struct sqlite_db *db)
+{
+    if (!db->holds_writer_lock)
+        return;
+    (void)flock(db->writer_lock, LOCK_UN);
+    db->holds_writer_lock = false;
+}
+
+static bool is_wal(struct sqlite_db *db)
+{
+    sqlite3_stmt *stmt = NULL;
+    bool is_so =
+        sqlite3_prepare_v2(db->handle, "PRAGMA journal_mode", -1, &stmt, NULL) == SQLITE_OK &&
+        sqlite3_step(stmt) == SQLITE_ROW &&
+        strcmp((const char *)sqlite3_column_text(stmt, 0), "wal") == 0;
+    (void)sqlite3_finalize(stmt);
+    return is_so;
+}
+
+static enum status set_up(struct sqlite_db *db, enum db_mode mode, struct err *err)
+{
+    const char *setup = mode == DB_READ_WRITE
+                            ? "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+                              "PRAGMA wal_autocheckpoint=2000; PRAGMA cache_size=-8000;"
+                              "PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=OFF"
+                            : "PRAGMA query_only=ON; PRAGMA trusted_schema=OFF";
+    /* SQLite does not wait for others who change the mode of a new file, so we take turns. */
+    if (mode == DB_READ_WRITE && !is_wal(db) && take_writer_lock(db, err) != STATUS_OK)
+        return err->code;
+    int code = sqlite3_exec(db->handle, setup, NULL, NULL, NULL);
+    leave_writer_lock(db);
+    return code == SQLITE_OK ? STATUS_OK : failure(db, err);
+}
+
 static enum status open_handle(struct sqlite_db *db, enum db_mode mode, struct err *err)
 {
     int flags =
@@ -123,14 +167,7 @@ static enum status open_handle(struct sqlite_db *db, enum db_mode mode, struct e
         return failure(db, err);
     (void)sqlite3_extended_result_codes(db->handle, 1);
     (void)sqlite3_busy_timeout(db->handle, BUSY_TIMEOUT_MS);
-    const char *setup = mode == DB_READ_WRITE
-                            ? "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
-                              "PRAGMA wal_autocheckpoint=2000; PRAGMA cache_size=-8000;"
-                              "PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=OFF"
-                            : "PRAGMA query_only=ON; PRAGMA trusted_schema=OFF";
-    if (sqlite3_exec(db->handle, setup, NULL, NULL, NULL) != SQLITE_OK)
-        return failure(db, err);
-    return STATUS_OK;
+    return set_up(db, mode, err);
 }
 
 static enum status sqlite_driver_open(const char *location, enum db_mode mode, struct db **out,
@@ -156,24 +193,6 @@ static int64_t sqlite_now_us(struct db *db)
 }
 
 /* --- transactions ---------------------------------------------------------------------------- */
-
-static enum status take_writer_lock(struct sqlite_db *db, struct err *err)
-{
-    CHECK(db->writer_lock >= 0);
-    while (flock(db->writer_lock, LOCK_EX) != 0)
-        if (errno != EINTR)
-            return err_errno(err, errno, "lock '%s'", db->path);
-    db->holds_writer_lock = true;
-    return STATUS_OK;
-}
-
-static void leave_writer_lock(struct sqlite_db *db)
-{
-    if (!db->holds_writer_lock)
-        return;
-    (void)flock(db->writer_lock, LOCK_UN);
-    db->holds_writer_lock = false;
-}
 
 static enum status sqlite_begin(struct db *base, bool write, struct err *err)
 {

@@ -1,4 +1,5 @@
 /* Jobs come from programs: with their defaults, all or none, within the bounds. */
+#include <pthread.h>
 #include <stdio.h>
 
 #include "library_bench.h"
@@ -142,4 +143,38 @@ Test(produce, a_store_that_cannot_be_opened_says_why)
         eider_close(e);
     }
     eider_close(NULL);
+}
+
+enum { OPENERS = 8, ROUNDS = 10 };
+
+/* NULL when it went well; assertions are for the main thread. */
+static void *open_and_enqueue(void *context)
+{
+    char id[EIDER_ID_SIZE];
+    struct eider *e = NULL;
+    enum eider_status status = eider_open(context, &e);
+    if (status == EIDER_OK)
+        status = eider_enqueue(e, &(struct eider_job_request){.handler = "work"}, id);
+    eider_close(e);
+    return status == EIDER_OK ? NULL : context;
+}
+
+Test(produce, many_may_come_to_a_new_file_at_once)
+{
+    if (db_bench_is_postgres())
+        cr_skip_test("about files");
+    for (int round = 0; round < ROUNDS; round++) {
+        struct library_bench fresh = {0};
+        pthread_t threads[OPENERS];
+        db_bench_make(&fresh.db);
+        for (size_t i = 0; i < OPENERS; i++)
+            cr_assert_eq(pthread_create(&threads[i], NULL, open_and_enqueue, fresh.db.url), 0);
+        for (size_t i = 0; i < OPENERS; i++) {
+            void *problem = NULL;
+            cr_assert_eq(pthread_join(threads[i], &problem), 0);
+            cr_assert_null(problem, "round %d", round);
+        }
+        cr_assert_eq(library_bench_count(&fresh, COUNT_JOBS), OPENERS);
+        db_bench_remove(&fresh.db);
+    }
 }
