@@ -9,7 +9,8 @@ mandir  = $(DESTDIR)$(prefix)/share/man/man1
 bashdir = $(DESTDIR)$(prefix)/share/bash-completion/completions
 zshdir  = $(DESTDIR)$(prefix)/share/zsh/site-functions
 fishdir = $(DESTDIR)$(prefix)/share/fish/vendor_completions.d
-sources = $(shell find src tests bench -name '*.[ch]')
+libdir  = $(DESTDIR)$(prefix)/lib
+sources = $(shell find src include examples tests bench -name '*.[ch]')
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build dev test chaos bench tidy lint format docs fuzz install uninstall clean
@@ -68,16 +69,18 @@ fuzz: ## look for inputs that crash a parser, SECONDS=60 for each
 	@cmake --build --preset fuzz -j $(JOBS) --target tests/fuzz/all
 	@tools/fuzz explore $(SECONDS)
 
-install: build ## into $(DESTDIR)$(prefix): program, man page, completions
+install: build ## into $(DESTDIR)$(prefix): program, man page, completions, C library
 	install -d $(bindir) $(mandir) $(bashdir) $(zshdir) $(fishdir)
 	install -m 755 build/eider $(bindir)/eider
 	build/eider man >$(mandir)/eider.1
 	build/eider completion bash >$(bashdir)/eider
 	build/eider completion zsh >$(zshdir)/_eider
 	build/eider completion fish >$(fishdir)/eider.fish
+	DESTDIR=$(DESTDIR) cmake --install build/release --component library --prefix $(prefix)
 
 uninstall: ## remove what install put there
 	rm -f $(bindir)/eider $(mandir)/eider.1 $(bashdir)/eider $(zshdir)/_eider $(fishdir)/eider.fish
+	rm -f $(libdir)/libeider.* $(libdir)/pkgconfig/eider.pc $(DESTDIR)$(prefix)/include/eider.h
 
 clean: ## remove build/
 	rm -rf build

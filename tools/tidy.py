@@ -175,7 +175,7 @@ def check_source(root, path, layers):
 
 
 def our_files(root):
-    for folder in ("src", "tests", "bench", "tools"):
+    for folder in ("src", "include", "examples", "tests", "bench", "tools"):
         for path in sorted((root / folder).rglob("*")):
             hidden = any(part.startswith((".", "__")) for part in path.relative_to(root).parts)
             is_text = path.suffix in (".c", ".h", ".py") or path.parent == root / "tools"

@@ -16,6 +16,7 @@
 #include "app/daemon.h"
 #include "app/foreground.h"
 #include "app/home.h"
+#include "app/prove.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -35,6 +36,7 @@ struct app {
     struct service service;
     int64_t progress_at_us; /* when to tell how far something is; 0: nothing long has begun */
     struct operation_local operations;
+    struct prove_world world;
     char *exe;
 };
 
@@ -201,6 +203,14 @@ int app_main(int argc, const char *const *argv)
     CHECK(app.exe != NULL);
     app.foreground = (struct foreground){.config = &app.config, .home = &app.home, .exe = app.exe};
     app.operations = (struct operation_local){.table = &OPERATIONS, .service = &app.service};
+    app.world = (struct prove_world){
+        .config = &app.config,
+        .home = &app.home,
+        .exe = app.exe,
+        .service = &app.service,
+        .operations = {.context = &app.operations, .call = operation_local_call},
+        .pause = pause_for,
+    };
     struct cli_host host = {
         .context = &app,
         .in = stdin,
@@ -216,6 +226,7 @@ int app_main(int argc, const char *const *argv)
         .operations = {.context = &app.operations, .call = operation_local_call},
         .engine = {.context = &app.foreground, .run = foreground_run},
         .serve = serve,
+        .prover = {.context = &app.world, .run = prove_run},
     };
     /* Writing to a reader that went away is an error like others, not a death. */
     (void)signal(SIGPIPE, SIG_IGN);

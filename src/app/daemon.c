@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "app/daemon_priv.h"
 #include "app/dag_folder.h"
@@ -85,6 +86,7 @@ static void on_beat(void *context, int64_t sent_us, const struct host_pulse *pul
         daemon->heard_since_us = sent_us;
     daemon->beat_us = sent_us;
     executor_set_deadline(daemon->session.executor, lease_deadline_us(&daemon->lease, sent_us));
+    housekeeping_lead(daemon->housekeeping, pulse->leads);
     if (pulse->draining == daemon->is_drained || daemon->phase != DAEMON_WORKING)
         return;
     daemon->is_drained = pulse->draining;
@@ -219,6 +221,7 @@ static enum status begin_pulse(struct daemon *daemon, struct err *err)
         .store = session_store_options(session),
         .lease = daemon->lease,
         .sweep_ms = settings_number(daemon->settings, SETTING_SWEEP),
+        .always_sweeps = str_equal(settings_text(daemon->settings, SETTING_SWEEP_BY), "every"),
         .poll_ms = settings_number(daemon->settings, SETTING_POLL),
         .host = session->host,
         .meeting_dir = is_embedded ? session->home->meeting_dir : NULL,
@@ -243,6 +246,14 @@ static enum status begin_logs(struct daemon *daemon, struct err *err)
     };
     return daemon_is_embedded(daemon) ? STATUS_OK
                                       : log_ship_start(&options, &daemon->log_ship, err);
+}
+
+/* A file needs none of it. */
+static enum status begin_housekeeping(struct daemon *daemon, struct err *err)
+{
+    struct store_options options = session_store_options(&daemon->session);
+    return daemon_is_embedded(daemon) ? STATUS_OK
+                                      : housekeeping_start(&options, &daemon->housekeeping, err);
 }
 
 static enum status watch_outside(struct daemon *daemon, struct err *err)
@@ -306,7 +317,7 @@ static enum status serve(struct daemon *daemon, const struct session_options *op
         daemon->journal_path = file_path_join(options->home->local_dir, "outcomes.db");
     if (daemon_host_begin(daemon, err) != STATUS_OK || read_dags(daemon, err) != STATUS_OK ||
         watch_outside(daemon, err) != STATUS_OK || begin_logs(daemon, err) != STATUS_OK ||
-        begin_pulse(daemon, err) != STATUS_OK)
+        begin_housekeeping(daemon, err) != STATUS_OK || begin_pulse(daemon, err) != STATUS_OK)
         return err->code;
     begin_claiming(daemon);
     /* The pulse has not been heard yet, and tasks start at once. */
@@ -322,6 +333,7 @@ static void close_all(struct daemon *daemon)
 {
     thread_deafen(); /* whoever asks once more to stop is being served */
     pulse_stop(daemon->pulse);
+    housekeeping_stop(daemon->housekeeping);
     if (!log_ship_stop(daemon->log_ship, LOGS_WAIT_MS))
         log_warn("some logs are not in the store yet; the next start brings them");
     loop_timer_free(daemon->drain);
@@ -331,6 +343,8 @@ static void close_all(struct daemon *daemon)
         loop_signal_free(daemon->signals[i]);
     loop_file_free(daemon->wake);
     session_close(&daemon->session);
+    if (daemon->scratch_dir != NULL)
+        (void)rmdir(daemon->scratch_dir);
     file_lock_release(&daemon->lock);
     free(daemon->labels);
     free(daemon->queues);

@@ -9,6 +9,7 @@
  */
 #include "app/daemon.h"
 #include "app/session.h"
+#include "worker/housekeeping.h"
 #include "worker/pulse.h"
 
 enum daemon_phase {
@@ -22,7 +23,8 @@ struct daemon {
     const struct settings *settings;
     struct file_lock lock;
     struct pulse *pulse;
-    struct log_ship *log_ship; /* NULL: logs stay here */
+    struct log_ship *log_ship;         /* NULL: logs stay here */
+    struct housekeeping *housekeeping; /* NULL: none is needed */
     struct lease_times lease;
     char *labels;
     char *queues;

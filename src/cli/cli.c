@@ -76,6 +76,14 @@ enum status cli_serve(struct cli *cli, struct err *err)
     return cli->host.serve(cli->host.context, err);
 }
 
+enum status cli_prove(struct cli *cli, const struct prove_request *request, json_t **out_report,
+                      struct err *err)
+{
+    if (configure(cli, err) != STATUS_OK)
+        return err->code;
+    return cli->host.prover.run(cli->host.prover.context, request, out_report, err);
+}
+
 static void show_response(struct cli *cli, const struct view *view, const json_t *response)
 {
     size_t rows = output_print(&cli->output, view, response);

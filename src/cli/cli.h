@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "cli/engine.h"
 #include "cli/output.h"
+#include "cli/prover.h"
 #include "service/operation.h"
 
 struct parsed;
@@ -42,6 +43,7 @@ struct cli_host {
     struct engine engine;
     /* Be the daemon, until it is told to stop. */
     enum status (*serve)(void *context, struct err *err);
+    struct prover prover;
 };
 
 struct cli {
@@ -85,5 +87,8 @@ NODISCARD enum status cli_run_engine(struct cli *cli, const struct engine_reques
 
 /* The same for the daemon. */
 NODISCARD enum status cli_serve(struct cli *cli, struct err *err);
+/* The same for a proof. */
+NODISCARD enum status cli_prove(struct cli *cli, const struct prove_request *request,
+                                json_t **out_report, struct err *err);
 
 size_t cli_columns(struct cli *cli);

@@ -198,6 +198,11 @@ static const struct command_option EXPORT_OPTIONS[] = {
     SWITCH("logs", 'l', "the output of tasks, too"),
 };
 static const struct command_option MIGRATE_OPTIONS[] = {OPTION_DRY};
+static const struct command_option PROVE_OPTIONS[] = {
+    VALUE("kills", 0, "N", "how often a host is killed; 2 by default"),
+    VALUE("tasks", 0, "N", "tasks of the run; 8 by default"),
+    SWITCH("keep", 0, "keep the run and the folder with the evidence"),
+};
 
 static const struct command ROWS[] = {
     /* --- daily --- */
@@ -447,6 +452,17 @@ static const struct command ROWS[] = {
     /* --- the program itself --- */
     {"doctor", GROUP_PROGRAM, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
         "check that this machine has what is needed", NULL, NULL, {NULL, 0}, cmd_doctor},
+    {"prove", GROUP_PROGRAM, COMMAND_READS, "[PROOF]", 0, 1, COMPLETE_CHOICE, "adoption",
+        "prove a promise on your own store",
+        "Without PROOF the proofs are listed. `adoption` makes a run of its own, starts hosts of its\n"
+        "own that take nothing but its tasks, and kills their daemons with -9 in the middle, the last\n"
+        "time with everything the daemon runs. In a fleet it freezes one for longer than its lease,\n"
+        "too. What tasks wrote themselves is compared with what the store says; exit code 1 when that\n"
+        "is not as promised. It takes some seconds. The run, its queue and the folder are removed, the\n"
+        "DAG stays known, and so does that hosts were lost.",
+        "eider prove\neider prove adoption\n"
+        "eider prove adoption --store postgresql://eider@db/eider --kills 5 --tasks 40",
+        OPTIONS(PROVE_OPTIONS), cmd_prove},
     {"completion", GROUP_PROGRAM, 0, "SHELL", 1, 1, COMPLETE_CHOICE, "bash zsh fish",
         "print completion for bash, zsh or fish", NULL, "source <(eider completion bash)",
         {NULL, 0}, cmd_completion},

@@ -69,6 +69,7 @@ struct parsed;
     X(config_list)                                                                                 \
     X(config_get)                                                                                  \
     X(doctor)                                                                                      \
+    X(prove)                                                                                       \
     X(completion)                                                                                  \
     X(version)                                                                                     \
     X(help)                                                                                        \

@@ -171,6 +171,20 @@ static const struct column CHECKS[] = {
 };
 const struct view VIEW_CHECKS = {.list = "checks", COLUMNS(CHECKS)};
 
+static const struct column PROOFS[] = {
+    {"PROOF", "name", COLUMN_TEXT, false},
+    {"WHAT", "summary", COLUMN_TEXT, false},
+};
+const struct view VIEW_PROOFS = {.list = "proofs", COLUMNS(PROOFS)};
+
+static const struct column PROOF[] = {
+    {"WHAT", "what", COLUMN_TEXT, false},
+    {"EXPECTED", "expected", COLUMN_NUMBER, false},
+    {"SEEN", "seen", COLUMN_NUMBER, false},
+    {"OK", "ok", COLUMN_TEXT, false},
+};
+const struct view VIEW_PROOF = {.list = "checks", COLUMNS(PROOF)};
+
 static const struct column BACKUP[] = {
     {"Path", "path", COLUMN_TEXT, false},
     {"Size", "bytes", COLUMN_BYTES, false},

@@ -29,6 +29,8 @@ extern const struct view VIEW_HOSTS;
 extern const struct view VIEW_HOST;
 extern const struct view VIEW_DESIRED;
 extern const struct view VIEW_CHECKS;
+extern const struct view VIEW_PROOFS;
+extern const struct view VIEW_PROOF;
 extern const struct view VIEW_BACKUP;
 extern const struct view VIEW_MOVE;
 extern const struct view VIEW_MIGRATION;

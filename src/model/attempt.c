@@ -41,7 +41,7 @@ static bool has_code(const struct exit_codes *codes, int code)
 static bool is_worth_retrying(const struct task_def *task, const struct attempt_end *end)
 {
     bool would_fail_again = end->reason == REASON_TEMPLATE_ERROR || end->reason == REASON_LIMIT ||
-                            end->reason == REASON_INTERNAL;
+                            end->reason == REASON_INTERNAL || end->for_good;
     if (would_fail_again)
         return false;
     if (end->reason == REASON_RESULT && end->result == TASK_UP_FOR_RETRY)

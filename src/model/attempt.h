@@ -52,6 +52,7 @@ struct attempt_end {
     enum reason reason;
     int exit_code;          /* REASON_EXIT: the code; REASON_SIGNAL: the signal */
     enum task_state result; /* REASON_RESULT, CONDITION, EMPTY: the state asked for */
+    bool for_good;          /* a failure after which no other try is wanted */
 };
 
 struct attempt_verdict {

@@ -49,6 +49,8 @@ const struct setting SETTINGS[SETTING_COUNT] = {
         "so long before its lease ends a host has ended its tasks"},
     ROW(SWEEP) = {"sweep", "EIDER_SWEEP", NULL, SETTING_DURATION, "5s", 100, 86400000, NULL,
         "how often to look for hosts that are gone"},
+    ROW(SWEEP_BY) = {"sweep_by", "EIDER_SWEEP_BY", NULL, SETTING_CHOICE, "leader", 0, 0,
+        "leader every", "who takes back what lost hosts held: the oldest host, or every one"},
     ROW(POLL) = {"poll", "EIDER_POLL", NULL, SETTING_DURATION, "5s", 50, 86400000, NULL,
         "how often to look for work that nobody told of"},
     ROW(DRAIN_GRACE) = {"drain_grace", "EIDER_DRAIN_GRACE", NULL, SETTING_DURATION, "30s", 0,

@@ -45,6 +45,7 @@ enum setting_type {
     X(RENEW, "renew", "EIDER_RENEW")                                                               \
     X(MARGIN, "margin", "EIDER_MARGIN")                                                            \
     X(SWEEP, "sweep", "EIDER_SWEEP")                                                               \
+    X(SWEEP_BY, "sweep_by", "EIDER_SWEEP_BY")                                                      \
     X(POLL, "poll", "EIDER_POLL")                                                                  \
     X(DRAIN_GRACE, "drain_grace", "EIDER_DRAIN_GRACE")                                             \
     X(LOG_LEVEL, "log_level", "EIDER_LOG_LEVEL")                                                   \

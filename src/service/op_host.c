@@ -11,19 +11,12 @@
 
 /* --- a host as JSON -------------------------------------------------------------------------- */
 
-static bool is_living(const struct service *service, const struct host_info *host)
-{
-    if (host->ended_at_us != 0)
-        return false;
-    return host->lease_ms > 0 ? !host->has_expired : service_host_is_alive(service, host->id);
-}
-
 /* active | draining | expired (nobody took its tasks yet) | lost | left */
 static const char *status_of(const struct service *service, const struct host_info *host)
 {
     if (host->ended_at_us != 0)
         return str_equal(host->fate, "lost") ? "lost" : "left";
-    if (!is_living(service, host))
+    if (!service_host_lives(service, host))
         return "expired";
     return host->draining ? "draining" : "active";
 }
@@ -33,7 +26,7 @@ static json_t *host_json(const struct service *service, const struct host_info *
 {
     json_t *object = json_build_object();
     int64_t now_us = service_now_us(service);
-    bool is_here = is_living(service, host);
+    bool is_here = service_host_lives(service, host);
     /* One without a lease shows that it lives by its lock, at every moment. */
     int64_t heard_us = host->lease_ms > 0 ? host->renewed_at_us : is_here ? now_us : 0;
     json_put_id(object, "id", host->id);
@@ -89,7 +82,7 @@ static enum status look_for_leader(void *context, const struct host_info *host, 
     (void)err;
     struct host_listing *listing = context;
     bool is_older = listing->leader == 0 || host->id < listing->leader;
-    if (is_older && str_equal(host->kind, "daemon") && is_living(listing->service, host))
+    if (is_older && str_equal(host->kind, "daemon") && service_host_lives(listing->service, host))
         listing->leader = host->id;
     return STATUS_OK;
 }
@@ -196,7 +189,8 @@ static enum status count_host(void *context, const struct host_info *host, struc
 {
     (void)err;
     struct fleet *fleet = context;
-    if (str_equal(host->kind, "daemon") && !host->draining && is_living(fleet->service, host)) {
+    if (str_equal(host->kind, "daemon") && !host->draining &&
+        service_host_lives(fleet->service, host)) {
         fleet->living++;
         fleet->slots += host->slots;
     }

@@ -95,7 +95,7 @@ static enum status note_living(void *context, const struct host_info *host, stru
 {
     (void)err;
     struct living *living = context;
-    if (service_host_is_alive(living->service, host->id))
+    if (service_host_lives(living->service, host))
         living->pid = host->pid;
     return STATUS_OK;
 }

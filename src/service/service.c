@@ -185,6 +185,13 @@ bool service_host_is_alive(const struct service *service, int64_t host)
            store_host_is_alive(service->store, host, &is_alive, &ignored) != STATUS_OK || is_alive;
 }
 
+bool service_host_lives(const struct service *service, const struct host_info *host)
+{
+    if (host->ended_at_us != 0)
+        return false;
+    return host->lease_ms > 0 ? !host->has_expired : service_host_is_alive(service, host->id);
+}
+
 bool service_run_is_held(const struct service *service, int64_t run)
 {
     return service->is_held(service->is_held_context, run);

@@ -20,6 +20,7 @@
 
 struct blob;
 struct dag;
+struct host_info;
 struct settings;
 
 struct service_preview {
@@ -113,4 +114,6 @@ NODISCARD enum status service_store_path(const struct service *service, char **o
 int64_t service_now_us(const struct service *service);
 void service_wake(const struct service *service);
 bool service_host_is_alive(const struct service *service, int64_t host);
+/* The same by its lease, where it has one. */
+bool service_host_lives(const struct service *service, const struct host_info *host);
 bool service_run_is_held(const struct service *service, int64_t run);

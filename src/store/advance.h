@@ -105,6 +105,7 @@ struct advance_request {
     const char *labels; /* of the host: sorted, separated by blanks; NULL: none */
     const char *queues; /* it serves: the same; NULL or "": all */
     int64_t clock_us;   /* now, by the clock that the outcomes' instants are of; 0: the store's */
+    bool jobs_only;     /* no tasks of runs; process_slots then bounds both classes together */
     const struct outcome *outcomes;
     size_t outcomes_count;
 };

@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "base/sabotage.h"
 #include "store/claim_priv.h"
 #include "store/id_list.h"
 #include "store/lane_priv.h"
@@ -14,12 +15,20 @@ enum { DUE_MAX = 2000, EXPANSIONS_MAX = 100 };
 #define READY_OF_LANE                                                                              \
     "SELECT task, run FROM ready WHERE scope = $1 AND class = $2 AND lane = $3"                    \
     " ORDER BY scope, class, lane, rank, age_us, task LIMIT $4"
+#define READY_JOBS_OF_LANE                                                                         \
+    "SELECT task, run FROM ready WHERE scope = $1 AND class = $2 AND lane = $3 AND run = 0"        \
+    " ORDER BY scope, class, lane, rank, age_us, task LIMIT $4"
 #define DUE_TIMERS                                                                                 \
     "SELECT task FROM timer WHERE scope = $1 AND due_at_us <= $2"                                  \
     " ORDER BY scope, due_at_us, task LIMIT $3"
 static const char *const READY_TOP[] = {
     [DB_SQLITE] = READY_OF_LANE,
     [DB_POSTGRES] = READY_OF_LANE SKIP_LOCKED,
+};
+/* For those who take only jobs: tasks of runs in front of them must not fill the window. */
+static const char *const READY_TOP_JOBS[] = {
+    [DB_SQLITE] = READY_JOBS_OF_LANE,
+    [DB_POSTGRES] = READY_JOBS_OF_LANE SKIP_LOCKED,
 };
 static const char *const TIMER_DUE[] = {
     [DB_SQLITE] = DUE_TIMERS,
@@ -100,6 +109,8 @@ static void take(struct work *work, struct claiming *claiming, struct run_row *r
     task->state = TASK_RUNNING;
     task->attempt++;
     rng_bytes(&task->nonce, sizeof task->nonce);
+    if (SABOTAGE("counter_nonce"))
+        task->nonce = (struct nonce){{(unsigned char)task->attempt}};
     task->has_nonce = true;
     task->host = claiming->request->host;
     task->due_at_us = 0;
@@ -288,6 +299,7 @@ struct window {
     enum claim_class class;
     int64_t scope;
     int64_t lane;
+    bool jobs_only;
 };
 
 static enum status add_candidate(struct work *work, struct candidate_list *list,
@@ -295,7 +307,7 @@ static enum status add_candidate(struct work *work, struct candidate_list *list,
                                  struct err *err)
 {
     struct run_row *run = NULL;
-    if (task->state != TASK_QUEUED)
+    if (task->state != TASK_QUEUED || (window->jobs_only && !work_is_job(task)))
         return STATUS_OK;
     if (work_run(work, task->run, &run, err) != STATUS_OK)
         return err->code;
@@ -333,8 +345,9 @@ static enum status add_stored(struct work *work, struct candidate_list *list,
 {
     CLEANUP(id_list_fini) struct id_list stored = {0};
     CLEANUP(id_list_fini) struct id_list runs = {0};
+    const char *const *sql = window->jobs_only ? READY_TOP_JOBS : READY_TOP;
     struct db_stmt *stmt = NULL;
-    if (db_query(work->db, &stmt, err, READY_TOP[db_dialect(work->db)], "iiii", window->scope,
+    if (db_query(work->db, &stmt, err, sql[db_dialect(work->db)], "iiii", window->scope,
                  (int64_t)window->class, window->lane, most) != STATUS_OK ||
         collect_pairs(stmt, &stored, &runs, err) != STATUS_OK ||
         work_fetch_tasks(work, stored.items, stored.count, err) != STATUS_OK ||
@@ -578,10 +591,13 @@ static enum status claim_lanes(struct work *work, struct claiming *claiming, str
                 .class = class,
                 .scope = claiming->request->scope,
                 .lane = claiming->lanes[i].id,
+                .jobs_only = claiming->request->jobs_only,
             };
             if (claim_window(work, claiming, &window, err) != STATUS_OK)
                 return err->code;
         }
+        if (class == CLASS_PROCESS && claiming->request->jobs_only)
+            claiming->slots[CLASS_INLINE] = claiming->slots[CLASS_PROCESS];
     }
     return STATUS_OK;
 }
@@ -610,5 +626,7 @@ enum status claim_work(struct work *work, const struct advance_request *request,
     free_lanes(work, &claiming);
     if (claim_lanes(work, &claiming, err) != STATUS_OK)
         return err->code;
+    if (request->jobs_only)
+        return STATUS_OK;
     return claim_expansions(work, &claiming, err);
 }

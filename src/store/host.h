@@ -2,9 +2,10 @@
 /*
  * host: the processes that run tasks, as the store knows them.
  *
- * On an embedded store each holds a lock on a file of its own, and a free lock means dead
- * (worker/presence.h); nothing is renewed. In a fleet a host has a lease, renewed on the
- * server's clock: one that expired may still be renewed until a sweep has taken it.
+ * On an embedded store each of ours holds a lock on a file of its own, and a free lock means dead
+ * (worker/presence.h); nothing is renewed. In a fleet, and for programs that use the library
+ * everywhere, a host has a lease, renewed on the database's clock: one that expired may still be
+ * renewed until a sweep has taken it.
  */
 #include "base/arena.h"
 #include "store/store.h"

@@ -42,6 +42,7 @@ struct job_created {
  *   STATUS_LIMIT      the queue refuses more, or the payload is too large
  *   STATUS_CONFLICT   the dedupe key is taken by a job with another handler or payload
  *   STATUS_INVALID    the payload is not JSON
+ *   STATUS_UNKNOWN    the answer was lost and could not be read back
  * *out_warning (may be NULL) is set when a queue is beyond its soft bound.
  */
 NODISCARD enum status store_jobs_enqueue(struct store *store, const struct job_request *requests,

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/sabotage.h"
 #include "base/strmap.h"
 #include "model/limits.h"
 #include "store/job.h"
@@ -263,11 +264,16 @@ enum status store_jobs_enqueue(struct store *store, const struct job_request *re
         bool is_race = status == STATUS_CONFLICT && db_dialect(store->db) == DB_POSTGRES &&
                        tries == 1 && !db_in_transaction(store->db);
         if (status == STATUS_UNKNOWN) {
-            status = store_repeat(store, read_back, &call, err);
+            struct err problem = {0};
+            status = SABOTAGE("unknown_is_failure")
+                         ? STATUS_NOT_FOUND
+                         : store_repeat(store, read_back, &call, &problem);
             is_race = status == STATUS_NOT_FOUND;
+            if (status != STATUS_OK && !is_race)
+                return err->code; /* as unknown as before */
         }
         if (!is_race || tries == READ_BACK_TRIES)
-            return status;
+            return status == STATUS_OK ? STATUS_OK : err->code;
         store_renew_maker(store);
     }
 }

@@ -45,6 +45,7 @@ char *outcome_format(const struct outcome *outcome)
     json_put_int(object, "reason", (int64_t)outcome->end.reason);
     json_put_int(object, "exit_code", outcome->end.exit_code);
     json_put_int(object, "result", (int64_t)outcome->end.result);
+    json_put_bool(object, "for_good", outcome->end.for_good);
     json_put_string(object, "detail", outcome->detail);
     json_put_string(object, "label", outcome->label);
     json_put_bool(object, "is_choice", outcome->is_choice);
@@ -100,7 +101,11 @@ static enum status parse_end(const json_t *object, struct outcome *out, struct e
         return err->code;
     out->kind = (enum outcome_kind)kind;
     out->end = (struct attempt_end){
-        .reason = (enum reason)reason, .exit_code = (int)code, .result = (enum task_state)result};
+        .reason = (enum reason)reason,
+        .exit_code = (int)code,
+        .result = (enum task_state)result,
+        .for_good = json_get_bool(object, "for_good", false),
+    };
     return STATUS_OK;
 }
 

@@ -1,3 +1,5 @@
+#include "store/repeat.h"
+
 #include <time.h>
 
 #include "base/rng.h"
@@ -16,7 +18,7 @@ static void wait_a_while(int tries)
     int64_t bound_ms = FIRST_WAIT_MS;
     for (int i = 1; i < tries && bound_ms < LONGEST_WAIT_MS; i++)
         bound_ms *= 2;
-    int64_t wait_us = (int64_t)rng_below((uint32_t)bound_ms * 1000);
+    int64_t wait_us = (int64_t)rng_below((uint64_t)bound_ms * 1000);
     struct timespec time = {.tv_sec = wait_us / 1000000, .tv_nsec = wait_us % 1000000 * 1000};
     (void)nanosleep(&time, NULL);
 }

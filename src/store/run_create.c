@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/rng.h"
+#include "base/sabotage.h"
 #include "store/lane_priv.h"
 #include "store/run_store.h"
 #include "store/work.h"
@@ -208,6 +209,8 @@ enum status store_runs_create(struct store *store, const struct run_request *req
         enum status status = store_repeat(store, create_once, &call, err);
         if (status != STATUS_UNKNOWN)
             return status;
+        if (SABOTAGE("unknown_is_failure"))
+            continue;
         status = store_repeat(store, read_back, &call, err);
         if (status != STATUS_NOT_FOUND)
             return status;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/sabotage.h"
 #include "store/channel.h"
 
 /*
@@ -348,10 +349,21 @@ void saver_run(struct saver *saver, struct run_row *run)
     run->dirty = false;
 }
 
+/* With event_after_commit: the caller's commit is then only that of the events. */
+static enum status save_events_apart(struct saver *saver, struct db *db, struct err *err)
+{
+    struct db_bulk *events = &saver->bulks[SAVER_EVENT];
+    if (db_commit(db, err) != STATUS_OK || db_begin(db, err) != STATUS_OK)
+        return err->code;
+    return db_bulk_run(db, events, (int64_t)events->rows, err);
+}
+
 enum status saver_flush(struct saver *saver, struct db *db, struct err *err)
 {
     for (enum saver_table table = 0; table < SAVER_TABLES; table++) {
         struct db_bulk *bulk = &saver->bulks[table];
+        if (SABOTAGE("event_after_commit") && table == SAVER_EVENT)
+            continue;
         bool any = table == SAVER_VALUE || table == SAVER_DEAD;
         if (db_bulk_run(db, bulk, any ? DB_ANY_CHANGES : (int64_t)bulk->rows, err) != STATUS_OK)
             return err_wrap(err, "save");
@@ -359,5 +371,7 @@ enum status saver_flush(struct saver *saver, struct db *db, struct err *err)
     if (saver->freed_work && db_notify(db, STORE_CHANNEL_WORK, "", err) != STATUS_OK)
         return err_wrap(err, "tell others");
     saver->freed_work = false;
+    if (SABOTAGE("event_after_commit"))
+        return save_events_apart(saver, db, err);
     return STATUS_OK;
 }

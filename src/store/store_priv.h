@@ -6,6 +6,7 @@
 #include "base/idmap.h"
 #include "model/event_kind.h"
 #include "store/db.h"
+#include "store/repeat.h" /* IWYU pragma: export */
 #include "store/store.h"
 
 struct dag;
@@ -24,14 +25,7 @@ struct store {
 NODISCARD enum status store_dag(struct store *store, int64_t version, const struct dag **out,
                                 struct err *err);
 
-/*
- * Do it again while others come in between; `once` is a whole transaction. A database with one
- * writer at a time is not asked twice: it has waited already.
- */
-NODISCARD enum status store_repeat(struct store *store,
-                                   enum status (*once)(struct store *store, const void *context,
-                                                       struct err *err),
-                                   const void *context, struct err *err);
+/* Whether store_repeat would. */
 bool store_may_repeat(const struct store *store, enum status status);
 
 /* Other ids from here on: somebody else seems to make the same ones. */

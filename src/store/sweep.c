@@ -7,6 +7,7 @@
  * tasks that the next sweep finds, because it looks at ended hosts too.
  */
 #include "base/check.h"
+#include "base/sabotage.h"
 #include "store/claim_priv.h"
 #include "store/host.h"
 #include "store/id_list.h"
@@ -14,11 +15,15 @@
 
 enum { HOSTS_MAX = 20, TASKS_MAX = 500 };
 
-static const char LOST_HOSTS[] =
-    "SELECT h.id FROM host h WHERE h.id <> $1 AND h.lease_ms > 0"
-    " AND ((h.ended_at_us IS NULL AND h.lease_until_us <= $2)"
-    " OR (h.ended_at_us IS NOT NULL AND EXISTS (SELECT 1 FROM running r WHERE r.host = h.id)))"
-    " ORDER BY h.id LIMIT $3";
+#define LOST_HOSTS_THAT(more)                                                                      \
+    "SELECT h.id FROM host h WHERE h.id <> $1 AND h.lease_ms > 0" more                             \
+    " AND ((h.ended_at_us IS NULL AND h.lease_until_us <= $2)"                                     \
+    " OR (h.ended_at_us IS NOT NULL AND EXISTS (SELECT 1 FROM running r WHERE r.host = h.id)))"    \
+    " ORDER BY h.id LIMIT $3"
+static const char LOST_HOSTS[] = LOST_HOSTS_THAT("");
+/* With null_heartbeat_skipped; the renewal of the start itself does not count. */
+static const char LOST_ONCE_RENEWED[] =
+    LOST_HOSTS_THAT(" AND h.renewed_at_us > h.started_at_us + h.lease_ms * 100");
 /* The clock is read again: the host may have renewed while others were swept. */
 static const char HOST_LOSE[] = "UPDATE host SET ended_at_us = $2, fate = 'lost'"
                                 " WHERE id = $1 AND ended_at_us IS NULL AND lease_until_us <= $2";
@@ -115,8 +120,9 @@ enum status store_sweep(struct store *store, int64_t self, struct arena *arena,
     CLEANUP(id_list_fini) struct id_list hosts = {0};
     struct sweep_result result = {0};
     struct db_stmt *stmt = NULL;
-    enum status status = db_query(store->db, &stmt, err, LOST_HOSTS, "iii", self,
-                                  store_now_us(store), (int64_t)HOSTS_MAX);
+    const char *lost = SABOTAGE("null_heartbeat_skipped") ? LOST_ONCE_RENEWED : LOST_HOSTS;
+    enum status status =
+        db_query(store->db, &stmt, err, lost, "iii", self, store_now_us(store), (int64_t)HOSTS_MAX);
     while (status == STATUS_OK && db_next(stmt, &status, err))
         id_list_add(&hosts, db_int(stmt, 0));
     for (size_t i = 0; status == STATUS_OK && i < hosts.count; i++) {

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "base/sabotage.h"
 #include "worker/claim_room.h"
 #include "worker/executor_priv.h"
 
@@ -172,6 +173,8 @@ static void retry_batch(struct executor *executor, struct batch *batch)
     }
     if (batch->tries++ == 0 && executor_is_daemon(executor))
         log_warn("the store does not answer, trying again", LOG_STR("error", batch->err.text));
+    if (SABOTAGE("loop_exits_silently") && batch->tries >= 5)
+        executor->is_closed = true;
     /* It may have claimed for us, and the answer is lost. */
     executor->asks_held |= batch->asks_held || batch->status == STATUS_UNKNOWN;
     struct batch *newer = executor->pending;

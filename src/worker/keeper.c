@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/sabotage.h"
 #include "os/file.h"
 #include "os/poller.h"
 #include "worker/keeper_run.h"
@@ -183,6 +184,8 @@ static bool handle_frame(struct core *core, enum keeper_frame_type type,
         return true;
     case KEEPER_FRAME_DEADLINE:
         core->lease_us = frame.numbers[0];
+        if (SABOTAGE("wall_clock_lease") && core->lease_us != 0)
+            core->lease_us += clock_wall_us() - clock_mono_us();
         return true;
     case KEEPER_FRAME_ACK:
         keeper_book_acknowledge(&core->room.book, frame.numbers[0]);
@@ -294,7 +297,8 @@ static void report_ended(struct core *core, int64_t now_us)
 
 static void do_due(struct core *core, int64_t now_us)
 {
-    if (core->lease_us != 0 && now_us >= core->lease_us)
+    int64_t lease_now_us = SABOTAGE("wall_clock_lease") ? clock_wall_us() : now_us;
+    if (core->lease_us != 0 && lease_now_us >= core->lease_us)
         lose_lease(core, now_us);
     if (now_us >= core->next_tick_us) {
         core->next_tick_us = INT64_MAX;

@@ -15,6 +15,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/sabotage.h"
 #include "model/limits.h"
 #include "os/file.h"
 #include "os/file_tree.h"
@@ -453,6 +454,8 @@ void keeper_run_end(struct keeper_room *room, struct keeper_run *run, int64_t no
     drain(room, run, pump_report);
     if (run->line.length > 0 || run->line.overflow)
         send_line(room, run);
+    if (SABOTAGE("pipe_eof_wait") && run->output_fd >= 0)
+        return;
     /* Not reaped yet, so the number of the group cannot be anybody else's. */
     process_signal_group(run->process.pid, SIGKILL);
     struct process_end end = {0};

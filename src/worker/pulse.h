@@ -4,8 +4,8 @@
  *
  * It has a store connection of its own, so that it goes on while the store's thread is busy. It
  * renews the lease, takes back what dead hosts left, hears of work and of wishes to stop, and
- * looks at least every `poll_ms` whatever it heard. On an embedded store there is no lease: locks
- * tell who lives.
+ * looks at least every `poll_ms` whatever it heard. On an embedded store it has no lease: locks
+ * tell which daemons live, leases which programs that use the library.
  *
  * Threads    Callbacks come in the loop's thread; pulse_* are to be called there.
  * Ownership  Stopped after loop_run has returned.
@@ -34,6 +34,7 @@ struct pulse_options {
     struct store_options store;
     struct lease_times lease;
     int64_t sweep_ms;
+    bool always_sweeps; /* not only when it leads */
     int64_t poll_ms;
     int64_t host;
     const char *meeting_dir;   /* of an embedded store; else NULL */

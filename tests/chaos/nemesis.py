@@ -27,7 +27,7 @@ LENGTHS = {
     "kill": (50, 1500), "kill_both": (50, 6000),
     "pause": (LEASE_MS + 500, 6000), "pause_both": (LEASE_MS + 500, 6000),
     "cut": (500, 7000), "one_way": (500, 7000), "reset": (0, 50), "delay": (500, 4000),
-    "other_way": (500, 7000), "swallow_commit": (500, 3000), "lose_commit": (500, 3000),
+    "other_way": (500, 7000), "swallow_commit": (3000, 8000), "lose_commit": (3000, 8000),
     "disk_full": (1000, 4000),
     "restart": (0, 50), "restart_immediate": (0, 50), "kill_postgres": (0, 50),
     "stop_backends": (500, 6000), "terminate": (0, 50), "kill_client": (1000, 3000),

@@ -129,7 +129,9 @@ class Scene:
 
 def run(options: argparse.Namespace) -> int:
     folder = options.folder or ROOT / f"build/chaos/{options.seed}"
-    scene = Scene(options.program.resolve(), folder.resolve(), options.hosts, options.seed)
+    # Nothing may depend on there being one leader: with every other seed all hosts act as one.
+    leaders = {"EIDER_SWEEP_BY": "every" if options.seed % 2 else "leader"}
+    scene = Scene(options.program.resolve(), folder.resolve(), options.hosts, options.seed, leaders)
     try:
         if options.replay:
             plans = nemeses.load(options.replay)

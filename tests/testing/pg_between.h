@@ -65,10 +65,29 @@ struct proxy {
     int port;
     int stop[2];
     const char *_Atomic swallow_after;
+    const char *_Atomic lose_answer; /* the server's words with this are lost, once */
+    atomic_bool then_nobody;         /* after that there is no server any more */
     pthread_t thread;
 };
 
 /* Pass on what is there; false at the end, or when it is to be lost. */
+static inline bool proxy_answer(struct proxy *proxy, int server, int client)
+{
+    static char answer[65536];
+    ssize_t count = read(server, answer, sizeof answer);
+    if (count <= 0)
+        return false;
+    const char *word = proxy->lose_answer;
+    /* With the NUL, so that a command is not found in a longer one. */
+    if (word != NULL && memmem(answer, (size_t)count, word, strlen(word) + 1) != NULL) {
+        proxy->lose_answer = NULL;
+        if (proxy->then_nobody)
+            (void)shutdown(proxy->listener, SHUT_RDWR);
+        return false;
+    }
+    return write(client, answer, (size_t)count) == count;
+}
+
 static inline bool proxy_pass(int from, int to, const char *word, bool *said)
 {
     static char buffer[65536];
@@ -83,7 +102,6 @@ static inline bool proxy_pass(int from, int to, const char *word, bool *said)
 static inline bool proxy_serve(struct proxy *proxy, int client, int server)
 {
     bool said = false;
-    bool ignored = false;
     for (;;) {
         struct pollfd fds[] = {{.fd = client, .events = POLLIN},
                                {.fd = server, .events = POLLIN},
@@ -91,7 +109,7 @@ static inline bool proxy_serve(struct proxy *proxy, int client, int server)
         (void)poll(fds, ARRAY_LEN(fds), -1);
         if (fds[2].revents != 0)
             return false;
-        if (fds[1].revents != 0 && (said || !proxy_pass(server, client, NULL, &ignored)))
+        if (fds[1].revents != 0 && (said || !proxy_answer(proxy, server, client)))
             return true;
         if (fds[0].revents != 0 && !proxy_pass(client, server, proxy->swallow_after, &said))
             return true;
@@ -109,7 +127,7 @@ static inline void *proxy_run(void *context)
             return NULL;
         int client = accept(proxy->listener, NULL, NULL);
         int server = loopback_socket(pg_port(), false);
-        more = proxy_serve(proxy, client, server);
+        more = proxy_serve(proxy, client, server) && !proxy->then_nobody;
         (void)close(client);
         (void)close(server);
     }
@@ -120,6 +138,8 @@ static inline void proxy_start(struct proxy *proxy)
 {
     (void)pg_tcp();
     proxy->swallow_after = NULL;
+    proxy->lose_answer = NULL;
+    proxy->then_nobody = false;
     proxy->listener = loopback_socket(0, true);
     proxy->port = port_of(proxy->listener);
     cr_assert_eq(pipe(proxy->stop), 0);

@@ -216,3 +216,42 @@ STORE_TEST(job, higher_queues_are_emptied_first)
     cr_assert_eq(result.claims_count, 1);
     cr_assert_eq(result.claims[0].task, id);
 }
+
+static size_t claim_jobs(int64_t slots)
+{
+    struct err err = {0};
+    struct advance_result result = {0};
+    struct advance_request request = {
+        .host = 7, .process_slots = slots, .inline_slots = slots, .jobs_only = true};
+    EXPECT_OK(store_advance(bench.store, &request, bench.arena, &result, &err), &err);
+    for (size_t i = 0; i < result.claims_count; i++)
+        cr_assert_eq(result.claims[i].run, 0);
+    return result.claims_count;
+}
+
+STORE_TEST(job, who_takes_only_jobs_is_not_held_up_by_tasks_of_runs)
+{
+    bench_start(&bench, "{\"tasks\":{\"a\":{\"run\":\"x\"},\"b\":{\"run\":\"x\"},"
+                        "\"c\":{\"noop\":null}}}");
+    bench_sql(&bench, "UPDATE run SET scope = 0; UPDATE ready SET scope = 0");
+    bench.run.scope = 0;
+    bench_now_us += 1000;
+    (void)enqueue(job_of("send"));
+    (void)enqueue(job_of("noop"));
+    cr_assert_eq(claim_jobs(1), 1, "the tasks are older");
+    cr_assert_eq(claim_jobs(1), 1, "the classes share the slots");
+    cr_assert_eq(claim_jobs(9), 0);
+    cr_assert_eq(bench_advance(&bench, NULL, 0, 9).claims_count, 3, "the tasks are still there");
+}
+
+STORE_TEST(job, a_failure_for_good_is_not_tried_again)
+{
+    struct job_request request = job_of("send");
+    request.retries = 5;
+    int64_t id = enqueue(request);
+    struct advance_result result = bench_advance(&bench, NULL, 0, 1);
+    struct outcome outcome = end_of(&result.claims[0], 3);
+    outcome.end.for_good = true;
+    (void)bench_advance(&bench, &outcome, 1, 0);
+    cr_assert_eq(state_of(id), TASK_FAILED);
+}
