@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "model/store_url.h"
 #include "model/word_set.h"
 #include "os/file.h"
 #include "os/file_tree.h"
@@ -282,7 +283,7 @@ static void greet(const struct daemon *daemon)
         .slots = settings_number(settings, SETTING_SLOTS),
         .percent = settings_number(settings, SETTING_CLAIM_RATIO),
     };
-    CLEANUP(mem_freep) char *store = home_store_shown(daemon->session.home);
+    CLEANUP(mem_freep) char *store = store_url_shown(daemon->session.home->store_url);
     (void)fprintf(
         stderr,
         "eider %s is up\n  store   %s\n  host    %s (%lld)\n  slots   %lld, of which %lld "

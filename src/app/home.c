@@ -106,23 +106,3 @@ void home_wake(const struct home *home)
     (void)ignored;
     (void)close(fd);
 }
-
-/* Whatever stands between the name and the host; parameters could hold one too. */
-char *home_store_shown(const struct home *home)
-{
-    const char *url = home->store_url;
-    const char *scheme = strstr(url, "://");
-    if (scheme == NULL)
-        return mem_strdup(url);
-    const char *authority = scheme + 3;
-    size_t length = strcspn(authority, "/?");
-    const char *at = memrchr(authority, '@', length);
-    const char *colon = at != NULL ? memchr(authority, ':', (size_t)(at - authority)) : NULL;
-    const char *query = strchr(authority, '?');
-    const char *secret = query != NULL ? strstr(query, "password=") : NULL;
-    size_t end = secret != NULL ? (size_t)(secret - url) : strlen(url);
-    if (colon == NULL)
-        return mem_format("%.*s%s", (int)end, url, secret != NULL ? "..." : "");
-    return mem_format("%.*s:...%.*s%s", (int)(colon - url), url, (int)(end - (size_t)(at - url)),
-                      at, secret != NULL ? "..." : "");
-}

@@ -39,6 +39,3 @@ NODISCARD enum status home_make(const struct home *home, struct err *err);
 
 /* Tell whoever watches that the store changed in a way that matters to a worker. */
 void home_wake(const struct home *home);
-
-/* The store's URL without a password, for people; heap. */
-NODISCARD char *home_store_shown(const struct home *home);

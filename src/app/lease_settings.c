@@ -27,8 +27,7 @@ enum status lease_settings_read(const struct settings *settings, struct lease_ti
     if (times.margin_ms + times.renew_ms >= lease_ms)
         return err_set(err, STATUS_INVALID,
                        "margin (%lld ms) and renew (%lld ms) leave nothing of lease (%lld ms)",
-                       (long long)times.margin_ms, (long long)times.renew_ms,
-                       (long long)lease_ms);
+                       (long long)times.margin_ms, (long long)times.renew_ms, (long long)lease_ms);
     *out = times;
     return STATUS_OK;
 }

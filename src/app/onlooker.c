@@ -13,7 +13,7 @@
 #include "store/host_work.h"
 #include "store/run_store.h"
 
-enum { LOOK_MS = 100 };
+enum { LOOK_MS = 100, LOGS_WAIT_MS = 10000 };
 
 struct look {
     struct session session;
@@ -24,6 +24,7 @@ struct look {
     struct loop_signal *signals[2];
     int interrupts;
     bool is_over;
+    int64_t ended_us; /* when that was seen, by the steady clock; the rest of its logs may come */
     enum run_state verdict;
     struct err failure;
 };
@@ -125,6 +126,11 @@ static void on_tick(void *context)
     if (observer->tick != NULL)
         observer->tick(observer->context, clock_wall_us());
     if (run_state_is_final(info.state)) {
+        int64_t now_us = clock_mono_us();
+        look->ended_us = look->ended_us != 0 ? look->ended_us : now_us;
+        if (!watching_has_all_output(&look->watching) &&
+            now_us - look->ended_us < (int64_t)LOGS_WAIT_MS * 1000)
+            return;
         look->is_over = true;
         look->verdict = info.state;
         loop_stop(look->session.loop);

@@ -1,10 +1,9 @@
-#include "app/session_priv.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "app/session_priv.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "os/file.h"

@@ -39,8 +39,8 @@ struct session {
     /* In the foreground: */
     struct executor_events events;
     void (*heard)(void *context);
-    struct lease_times lease; /* of this process; of 0 ms on an embedded store */
-    int64_t registered_us;    /* by the steady clock */
+    struct lease_times lease;  /* of this process; of 0 ms on an embedded store */
+    int64_t registered_us;     /* by the steady clock */
     struct pulse *pulse;       /* NULL on an embedded store */
     struct log_ship *log_ship; /* the same */
 };

@@ -5,8 +5,8 @@
 #include "app/session.h"
 
 /*
- * This process becomes a host. On a shared store it has a lease, which is renewed from here on, hears
- * of others and brings its logs there.
+ * This process becomes a host. On a shared store it has a lease, which is renewed from here on,
+ * hears of others and brings its logs there.
  */
 NODISCARD enum status session_join(struct session *session, struct err *err);
 /* After loop_run has returned; never joined is fine. */

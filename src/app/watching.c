@@ -16,7 +16,9 @@ struct shown {
     uint32_t node;
     int64_t map_index;
     uint64_t offset;
-    bool ended;
+    bool is_over;      /* its attempt */
+    int64_t log_bytes; /* then: how long its log is */
+    bool ended;        /* all of its log is there */
 };
 
 enum { OUTPUT_CHUNK = 64 << 10 };
@@ -31,6 +33,7 @@ void watching_init(struct watching *watching, const struct engine_observer *obse
         .seen = idmap_new(),
         .outputs = idmap_new(),
         .wants_output = wants_output,
+        .awaits_logs = session->is_onlooker && !session_is_embedded(session),
     };
 }
 
@@ -69,13 +72,34 @@ static void show_lines(struct watching *watching, struct shown *shown, const cha
     }
 }
 
-static void show_new_output(struct watching *watching, struct shown *shown)
+static struct blob_key key_of(const struct watching *watching, const struct shown *shown)
 {
-    struct blob_key key = {
+    return (struct blob_key){
         .kind = BLOB_LOG,
         .ids = {watching->opened->run, shown->task, shown->attempt},
         .id_count = 3,
     };
+}
+
+/* Another host brings the end of a log a moment after the outcome. To be asked before reading. */
+static bool is_all_there(const struct watching *watching, const struct shown *shown)
+{
+    struct blob_key key = key_of(watching, shown);
+    CLEANUP(blob_handle_closep) struct blob_handle *log = NULL;
+    struct err ignored = {0};
+    bool is_sealed = false;
+    uint64_t size = 0;
+    if (!watching->awaits_logs || shown->log_bytes == 0)
+        return true;
+    return blob_open(watching->session->blob, &key, BLOB_READ, &log, &ignored) == STATUS_OK &&
+           blob_is_sealed(log, &is_sealed, &ignored) == STATUS_OK &&
+           blob_size(log, &size, &ignored) == STATUS_OK &&
+           (is_sealed || size >= (uint64_t)shown->log_bytes);
+}
+
+static void show_new_output(struct watching *watching, struct shown *shown)
+{
+    struct blob_key key = key_of(watching, shown);
     CLEANUP(log_reader_closep) struct log_reader *reader = NULL;
     CLEANUP(mem_freep) char *bytes = mem_alloc(OUTPUT_CHUNK);
     struct err ignored = {0};
@@ -99,9 +123,21 @@ void watching_follow(struct watching *watching)
     if (!watching->wants_output)
         return;
     size_t cursor = 0;
-    for (struct shown *shown; (shown = idmap_next(watching->outputs, &cursor)) != NULL;)
+    for (struct shown *shown; (shown = idmap_next(watching->outputs, &cursor)) != NULL;) {
+        if (shown->ended)
+            continue;
+        shown->ended = shown->is_over && is_all_there(watching, shown);
+        show_new_output(watching, shown);
+    }
+}
+
+bool watching_has_all_output(const struct watching *watching)
+{
+    size_t cursor = 0;
+    for (const struct shown *shown; (shown = idmap_next(watching->outputs, &cursor)) != NULL;)
         if (!shown->ended)
-            show_new_output(watching, shown);
+            return false;
+    return true;
 }
 
 static void follow_change(struct watching *watching, const struct task_change *change)
@@ -118,8 +154,9 @@ static void follow_change(struct watching *watching, const struct task_change *c
             .node = (uint32_t)change->node,
             .map_index = change->map_index,
         };
-    } else if (shown != NULL && !shown->ended) {
-        shown->ended = true;
+    } else if (shown != NULL && !shown->is_over) {
+        shown->is_over = true;
+        shown->ended = is_all_there(watching, shown);
         show_new_output(watching, shown);
     }
 }
@@ -217,14 +254,17 @@ static enum status look_at_row(void *context, const struct run_row *run, const s
     struct task_change change = change_of_row(row);
     if (row->state == last_seen(watching, row->id))
         return STATUS_OK;
-    const struct shown *shown = idmap_find(watching->outputs, row->id);
+    struct shown *shown = idmap_find(watching->outputs, row->id);
     bool is_new = shown == NULL || shown->attempt != row->attempt;
     if (watching->wants_output && is_new && row->started_at_us != 0) {
         /* It was not seen running, and what it wrote is shown nevertheless. */
         struct task_change ran = change;
         ran.state = TASK_RUNNING;
         follow_change(watching, &ran);
+        shown = idmap_find(watching->outputs, row->id);
     }
+    if (shown != NULL && !shown->is_over)
+        shown->log_bytes = row->log_bytes;
     watching_changed(watching, &change, 1);
     return STATUS_OK;
 }

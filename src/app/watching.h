@@ -14,6 +14,7 @@ struct watching {
     struct idmap *seen;    /* task id to its last reported state */
     struct idmap *outputs; /* task id to how far its log was shown */
     bool wants_output;
+    bool awaits_logs; /* others bring them to the store */
 };
 
 void watching_init(struct watching *watching, const struct engine_observer *observer,
@@ -27,6 +28,8 @@ void watching_changed(struct watching *watching, const struct task_change *chang
 NODISCARD enum status watching_look(struct watching *watching, struct err *err);
 /* Show what running tasks wrote since the last call. */
 void watching_follow(struct watching *watching);
+/* False: the end of some log is not there yet. */
+bool watching_has_all_output(const struct watching *watching);
 
 enum engine_verdict watching_verdict(enum run_state state);
 /* Counts and failures of the finished run, from the store. */

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "model/store_url.h"
 
 #define ROW(name) [SETTING_##name]
 #define MIB       ((int64_t)1 << 20)
@@ -370,7 +371,10 @@ json_t *settings_describe(const struct settings *settings, enum setting_key key)
     json_t *row = json_object();
     CHECK(row != NULL);
     json_put_string(row, "key", setting->key);
-    json_put_string(row, "value", settings->values[key].text);
+    const char *text = settings->values[key].text;
+    CLEANUP(mem_freep)
+    char *shown = key == SETTING_STORE && text != NULL ? store_url_shown(text) : NULL;
+    json_put_string(row, "value", shown != NULL ? shown : text);
     json_put_string(row, "origin", setting_origin_name(settings->values[key].origin));
     json_put_string(row, "environment", setting->environment);
     json_put_string(row, "flag", setting->flag);

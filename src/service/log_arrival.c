@@ -53,7 +53,6 @@ enum status log_arrival_is_due(const struct service *service, struct store *stor
     /* One that was given back has no line of its own in the store's book of attempts. */
     else if (store_attempt_each(store, task->id, note_attempt, &search, err) != STATUS_OK)
         return err->code;
-    *out = search.log_bytes > 0 && search.host != 0 &&
-           service_host_is_alive(service, search.host);
+    *out = search.log_bytes > 0 && search.host != 0 && service_host_is_alive(service, search.host);
     return STATUS_OK;
 }

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "model/settings.h"
@@ -23,10 +24,11 @@
 #include "store/upkeep.h"
 
 enum { TEXT_MAX = 600, FILES_MIN = 256, RUNS_LISTED = 5 };
-#define FREE_MIN   ((uint64_t)16 << 20) /* less cannot hold a day of logs */
-#define FREE_LOW   ((uint64_t)1 << 30)
-#define YEAR_US    ((int64_t)365 * 86400 * 1000000)
-#define CLOCK_YEAR ((int64_t)2024 - 1970)
+#define FREE_MIN       ((uint64_t)16 << 20) /* less cannot hold a day of logs */
+#define FREE_LOW       ((uint64_t)1 << 30)
+#define YEAR_US        ((int64_t)365 * 86400 * 1000000)
+#define CLOCK_YEAR     ((int64_t)2024 - 1970)
+#define CLOCK_APART_US ((int64_t)60 * 1000000)
 
 /* --- the state folder ------------------------------------------------------------------------ */
 
@@ -108,12 +110,24 @@ static void check_shell(struct checks *checks)
         checks_add(checks, "shell", CHECK_FAILED, strerror(errno), "`run` tasks need /bin/sh");
 }
 
-static void check_clock(struct checks *checks, int64_t now_us)
+/* Leases are judged by the store's clock; a machine whose own is wrong misleads its people. */
+static void check_clock(struct checks *checks, const struct service *service)
 {
-    bool sane = now_us > CLOCK_YEAR * YEAR_US;
-    checks_add(checks, "clock", sane ? CHECK_PASSED : CHECK_FAILED,
-               sane ? "set" : "the clock stands before 2024",
-               sane ? NULL : "set the clock of this machine");
+    int64_t now_us = service->now_us != NULL ? service->now_us() : clock_wall_us();
+    int64_t ahead_us = service->store != NULL ? now_us - store_now_us(service->store) : 0;
+    char text[TEXT_MAX];
+    if (now_us <= CLOCK_YEAR * YEAR_US) {
+        checks_add(checks, "clock", CHECK_FAILED, "the clock stands before 2024",
+                   "set the clock of this machine");
+    } else if (ahead_us > CLOCK_APART_US || ahead_us < -CLOCK_APART_US) {
+        (void)snprintf(text, sizeof text, "%lld s %s the store's",
+                       (long long)(ahead_us > 0 ? ahead_us : -ahead_us) / 1000000,
+                       ahead_us > 0 ? "ahead of" : "behind");
+        checks_add(checks, "clock", CHECK_ADVISED, text,
+                   "set the clock of this machine or of the server, by NTP for example");
+    } else {
+        checks_add(checks, "clock", CHECK_PASSED, "set", NULL);
+    }
 }
 
 static void check_limits(struct checks *checks, const struct service *service)
@@ -233,8 +247,15 @@ static void check_store(struct checks *checks, struct service *service)
         return;
     }
     if (status != STATUS_OK || store_check(store, &report, &err) != STATUS_OK) {
+        /* The message of a server says itself what to do. */
+        bool is_damaged = err.code == STATUS_CORRUPT;
+        CLEANUP(mem_freep) char *path = NULL;
+        struct err no_file = {0};
+        bool is_file = service_store_path(service, &path, &no_file) == STATUS_OK;
         checks_add(checks, "store", CHECK_FAILED, err.text,
-                   "keep a copy of the store and restore a backup: `eider store restore`");
+                   is_file ? "keep a copy of the store and restore a backup: `eider store restore`"
+                   : is_damaged ? "keep a dump of the database and restore a backup"
+                                : NULL);
         return;
     }
     (void)snprintf(text, sizeof text, "whole, %zu of %zu rules hold", report.rules - report.count,
@@ -258,7 +279,7 @@ enum status op_doctor_check(struct service *service, const json_t *request, json
     check_store(&checks, service);
     check_shell(&checks);
     check_limits(&checks, service);
-    check_clock(&checks, service_now_us(service));
+    check_clock(&checks, service);
     *out = checks_take(&checks);
     return STATUS_OK;
 }

@@ -100,8 +100,8 @@ static enum status read_part(struct reading *reading, const json_t *request, boo
     }
     if (place->attempt > 0)
         place->offset = part.offset;
-    bool has_next = part.is_at_end && !reading->is_arriving && place->attempt > 0 && reading->try_number == 0 &&
-                    place->attempt < reading->job.attempt;
+    bool has_next = part.is_at_end && !reading->is_arriving && place->attempt > 0 &&
+                    reading->try_number == 0 && place->attempt < reading->job.attempt;
     if (has_next)
         *place = (struct log_place){.task = place->task, .attempt = place->attempt + 1};
     *out_more = has_next || !part.is_at_end;

@@ -25,14 +25,19 @@ enum status op_store_check(struct service *service, const json_t *request, json_
         return err->code;
     struct checks checks = checks_new();
     char text[200];
-    checks_add(&checks, "database", CHECK_PASSED, "whole", NULL);
+    CLEANUP(mem_freep) char *path = NULL;
+    struct err no_file = {0};
+    bool is_file = service_store_path(service, &path, &no_file) == STATUS_OK;
+    checks_add(&checks, "database", CHECK_PASSED,
+               is_file ? "the file is whole" : "the server answers", NULL);
     (void)snprintf(text, sizeof text, "%zu of %zu hold", report.rules - report.count, report.rules);
     checks_add(&checks, "rules", report.count == 0 ? CHECK_PASSED : CHECK_FAILED, text, NULL);
     for (size_t i = 0; i < report.count; i++) {
         (void)snprintf(text, sizeof text, "%lld rows break it",
                        (long long)report.findings[i].count);
         checks_add(&checks, report.findings[i].rule, CHECK_FAILED, text,
-                   "keep a copy of the store and restore a backup: `eider store restore`");
+                   is_file ? "keep a copy of the store and restore a backup: `eider store restore`"
+                           : "keep a dump of the database and restore a backup");
     }
     *out = checks_take(&checks);
     return STATUS_OK;

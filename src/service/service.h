@@ -34,9 +34,9 @@ struct service_preview {
 
 struct service {
     const struct settings *settings;
-    const char *home;  /* state folder */
-    const char *dags;  /* folder of DAG files; NULL: none */
-    const char *actor; /* who asks; kept with every change */
+    const char *home;                              /* state folder */
+    const char *dags;                              /* folder of DAG files; NULL: none */
+    const char *actor;                             /* who asks; kept with every change */
     bool (*is_alive)(void *context, int64_t host); /* NULL: leases tell */
     void *is_alive_context;
     /*

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "model/word_set.h"
 #include "store/lane_cache.h"
 #include "store/lane_priv.h"
 
@@ -19,33 +20,22 @@ static const char LANE_MAKE[] = "INSERT INTO lane (queue, labels)"
                                 " SELECT id, $2 FROM queue WHERE name = $1"
                                 " ON CONFLICT (queue, labels) DO NOTHING";
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
+enum { LABELS_BYTES_MAX = 64 << 10 };
 
-/* `worker: gpu` or `worker: [gpu, eu]`, sorted and separated by blanks. */
+/* `worker: gpu` or `worker: [gpu, eu]`, sorted and separated by blanks; what is no text is none. */
 static const char *labels_of(const struct task_def *def, struct arena *arena)
 {
     const json_t *worker = json_object_get(def->rest, "worker");
+    CLEANUP(strbuf_fini) struct strbuf text;
+    strbuf_init(&text, LABELS_BYTES_MAX);
     if (json_is_string(worker))
-        return json_string_value(worker);
-    size_t count = json_array_size(worker);
-    const char **labels = arena_array(arena, count + 1, sizeof *labels);
-    for (size_t i = 0; i < count; i++)
-        labels[i] = json_string_value(json_array_get(worker, i));
-    if (count > 0)
-        qsort(labels, count, sizeof *labels, by_text);
-    struct strbuf text;
-    strbuf_init(&text, 0);
-    for (size_t i = 0; i < count; i++) {
-        if (text.length > 0)
-            strbuf_add(&text, " ");
-        strbuf_add(&text, labels[i]);
+        strbuf_add(&text, json_string_value(worker));
+    for (size_t i = 0; i < json_array_size(worker); i++) {
+        const char *label = json_string_value(json_array_get(worker, i));
+        strbuf_addf(&text, "%s,", label != NULL ? label : "");
     }
-    const char *copy = arena_strdup(arena, text.length > 0 ? text.text : "");
-    strbuf_fini(&text);
-    return copy;
+    CLEANUP(mem_freep) char *labels = word_set_parse(text.text);
+    return arena_strdup(arena, labels);
 }
 
 static enum status find_or_make(struct store *store, const char *queue, const char *labels,

@@ -66,7 +66,6 @@ enum status work_end_task(struct work *work, struct run_row *run, struct task_ro
     if (task->ended_at_us == 0)
         task->ended_at_us = work->now_us;
     task->due_at_us = 0;
-    task->host = 0;
     task->dirty = true;
     if (work_is_job(task))
         return STATUS_OK; /* nothing follows from it */

@@ -8,10 +8,15 @@ static const struct {
     const char *clean;
 } TABLES[] = {
 #define ROW(table)                                                                                 \
-    {"SELECT coalesce(max(n_dead_tup), 0) FROM pg_stat_user_tables"                                \
-     " WHERE relid = to_regclass('" table "')",                                                    \
-     "VACUUM (TRUNCATE OFF) " table}
-    ROW("ready"), ROW("running"), ROW("timer"), ROW("host"),
+    {                                                                                              \
+        "SELECT coalesce(max(n_dead_tup), 0) FROM pg_stat_user_tables"                             \
+        " WHERE relid = to_regclass('" table "')",                                                 \
+            "VACUUM (TRUNCATE OFF) " table                                                         \
+    }
+    ROW("ready"),
+    ROW("running"),
+    ROW("timer"),
+    ROW("host"),
 #undef ROW
 };
 

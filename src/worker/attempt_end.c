@@ -121,6 +121,17 @@ static const char *detail_of(const struct attempt_facts *facts, const struct kee
     return last_words(facts, arena);
 }
 
+/* A log that could not be kept is no failure of the task, and nothing to keep quiet about. */
+static const char *detail_with_log(const char *detail, const struct keeper_exit *exit,
+                                   struct arena *arena)
+{
+    if (exit->log.error[0] == '\0' || exit->log.dropped_bytes == 0)
+        return detail;
+    return arena_format(arena, "%s%s%llu bytes of its log could not be kept: %s",
+                        detail != NULL ? detail : "", detail != NULL ? "; " : "",
+                        (unsigned long long)exit->log.dropped_bytes, exit->log.error);
+}
+
 /* --- values ---------------------------------------------------------------------------------- */
 
 static enum status keep_value(const struct attempt_facts *facts, const char *key,
@@ -196,7 +207,7 @@ void attempt_end_make(const struct attempt_facts *facts, const struct keeper_exi
                 : exit->kind == KEEPER_LOST       ? OUTCOME_LOST
                                                   : OUTCOME_END,
         .end = end_of(exit, facts->reports),
-        .detail = detail_of(facts, exit, arena),
+        .detail = detail_with_log(detail_of(facts, exit, arena), exit, arena),
         .label = facts->label,
         .started_at_us = facts->started_at_us,
         .ended_at_us = facts->started_at_us + exit->wall_us,

@@ -15,8 +15,7 @@ static enum status kill_orphans(void *context, const struct run_row *run,
     (void)run;
     (void)err;
     const struct search *search = context;
-    bool is_running =
-        task->state == TASK_RUNNING && !search->is_alive(search->context, task->host);
+    bool is_running = task->state == TASK_RUNNING && !search->is_alive(search->context, task->host);
     bool was_taken_back = task->reason == REASON_LOST_OWNER && task->state != TASK_RUNNING;
     if (!task->has_nonce || (!is_running && !was_taken_back))
         return STATUS_OK;

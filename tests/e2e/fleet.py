@@ -40,12 +40,15 @@ class Server:
             self.prefix = ["runuser", "-u", OWNER, "--"]
         self.folder.chmod(0o755)
         self.data = self.folder / "data"
+        self.port = free_port()
+        self.make()
+        self.start()
+
+    def make(self):
         self.run("initdb", "-D", self.data, "-A", "trust", "-U", OWNER, "-E", "UTF8", "--no-sync",
                  "--no-instructions", "--locale=C.UTF-8")
         rules = self.data / "pg_hba.conf"
         rules.write_text("host all guarded 127.0.0.1/32 scram-sha-256\n" + rules.read_text())
-        self.port = free_port()
-        self.start()
 
     @property
     def url(self):

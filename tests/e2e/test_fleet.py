@@ -4,41 +4,13 @@ import signal
 import sqlite3
 
 import pytest
-from fleet import (LONG, Daemon, Server, finish_all, keepers_of, let_go, started,
-                   wait_for_state)
+from fleet import LONG, keepers_of, let_go, started, wait_for_state
 from harness import is_alive, wait_for
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    server = Server()
-    yield server
-    server.close()
-
-
 @pytest.fixture
-def server(cluster, eider, monkeypatch):
-    """The store of every command; emptied for each test."""
-    cluster.run("psql", "-h", cluster.folder, "-U", "postgres", "-c",
-                "DROP SCHEMA public CASCADE; CREATE SCHEMA public")
-    usual = eider.environment
-    monkeypatch.setattr(eider, "environment",
-                        lambda extra=None: usual({"EIDER_STORE": cluster.url, **(extra or {})}))
-    return cluster
-
-
-@pytest.fixture
-def up(eider, server):
-    daemons = []
-
-    def start(name, times=1, **env):
-        daemon = Daemon(eider, "--host-name", name, "--slots", "4", name=name,
-                        env={"EIDER_HOME": str(eider.folder / name), **env})
-        daemons.append(daemon)
-        return daemon.wait_until_up(times)
-
-    yield start
-    finish_all(daemons)
+def up(fleet_up):
+    return fleet_up
 
 
 def trigger_long(eider, evidence):

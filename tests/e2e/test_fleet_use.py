@@ -94,10 +94,17 @@ def test_jobs_are_shared_and_their_logs_are_everywhere(eider, pair, evidence):
         return [eider("jobs", "show", number, "-o", "json", code=0).json() for number in ids]
 
     wait_for(lambda: {row["status"] for row in jobs()} == {"completed"}, "all jobs are over")
-    assert len({row["claimed_by"] for row in jobs()}) == 2
+    assert {row["claimed_by"] for row in jobs()} == {"first", "second"}
     for number in ids:
         log = eider("jobs", "logs", number, env=elsewhere(eider), code=0).out
         assert log == f"from job {number}\n"
+
+
+@pytest.mark.parametrize("worker", ["[]", "[1]", "{a: b}", "''", "[left, left]"])
+def test_labels_of_any_shape_are_survived(eider, fleet_up, worker):
+    fleet_up("first", EIDER_LABELS="left")
+    trigger(eider, f"tasks: {{a: {{worker: {worker}, outputs: [x], run: 'true'}}}}")
+    wait_for_state(eider, "success")
 
 
 # --- logs

@@ -21,8 +21,6 @@ static const struct pg_error STATES[] = {
     {"40", STATUS_BUSY, NULL},
     {"42501", STATUS_DENIED, "grant the user of the store's URL the right to do this"},
     {"42P05", STATUS_BUSY, NULL}, /* as 26000 */
-    {"42P07", STATUS_CONFLICT,
-     "another program uses that name: give Eider a database or a schema of its own"},
     {"42", STATUS_INVALID, NULL},
     {"53100", STATUS_FULL, "free space on the disk of the server"},
     {"53", STATUS_BUSY, NULL},

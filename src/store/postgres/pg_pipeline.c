@@ -71,7 +71,7 @@ static void keep_foreign_table(struct pg_db *db, const char *message)
 {
     const char *name = strchr(message, '"');
     size_t length = name != NULL ? strcspn(name + 1, "\"") : 0;
-    pg_keep_failure(db, STATUS_INVALID,
+    pg_keep_failure(db, STATUS_CONFLICT,
                     "the database has a table '%.*s' that is not Eider's; give Eider a database "
                     "of its own",
                     (int)MIN(length, (size_t)100), name != NULL ? name + 1 : "");

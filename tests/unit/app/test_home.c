@@ -109,25 +109,3 @@ Test(home, processes_of_one_store_meet_beside_it)
         settings_fini(&settings);
     }
 }
-
-Test(home, a_password_of_the_store_is_not_shown)
-{
-    static const struct {
-        const char *url, *shown;
-    } CASES[] = {
-        {"sqlite:/a:b@c.db", "sqlite:/a:b@c.db"},
-        {"postgresql://host/db", "postgresql://host/db"},
-        {"postgresql://me@host/db", "postgresql://me@host/db"},
-        {"postgresql://me:secret@host:5432/db?x=y", "postgresql://me:...@host:5432/db?x=y"},
-        {"postgresql://me:se@cret@host/db", "postgresql://me:...@host/db"},
-        {"postgresql://host/db?user=me&password=secret", "postgresql://host/db?user=me&..."},
-        {"postgresql://me:a@h/db?password=b&x=y", "postgresql://me:...@h/db?..."},
-    };
-    for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
-        struct home home = {.store_url = mem_strdup(CASES[i].url)};
-        char *shown = home_store_shown(&home);
-        EXPECT_STR(CASES[i].shown, shown);
-        free(shown);
-        free(home.store_url);
-    }
-}

@@ -336,7 +336,7 @@ Test(postgres, of_several_hosts_one_that_answers_is_taken)
 Test(postgres, a_table_of_somebody_else_is_told)
 {
     struct err err = {0};
-    EXPECT_STATUS(STATUS_INVALID,
+    EXPECT_STATUS(STATUS_CONFLICT,
                   db_script(db, "CREATE TABLE v (a INT); CREATE TABLE u (a INT)", &err), &err);
     EXPECT_CONTAINS(err.text, "has a table 'u' that is not Eider's");
     bool found = true;
