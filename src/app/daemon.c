@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/sabotage.h"
 #include "base/str.h"
 #include "model/store_url.h"
 #include "model/word_set.h"
@@ -150,6 +151,9 @@ static void on_health(void *context)
 {
     struct daemon *daemon = context;
     supervisor_tell("WATCHDOG=1");
+    if (SABOTAGE("heartbeat_error_swallowed"))
+        keeper_set_deadline(daemon->session.keeper,
+                            lease_deadline_us(&daemon->lease, clock_mono_us()));
     check_progress(daemon);
     daemon_host_renew_if_lost(daemon);
     daemon_stop_if_done(daemon);

@@ -73,22 +73,32 @@ static void note_buried(struct sweeping *self)
     result->dead = dead;
 }
 
+static enum status list_held(const struct sweeping *self, int64_t host, struct held_list *out,
+                             struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    enum status status =
+        db_query(self->work.db, &stmt, err, HELD_BY, "ii", host, (int64_t)TASKS_MAX);
+    while (status == STATUS_OK && db_next(stmt, &status, err))
+        held_list_add(out, &(struct held){db_int(stmt, 0), db_int(stmt, 1), db_int(stmt, 2)});
+    return status;
+}
+
 static enum status take_portion(struct sweeping *self, int64_t host, int64_t *out_count,
                                 struct err *err)
 {
     CLEANUP(held_list_fini) struct held_list held = {0};
-    struct db_stmt *stmt = NULL;
     bool has_ended = false;
     *out_count = 0;
+    if (SABOTAGE("rescue_by_id") && list_held(self, host, &held, err) != STATUS_OK)
+        return err->code;
     if (end_host(self, host, &has_ended, err) != STATUS_OK)
         return err->code;
     if (!has_ended)
         return STATUS_OK; /* it is back */
-    enum status status =
-        db_query(self->work.db, &stmt, err, HELD_BY, "ii", host, (int64_t)TASKS_MAX);
-    while (status == STATUS_OK && db_next(stmt, &status, err))
-        held_list_add(&held, &(struct held){db_int(stmt, 0), db_int(stmt, 1), db_int(stmt, 2)});
-    if (status != STATUS_OK || recover_held(&self->work, held.items, held.count, err) != STATUS_OK)
+    if (!SABOTAGE("rescue_by_id") && list_held(self, host, &held, err) != STATUS_OK)
+        return err->code;
+    if (recover_held(&self->work, held.items, held.count, err) != STATUS_OK)
         return err->code;
     *out_count = (int64_t)held.count;
     return STATUS_OK;
