@@ -22,7 +22,7 @@ static const char HOST_RENEW[] =
     " WHERE id = $1 AND ended_at_us IS NULL";
 static const char HOST_NAMESAKES[] =
     "SELECT id, lease_until_us, renewed_at_us FROM host"
-    " WHERE name = $1 AND kind = 'daemon' AND lease_ms > 0 AND ended_at_us IS NULL"
+    " WHERE name = $1 AND kind <> 'foreground' AND lease_ms > 0 AND ended_at_us IS NULL"
     " ORDER BY id";
 /* Locks the row: who comes at the same moment looks afterwards. */
 static const char FLEET_LOCK[] = "UPDATE store SET fleet = fleet WHERE id = 1";

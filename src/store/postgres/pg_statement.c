@@ -68,8 +68,11 @@ void pg_reset(struct db_stmt *base)
 enum status pg_prepare(struct db *base, const char *sql, struct db_stmt **out, struct err *err)
 {
     struct pg_db *db = pg_of(base);
-    /* Not by a setting of the session: behind a pooler that would stay for others. */
-    if (db->mode == DB_READ_ONLY && !str_starts_with(sql, "SELECT"))
+    /*
+     * In a transaction the server sees to it. Outside one not by a setting of the session: behind a
+     * pooler that would stay for others.
+     */
+    if (db->mode == DB_READ_ONLY && !base->in_transaction && !str_starts_with(sql, "SELECT"))
         return err_set(err, STATUS_DENIED, "this connection is for reading only");
     if ((base->in_transaction ? pg_report(db, err) : pg_ensure(db, err)) != STATUS_OK)
         return err->code;

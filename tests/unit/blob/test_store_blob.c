@@ -202,10 +202,12 @@ Test(store_blob, two_connections_read_while_a_third_writes)
     }
     for (size_t length = 1; seen[0] < BYTES || seen[1] < BYTES;) {
         size_t piece = MIN((size_t)rng_below(9000) + 1, BYTES - length);
-        EXPECT_OK(blob_append(writer, bytes + length, piece, &err), &err);
-        length += piece;
-        if (length == BYTES)
-            EXPECT_OK(blob_seal(writer, &err), &err);
+        if (piece > 0) { /* a reader in small steps may need longer than the writer */
+            EXPECT_OK(blob_append(writer, bytes + length, piece, &err), &err);
+            length += piece;
+            if (length == BYTES)
+                EXPECT_OK(blob_seal(writer, &err), &err);
+        }
         for (int i = 0; i < 2; i++) {
             size_t got = 0;
             size_t wanted = MIN((size_t)(i == 0 ? 100000 : 7000), BYTES - seen[i]);
