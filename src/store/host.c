@@ -115,7 +115,7 @@ static enum status add_once(struct store *store, const struct host_request *requ
     *id = id_next(&store->ids, now_us);
     if (join_fleet(store, request, err) != STATUS_OK)
         return err->code;
-    bool is_unique = request->lease_ms > 0 && str_equal(request->kind, "daemon");
+    bool is_unique = request->lease_ms > 0 && !str_equal(request->kind, "foreground");
     if (is_unique && end_namesakes(store, request, now_us, err) != STATUS_OK)
         return err->code;
     if (db_do(db, err, HOST_INSERT,
