@@ -35,10 +35,11 @@ static enum status note_attempt(void *context, const struct task_row *attempt, s
     return STATUS_OK;
 }
 
-enum status log_arrival_is_due(const struct service *service, struct store *store,
-                               struct blob *blob, const struct blob_key *key,
-                               const struct task_row *task, bool *out, struct err *err)
+enum status log_arrival_is_due(const struct service *service, struct blob *blob,
+                               const struct blob_key *key, const struct task_row *task, bool *out,
+                               struct err *err)
 {
+    struct store *store = service->store;
     struct search search = {.attempt = key->ids[2]};
     bool sealed = false;
     *out = false;

@@ -10,9 +10,10 @@
 #include "store/rows.h"
 
 /*
- * Ask before reading: what is read afterwards is whole when the answer is no. `blob` may be NULL:
- * nothing was ever written here. A log whose host is gone counts as whole.
+ * With the service's store open. Ask before reading: what is read afterwards is whole when the
+ * answer is no. `blob` may be NULL: nothing was ever written here. A log whose host is gone counts
+ * as whole.
  */
-NODISCARD enum status log_arrival_is_due(const struct service *service, struct store *store,
-                                         struct blob *blob, const struct blob_key *key,
-                                         const struct task_row *task, bool *out, struct err *err);
+NODISCARD enum status log_arrival_is_due(const struct service *service, struct blob *blob,
+                                         const struct blob_key *key, const struct task_row *task,
+                                         bool *out, struct err *err);

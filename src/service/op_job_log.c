@@ -67,8 +67,8 @@ static enum status look_for_rest(struct reading *reading, const struct blob_key 
         return STATUS_OK;
     if (store_task_load(reading->store, arena, reading->job.id, &task, err) != STATUS_OK)
         return err->code;
-    return log_arrival_is_due(reading->service, reading->store, reading->blob, key, &task,
-                              &reading->is_arriving, err);
+    return log_arrival_is_due(reading->service, reading->blob, key, &task, &reading->is_arriving,
+                              err);
 }
 
 /* The next bytes of the attempt; then on to the one after it, if there is one. */

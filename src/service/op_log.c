@@ -72,8 +72,8 @@ static enum status read_attempt(struct reading *reading, const struct task_row *
         .grep = reading->grep,
         .bytes_max = PART_BYTES - reading->bytes,
     };
-    if (is_over && log_arrival_is_due(reading->service, reading->run.store, reading->blob,
-                                      &request.key, task, &is_due, err) != STATUS_OK)
+    if (is_over && log_arrival_is_due(reading->service, reading->blob, &request.key, task, &is_due,
+                                      err) != STATUS_OK)
         return err->code;
     request.is_over = is_over && !is_due;
     if (log_part_read(reading->blob, &request, &text, &part, err) != STATUS_OK)

@@ -1,13 +1,12 @@
 """Wrong settings, servers that refuse, and trouble of all kinds: said clearly, and nothing lost."""
 import json
-import pathlib
 import random
 import subprocess
 import time
 
 import pytest
-from fleet import FAST, LONG, OWNER, Server, free_port, let_go, started, wait_for_state
-from harness import ROOT, Eider, is_alive, rows_of, wait_for
+from fleet import FAST, OWNER, Server, free_port, wait_for_state
+from harness import ROOT, rows_of, wait_for
 
 SECRET = "tellnobody"
 
@@ -36,7 +35,8 @@ def commands(eider):
 
 
 @pytest.mark.parametrize(("url", "code", "words"), [
-    ("postgresql://eider:{secret}@no-such-host.invalid/eider", 8, ["no-such-host", "check the host"]),
+    ("postgresql://eider:{secret}@no-such-host.invalid/eider", 8,
+     ["no-such-host", "check the host"]),
     ("postgresql://eider:{secret}@127.0.0.1:{closed}/eider", 8,
      ["{closed}", "Connection refused", "check that the server runs"]),
     ("postgresql://eider:{secret}@127.0.0.1:99999/eider", 2, ["99999", "port"]),
@@ -44,7 +44,8 @@ def commands(eider):
      ["guarded", "check the user and the password"]),
     ("postgresql://guarded@127.0.0.1:{port}/postgres", 4, ["password", ".pgpass"]),
     ("postgresql://nobody:{secret}@127.0.0.1:{port}/postgres", 4, ["nobody", "create the user"]),
-    ("postgresql://postgres:{secret}@127.0.0.1:{port}/nosuch", 2, ["nosuch", "create the database"]),
+    ("postgresql://postgres:{secret}@127.0.0.1:{port}/nosuch", 2,
+     ["nosuch", "create the database"]),
     ("postgresql://postgres:{secret}@127.0.0.1:{port}/postgres?nosuch=1", 2, ["URL"]),
     ("mysql://eider:{secret}@127.0.0.1/eider", 2, ["mysql", "postgresql://"]),
     ("{secret}", 2, ["postgresql://"]),

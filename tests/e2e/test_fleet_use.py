@@ -1,5 +1,4 @@
 """What people do with a fleet: two daemons on one database, and commands from a third place."""
-import os
 import signal
 
 import pytest
@@ -145,7 +144,10 @@ def test_a_log_is_whole_right_after_the_end(eider, pair):
 def test_the_log_of_every_try_is_followed(eider, pair):
     trigger(eider, """
         tasks:
-          a: {retries: 1, retry_delay: 500ms, run: "echo try $EIDER_TRY_NUMBER; [ $EIDER_TRY_NUMBER = 2 ]"}
+          a:
+            retries: 1
+            retry_delay: 500ms
+            run: "echo try $EIDER_TRY_NUMBER; [ $EIDER_TRY_NUMBER = 2 ]"
     """)
     followed = eider("logs", "dag", "-f", env=elsewhere(eider), code=0)
     assert "try 2\n" in followed.out
@@ -154,7 +156,7 @@ def test_the_log_of_every_try_is_followed(eider, pair):
 
 def test_a_watcher_elsewhere_sees_the_whole_output(eider, pair):
     eider.write("dags/dag.yaml", "tasks: {a: {run: 'seq 1 3000; echo the end'}}")
-    done = eider("run", eider.work / "dags/dag.yaml", "--detach", code=0)
+    eider("run", eider.work / "dags/dag.yaml", "--detach", code=0)
     wait_for_state(eider, "success")
     done = eider("run", "dag", "--logs", env=elsewhere(eider), code=0)
     assert "the end" in done.err, done
@@ -370,4 +372,3 @@ def test_a_daemon_waits_for_its_database(eider, server, fleet_up, evidence):
     first.wait_until_up()
     trigger(eider, "tasks: {a: {run: 'true'}}")
     wait_for_state(eider, "success")
-    assert os.path.exists(eider.folder / "first")

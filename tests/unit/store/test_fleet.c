@@ -229,3 +229,62 @@ STORE_TEST(fleet, a_hosts_wrong_clock_does_not_reach_the_rows)
         bench_number(&bench, "SELECT ended_at_us FROM task WHERE id = $1", outcome.task);
     cr_assert_eq(ended, bench_now_us - 1000);
 }
+
+/* --- who belongs together -------------------------------------------------------------------- */
+
+static enum status join(const char *name, const char *kind, const char *fleet, int64_t *out_id,
+                        struct err *err)
+{
+    struct host_request request = {
+        .name = name, .kind = kind, .boot = "b", .slots = 4, .lease_ms = LEASE_MS, .fleet = fleet};
+    return store_host_add(bench.store, &request, out_id, err);
+}
+
+STORE_TEST(fleet, a_store_belongs_to_the_fleet_of_its_first_daemon)
+{
+    struct err err = {0};
+    int64_t id = 0;
+    EXPECT_OK(join("run", "foreground", NULL, &id, &err), &err);
+    EXPECT_OK(join("a", "daemon", "red", &id, &err), &err);
+    EXPECT_OK(join("b", "daemon", "red", &id, &err), &err);
+    struct err refused = {0};
+    EXPECT_STATUS(STATUS_CONFLICT, join("c", "daemon", "blue", &id, &refused), &refused);
+    EXPECT_CONTAINS(refused.text, "'red'");
+    EXPECT_OK(store_host_end(bench.store, id, &err), &err);
+    struct err again = {0};
+    EXPECT_STATUS(STATUS_CONFLICT, join("c", "daemon", "blue", &id, &again), &again);
+}
+
+STORE_TEST(fleet, names_are_unique_among_daemons_only)
+{
+    struct err err = {0};
+    int64_t id = 0;
+    EXPECT_OK(join("same", "daemon", NULL, &id, &err), &err);
+    EXPECT_OK(join("same", "foreground", NULL, &id, &err), &err);
+    EXPECT_OK(join("same", "foreground", NULL, &id, &err), &err);
+    struct err refused = {0};
+    EXPECT_STATUS(STATUS_CONFLICT, join("same", "daemon", NULL, &id, &refused), &refused);
+}
+
+static bool is_alive(int64_t host)
+{
+    struct err err = {0};
+    bool alive = false;
+    EXPECT_OK(store_host_is_alive(bench.store, host, &alive, &err), &err);
+    return alive;
+}
+
+STORE_TEST(fleet, a_host_lives_as_long_as_its_lease)
+{
+    struct err err = {0};
+    int64_t a = host_named("a");
+    int64_t b = host_named("b");
+    cr_assert(is_alive(a));
+    cr_assert(!is_alive(a + b));
+    EXPECT_OK(store_host_end(bench.store, b, &err), &err);
+    cr_assert(!is_alive(b));
+    bench_now_us += (int64_t)LEASE_MS * 1000;
+    cr_assert(!is_alive(a));
+    (void)renew(a);
+    cr_assert(is_alive(a));
+}
