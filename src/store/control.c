@@ -28,7 +28,10 @@ static enum status change_begin(struct change *change, struct store *store, int6
     if (db_begin(store->db, err) != STATUS_OK)
         return err->code;
     work_init(&change->work, store, actor);
-    return run_tasks_load(&change->work, run, &change->tasks, err);
+    if (run_tasks_load(&change->work, run, &change->tasks, err) != STATUS_OK)
+        return err->code;
+    CHECK(change->tasks.run != NULL);
+    return STATUS_OK;
 }
 
 static enum status change_commit(struct change *change, struct err *err)
@@ -72,6 +75,7 @@ static enum status cancel_once(struct store *store, const void *context, struct 
     if (change_begin(&change, store, request->run, request->actor, err) != STATUS_OK)
         return err_wrap(err, "cancel");
     struct run_row *run = change.tasks.run;
+    CHECK(run != NULL);
     if (run_state_is_final(run->state))
         return err_set(err, STATUS_CONFLICT, "the run is over already: %s",
                        run_state_name(run->state));
@@ -351,6 +355,7 @@ static enum status clear_once(struct store *store, const void *context, struct e
     CLEANUP(change_fini) struct change change;
     if (change_begin(&change, store, request->run, request->actor, err) != STATUS_OK)
         return err_wrap(err, "clear");
+    CHECK(change.tasks.run != NULL);
     size_t nodes = change.tasks.run->dag->tasks_count;
     struct clear_result result = {.cleared = arena_array(call->arena, nodes, sizeof(bool))};
     choose_nodes(&change, request, result.cleared);
@@ -406,6 +411,7 @@ static enum status renew_undecided(struct change *change, size_t from, struct er
 static enum status find_marked(struct change *change, const struct mark_request *request,
                                struct task_row **out, struct err *err)
 {
+    CHECK(change->tasks.nodes != NULL);
     struct task_row *task = change->tasks.nodes[request->node];
     if (request->map_index < 0) {
         *out = task;

@@ -102,13 +102,13 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static enum status load_runs_singly(struct db *db, const int64_t *ids, size_t count,
+static enum status load_runs_singly(struct db *db, struct id_span ids,
                                     void (*each)(void *context, const struct run_row *row),
                                     void *context, struct err *err)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < ids.count; i++) {
         struct run_row row;
-        enum status status = run_row_load(db, ids[i], &row, err);
+        enum status status = run_row_load(db, ids.items[i], &row, err);
         if (status == STATUS_OK)
             each(context, &row);
         else if (status != STATUS_NOT_FOUND)
@@ -117,19 +117,19 @@ static enum status load_runs_singly(struct db *db, const int64_t *ids, size_t co
     return STATUS_OK;
 }
 
-enum status run_rows_load(struct db *db, const int64_t *ids, size_t count, enum run_lock lock,
+enum status run_rows_load(struct db *db, struct id_span ids, enum run_lock lock,
                           void (*each)(void *context, const struct run_row *row), void *context,
                           struct err *err)
 {
-    if (count == 0)
+    if (ids.count == 0)
         return STATUS_OK;
-    CLEANUP(mem_freep) int64_t *sorted = mem_alloc(count * sizeof *sorted);
-    memcpy(sorted, ids, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, by_number);
+    CLEANUP(mem_freep) int64_t *sorted = mem_alloc(ids.count * sizeof *sorted);
+    memcpy(sorted, ids.items, ids.count * sizeof *sorted);
+    qsort(sorted, ids.count, sizeof *sorted, by_number);
     if (db_dialect(db) == DB_SQLITE)
-        return load_runs_singly(db, sorted, count, each, context, err);
+        return load_runs_singly(db, (struct id_span){sorted, ids.count}, each, context, err);
     struct db_stmt *stmt = NULL;
-    enum status status = db_query(db, &stmt, err, RUNS_LOAD[lock], "I", sorted, count);
+    enum status status = db_query(db, &stmt, err, RUNS_LOAD[lock], "I", sorted, ids.count);
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         struct run_row row;
         read_run(stmt, lock != RUN_UNLOCKED, &row);
@@ -231,7 +231,7 @@ enum status task_row_load(struct db *db, struct arena *arena, int64_t id, struct
     return STATUS_OK;
 }
 
-enum status task_rows_load(struct db *db, struct arena *arena, const int64_t *ids, size_t count,
+enum status task_rows_load(struct db *db, struct arena *arena, struct id_span ids,
                            void (*each)(void *context, const struct task_row *row), void *context,
                            struct err *err)
 {
@@ -239,8 +239,8 @@ enum status task_rows_load(struct db *db, struct arena *arena, const int64_t *id
     struct db_stmt *stmt = NULL;
     enum status status = STATUS_OK;
     if (db_dialect(db) == DB_SQLITE) {
-        for (size_t i = 0; i < count; i++) {
-            status = task_row_load(db, arena, ids[i], &task, err);
+        for (size_t i = 0; i < ids.count; i++) {
+            status = task_row_load(db, arena, ids.items[i], &task, err);
             if (status == STATUS_OK)
                 each(context, &task);
             else if (status != STATUS_NOT_FOUND)
@@ -248,9 +248,9 @@ enum status task_rows_load(struct db *db, struct arena *arena, const int64_t *id
         }
         return STATUS_OK;
     }
-    if (count > 0)
-        status = db_query(db, &stmt, err, TASKS_LOAD, "I", ids, count);
-    while (count > 0 && status == STATUS_OK && db_next(stmt, &status, err)) {
+    if (ids.count > 0)
+        status = db_query(db, &stmt, err, TASKS_LOAD, "I", ids.items, ids.count);
+    while (ids.count > 0 && status == STATUS_OK && db_next(stmt, &status, err)) {
         read_task(stmt, arena, &task);
         each(context, &task);
     }

@@ -131,6 +131,11 @@ bool task_row_is_expander(const struct run_row *run, const struct task_row *task
 /* STATUS_NOT_FOUND when there is no such row. */
 NODISCARD enum status run_row_load(struct db *db, int64_t id, struct run_row *out, struct err *err);
 
+struct id_span {
+    const int64_t *items;
+    size_t count;
+};
+
 enum run_lock {
     RUN_UNLOCKED,
     RUN_LOCK,     /* wait for others that have it */
@@ -141,16 +146,14 @@ enum run_lock {
  * Several rows; calls `each` for those there are, in the order of their ids, which is the order of
  * locking. Where one writer has the whole database, every row is locked.
  */
-NODISCARD enum status run_rows_load(struct db *db, const int64_t *ids, size_t count,
-                                    enum run_lock lock,
+NODISCARD enum status run_rows_load(struct db *db, struct id_span ids, enum run_lock lock,
                                     void (*each)(void *context, const struct run_row *row),
                                     void *context, struct err *err);
 
 NODISCARD enum status task_row_load(struct db *db, struct arena *arena, int64_t id,
                                     struct task_row *out, struct err *err);
 /* Several rows, texts in the arena; those that do not exist are left out. */
-NODISCARD enum status task_rows_load(struct db *db, struct arena *arena, const int64_t *ids,
-                                     size_t count,
+NODISCARD enum status task_rows_load(struct db *db, struct arena *arena, struct id_span ids,
                                      void (*each)(void *context, const struct task_row *row),
                                      void *context, struct err *err);
 /* Keep the row's current attempt as a superseded one that ended in `state`. */

@@ -97,7 +97,8 @@ enum status work_fetch_runs(struct work *work, const int64_t *ids, size_t count,
     int64_t *missing = NULL;
     size_t first = work->run_rows.count;
     size_t found = list_missing(work, work->runs, ids, count, &missing);
-    if (run_rows_load(work->db, missing, found, work->lock, add_run, work, err) != STATUS_OK)
+    if (run_rows_load(work->db, (struct id_span){missing, found}, work->lock, add_run, work, err) !=
+        STATUS_OK)
         return err->code;
     for (size_t i = first; i < work->run_rows.count; i++)
         if (complete_run(work, work->run_rows.items[i], err) != STATUS_OK)
@@ -128,7 +129,8 @@ enum status work_try_lock(struct work *work, const int64_t *ids, size_t count, s
         if (!run->locked)
             wanted[found++] = ids[i];
     }
-    return run_rows_load(work->db, wanted, found, RUN_TRY_LOCK, read_again, work, err);
+    return run_rows_load(work->db, (struct id_span){wanted, found}, RUN_TRY_LOCK, read_again, work,
+                         err);
 }
 
 enum status work_run(struct work *work, int64_t id, struct run_row **out, struct err *err)
@@ -170,7 +172,8 @@ enum status work_fetch_tasks(struct work *work, const int64_t *ids, size_t count
     size_t found = list_missing(work, work->tasks, ids, count, &missing);
     if (found == 0)
         return STATUS_OK;
-    if (task_rows_load(work->db, work->arena, missing, found, add_task, work, err) != STATUS_OK)
+    if (task_rows_load(work->db, work->arena, (struct id_span){missing, found}, add_task, work,
+                       err) != STATUS_OK)
         return err->code;
     return job_rows_complete(work->db, work->arena, work->rows.items + first,
                              work->rows.count - first, err);
