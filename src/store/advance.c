@@ -2,11 +2,14 @@
 
 #include <stdlib.h>
 
+#include "base/rng.h"
 #include "base/sabotage.h"
 #include "store/claim_priv.h"
 #include "store/id_list.h"
 #include "store/outcome_priv.h"
 #include "store/work.h"
+
+enum { LOOK_AGAIN_US = 10000 };
 
 static const char TIMER_NEXT[] =
     "SELECT due_at_us FROM timer WHERE scope = $1 ORDER BY scope, due_at_us LIMIT 1";
@@ -116,6 +119,14 @@ static enum status fetch(struct work *work, const struct advance_request *reques
     return work_fetch_tasks(work, ids.items, ids.count, err);
 }
 
+/* What others had just now was there before: nobody tells when they leave it as it is. */
+static void look_again_soon(const struct work *work, struct advance_result *out)
+{
+    int64_t soon_us = work->now_us + LOOK_AGAIN_US + (int64_t)rng_below(LOOK_AGAIN_US);
+    if (out->next_due_us == 0 || out->next_due_us > soon_us)
+        out->next_due_us = soon_us;
+}
+
 static enum status advance(struct work *work, const struct advance_request *request,
                            struct arena *arena, struct claim_list *claims,
                            struct advance_result *out, struct err *err)
@@ -141,7 +152,12 @@ static enum status advance(struct work *work, const struct advance_request *requ
     /* Who has no room for what is due need not know of it. */
     if (request->process_slots <= 0 && request->inline_slots <= 0)
         return STATUS_OK;
-    return db_get_int(work->db, 0, &out->next_due_us, err, TIMER_NEXT, "i", request->scope);
+    if (db_get_int(work->db, 0, &out->next_due_us, err, TIMER_NEXT, "i", request->scope) !=
+        STATUS_OK)
+        return err->code;
+    if (claims->is_partial)
+        look_again_soon(work, out);
+    return STATUS_OK;
 }
 
 enum status store_advance(struct store *store, const struct advance_request *request,

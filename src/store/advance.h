@@ -118,7 +118,7 @@ struct advance_result {
     size_t changes_count;
     struct run_change *runs; /* runs that ended; the scope's own run also if others ended it */
     size_t runs_count;
-    int64_t next_due_us; /* when the next retry is due; 0: none waits */
+    int64_t next_due_us; /* when to look again: a retry is due, others are in the way; 0: never */
 };
 
 /*

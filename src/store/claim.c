@@ -8,7 +8,11 @@
 #include "store/id_list.h"
 #include "store/lane_priv.h"
 
-enum { DUE_MAX = 2000, EXPANSIONS_MAX = 100 };
+enum {
+    DUE_MAX = 2000,
+    EXPANSIONS_MAX = 100,
+    LEFT_MAX = 200, /* how far to look past what others have just now */
+};
 
 /* What others are about to claim is left out; nobody waits for anybody here. */
 #define SKIP_LOCKED " FOR UPDATE SKIP LOCKED"
@@ -34,25 +38,13 @@ static const char *const TIMER_DUE[] = {
     [DB_SQLITE] = DUE_TIMERS,
     [DB_POSTGRES] = DUE_TIMERS SKIP_LOCKED,
 };
-static const char GATE_TOP[] =
-    "SELECT task FROM gate WHERE run = $1 ORDER BY run, rank, task LIMIT $2";
-static const char GATE_OF_TASK[] =
-    "SELECT task FROM gate WHERE run = $1 AND rank = $2 AND task >= $3 AND task < $4"
-    " ORDER BY run, rank, task LIMIT $5";
-static const char RUNNING_OF_TASK[] = "SELECT count(*) FROM running WHERE task >= $1 AND task < $2";
 static const char EXPANSIONS[] =
-    "SELECT e.task, t.run FROM expansion e JOIN task t ON t.id = e.task"
-    " WHERE e.scope = $1 ORDER BY e.scope, e.task LIMIT $2";
+    "SELECT e.task, t.run, t.node, t.parents, coalesce(t.inserted, 0),"
+    " t.p_success + t.p_failed + t.p_upstream + t.p_skipped + t.p_removed"
+    " FROM expansion e JOIN task t ON t.id = e.task WHERE e.scope = $1 AND e.task > $2"
+    " ORDER BY e.scope, e.task LIMIT $3";
 
-static enum status collect_ids(struct db_stmt *stmt, struct id_list *out, struct err *err)
-{
-    enum status status = STATUS_OK;
-    while (db_next(stmt, &status, err))
-        id_list_add(out, db_int(stmt, 0));
-    return status;
-}
-
-/* The same with the run of each. */
+/* The tasks of an answer, and the run of each. */
 static enum status collect_pairs(struct db_stmt *stmt, struct id_list *tasks, struct id_list *runs,
                                  struct err *err)
 {
@@ -67,8 +59,7 @@ static enum status collect_pairs(struct db_stmt *stmt, struct id_list *tasks, st
 /* What one call claims from, and for whom. */
 struct claiming {
     const struct advance_request *request;
-    struct lane *lanes;
-    size_t lanes_count;
+    struct lanes lanes;
     struct claim_list *claims;
     int64_t slots[CLASS_COUNT];
 };
@@ -132,136 +123,54 @@ static void take(struct work *work, struct claiming *claiming, struct run_row *r
     struct claim_list *claims = claiming->claims;
     claims->items = mem_grow(claims->items, &claims->capacity, claims->count, sizeof(struct claim));
     claims->items[claims->count++] = claim_of_row(run, task, claims->arena);
-    lanes_add_room(claiming->lanes, claiming->lanes_count, ready_key_of(run, task).lane, -1);
+    lanes_add_room(&claiming->lanes, ready_key_of(run, task).lane, -1);
 }
 
-/* Retries whose time has come join the candidates. */
-static enum status wake_due(struct work *work, const struct advance_request *request,
-                            struct err *err)
+/* A limit over several tasks of a run is kept by whoever has the run's row. */
+static bool needs_lock(const struct run_row *run, const struct task_row *task)
 {
+    const struct task_def *def = task_row_def(run, task);
+    return run->dag->max_active_tasks > 0 || def->queue_timeout_ms > 0 ||
+           (task->map_index >= 0 && def->max_parallel > 0) || work_is_stopping(run, task);
+}
+
+static enum status lock_runs(struct work *work, const struct id_list *tasks, struct err *err)
+{
+    CLEANUP(id_list_fini) struct id_list wanted = {0};
+    for (size_t i = 0; i < tasks->count; i++) {
+        const struct task_row *task = idmap_find(work->tasks, tasks->items[i]);
+        const struct run_row *run = task != NULL ? idmap_find(work->runs, task->run) : NULL;
+        if (run != NULL && !run->locked && (needs_lock(run, task) || run->state == RUN_QUEUED))
+            id_list_add(&wanted, run->id);
+    }
+    return work_try_lock(work, wanted.items, wanted.count, err);
+}
+
+/* Retries whose time has come join the candidates, and their runs what is known of runs. */
+static enum status wake_due(struct work *work, struct claiming *claiming, struct err *err)
+{
+    const struct advance_request *request = claiming->request;
     CLEANUP(id_list_fini) struct id_list due = {0};
+    CLEANUP(id_list_fini) struct id_list runs = {0};
     struct db_stmt *stmt = NULL;
     if (db_query(work->db, &stmt, err, TIMER_DUE[db_dialect(work->db)], "iii", request->scope,
                  work->now_us, (int64_t)DUE_MAX) != STATUS_OK ||
-        collect_ids(stmt, &due, err) != STATUS_OK ||
+        claim_collect_ids(stmt, &due, err) != STATUS_OK ||
         work_fetch_tasks(work, due.items, due.count, err) != STATUS_OK)
         return err_wrap(err, "find due retries");
+    claiming->claims->is_partial |= due.count == 0 && claiming->lanes.count > 0;
     for (size_t i = 0; i < due.count; i++) {
         struct task_row *task = NULL;
         if (work_task(work, due.items[i], &task, err) != STATUS_OK)
             return err->code;
-        if (task->state == TASK_UP_FOR_RETRY && task->due_at_us <= work->now_us)
-            work_queue(work, task);
-    }
-    return STATUS_OK;
-}
-
-/* Those still at a gate become claimable. */
-static enum status queue_held(struct work *work, const struct id_list *held, struct err *err)
-{
-    for (size_t i = 0; i < held->count; i++) {
-        struct task_row *task = NULL;
-        if (work_task(work, held->items[i], &task, err) != STATUS_OK)
-            return err->code;
-        if (task->state == TASK_SCHEDULED)
-            work_queue(work, task);
-    }
-    return STATUS_OK;
-}
-
-/* Tasks held by their run's limit come back when there is room. */
-static enum status open_gate(struct work *work, const struct run_row *run, struct err *err)
-{
-    CLEANUP(id_list_fini) struct id_list held = {0};
-    struct db_stmt *stmt = NULL;
-    if (!run->locked || run->dag->max_active_tasks == 0 || work_run_room(run) == 0)
-        return STATUS_OK;
-    if (db_query(work->db, &stmt, err, GATE_TOP, "ii", run->id, work_run_room(run)) != STATUS_OK ||
-        collect_ids(stmt, &held, err) != STATUS_OK)
-        return err_wrap(err, "find held tasks");
-    return queue_held(work, &held, err);
-}
-
-/* --- how many instances run at once ---------------------------------------------------------- */
-
-static bool is_instance_of(const struct task_row *task, const struct task_row *expander)
-{
-    return task->map_index >= 0 && task->run == expander->run && task->node == expander->node;
-}
-
-/* Rows of this transaction are not saved yet, so the stored count is put right by them. */
-static enum status count_running(struct work *work, struct task_row *expander, struct err *err)
-{
-    int64_t count = 0;
-    if (db_get_int(work->db, 0, &count, err, RUNNING_OF_TASK, "ii", expander->instance_base,
-                   expander->instance_base + expander->counts.total) != STATUS_OK)
-        return err_wrap(err, "count running instances");
-    for (size_t i = 0; i < work->rows.count; i++) {
-        const struct task_row *task = work->rows.items[i];
-        if (is_instance_of(task, expander))
-            count +=
-                (task->state == TASK_RUNNING) - (!task->fresh && task->read_state == TASK_RUNNING);
-    }
-    expander->running = count;
-    expander->has_running = true;
-    return STATUS_OK;
-}
-
-/* The mapped task whose max_parallel binds `task`, or NULL. */
-static enum status binding_expander(struct work *work, const struct run_row *run,
-                                    const struct task_row *task, struct task_row **out,
-                                    struct err *err)
-{
-    *out = NULL;
-    if (task->map_index < 0 || task_row_def(run, task)->max_parallel == 0)
-        return STATUS_OK;
-    if (work_node(work, run, task->node, out, err) != STATUS_OK)
-        return err->code;
-    return (*out)->has_running ? STATUS_OK : count_running(work, *out, err);
-}
-
-/* Instances held by max_parallel come back when one of them stops running. */
-static enum status open_gate_of_task(struct work *work, const struct run_row *run,
-                                     struct task_row *expander, struct err *err)
-{
-    CLEANUP(id_list_fini) struct id_list held = {0};
-    struct db_stmt *stmt = NULL;
-    const struct task_def *def = task_row_def(run, expander);
-    int64_t room = def->max_parallel - expander->running;
-    if (room <= 0)
-        return STATUS_OK;
-    if (db_query(work->db, &stmt, err, GATE_OF_TASK, "iiiii", run->id, (int64_t)-def->priority,
-                 expander->instance_base, expander->instance_base + expander->counts.total,
-                 room) != STATUS_OK ||
-        collect_ids(stmt, &held, err) != STATUS_OK)
-        return err_wrap(err, "find held instances");
-    return queue_held(work, &held, err);
-}
-
-enum status claim_open_gates(struct work *work, struct err *err)
-{
-    for (size_t i = 0; i < work->run_rows.count; i++)
-        if (open_gate(work, work->run_rows.items[i], err) != STATUS_OK)
-            return err->code;
-    /* The list grows while it is walked; what it grows by has not stopped running. */
-    size_t count = work->rows.count;
-    for (size_t i = 0; i < count; i++) {
-        const struct task_row *task = work->rows.items[i];
-        struct task_row *expander = NULL;
-        struct run_row *run = NULL;
-        if (task->map_index < 0 || task->read_state != TASK_RUNNING || task->state == TASK_RUNNING)
+        if (task->state != TASK_UP_FOR_RETRY || task->due_at_us > work->now_us)
             continue;
-        if (work_run(work, task->run, &run, err) != STATUS_OK)
-            return err->code;
-        expander = idmap_find(work->tasks, run->first_task + task->node);
-        if (expander != NULL && expander->has_running)
-            continue; /* done for another instance */
-        if (binding_expander(work, run, task, &expander, err) != STATUS_OK)
-            return err->code;
-        if (expander != NULL && open_gate_of_task(work, run, expander, err) != STATUS_OK)
-            return err->code;
+        work_queue(work, task);
+        id_list_add(&runs, task->run);
     }
-    return STATUS_OK;
+    if (work_fetch_runs(work, runs.items, runs.count, err) != STATUS_OK)
+        return err->code;
+    return lock_runs(work, &due, err);
 }
 
 /* --- choosing -------------------------------------------------------------------------------- */
@@ -276,6 +185,8 @@ struct candidate_list {
     struct candidate *items;
     size_t count;
     size_t capacity;
+    bool is_all;   /* nothing further is stored */
+    bool is_taken; /* all that is stored others have just now; they may leave it */
 };
 
 static void candidate_list_fini(struct candidate_list *list)
@@ -299,6 +210,7 @@ struct window {
     enum claim_class class;
     int64_t scope;
     int64_t lane;
+    bool has_stored; /* something may be in `ready` there */
     bool jobs_only;
 };
 
@@ -319,30 +231,12 @@ static enum status add_candidate(struct work *work, struct candidate_list *list,
     return STATUS_OK;
 }
 
-/* A limit over several tasks of a run is kept by whoever has the run's row. */
-static bool needs_lock(const struct run_row *run, const struct task_row *task)
-{
-    const struct task_def *def = task_row_def(run, task);
-    return run->dag->max_active_tasks > 0 || def->queue_timeout_ms > 0 ||
-           (task->map_index >= 0 && def->max_parallel > 0) || work_is_stopping(run, task);
-}
-
-static enum status lock_runs(struct work *work, const struct id_list *tasks, struct err *err)
-{
-    CLEANUP(id_list_fini) struct id_list wanted = {0};
-    for (size_t i = 0; i < tasks->count; i++) {
-        const struct task_row *task = idmap_find(work->tasks, tasks->items[i]);
-        const struct run_row *run = task != NULL ? idmap_find(work->runs, task->run) : NULL;
-        if (run != NULL && !run->locked && (needs_lock(run, task) || run->state == RUN_QUEUED))
-            id_list_add(&wanted, run->id);
-    }
-    return work_try_lock(work, wanted.items, wanted.count, err);
-}
-
 /* The best `most` rows of the ready table; rows of this transaction are not in it yet. */
 static enum status add_stored(struct work *work, struct candidate_list *list,
                               const struct window *window, int64_t most, struct err *err)
 {
+    if (!window->has_stored)
+        return STATUS_OK;
     CLEANUP(id_list_fini) struct id_list stored = {0};
     CLEANUP(id_list_fini) struct id_list runs = {0};
     const char *const *sql = window->jobs_only ? READY_TOP_JOBS : READY_TOP;
@@ -360,6 +254,8 @@ static enum status add_stored(struct work *work, struct candidate_list *list,
             add_candidate(work, list, task, window, err) != STATUS_OK)
             return err->code;
     }
+    list->is_all = (int64_t)stored.count < most;
+    list->is_taken = stored.count == 0 && !window->jobs_only;
     return STATUS_OK;
 }
 
@@ -385,7 +281,7 @@ static enum status take_or_hold(struct work *work, struct claiming *claiming,
 {
     struct task_row *task = candidate->task;
     struct task_row *expander = NULL;
-    if (binding_expander(work, candidate->run, task, &expander, err) != STATUS_OK)
+    if (claim_binding_expander(work, candidate->run, task, &expander, err) != STATUS_OK)
         return err->code;
     bool is_full =
         expander != NULL && expander->running >= task_row_def(candidate->run, task)->max_parallel;
@@ -411,7 +307,7 @@ static enum status decide_candidate(struct work *work, struct claiming *claiming
     bool dropped = false;
     *out = FATE_LEFT;
     if (!run->locked && needs_lock(run, task))
-        return STATUS_OK; /* whoever has the run's row now makes it claimable again, or ends it */
+        return STATUS_OK; /* somebody has the run's row just now */
     *out = FATE_ENDED;
     if (work_is_stopping(run, task))
         return work_end_task(work, run, task,
@@ -435,55 +331,94 @@ static enum status list_candidates(struct work *work, const struct window *windo
     return STATUS_OK;
 }
 
-static int64_t room_in(const struct claiming *claiming, const struct window *window)
+static int64_t room_in(struct claiming *claiming, const struct window *window)
 {
-    const struct lane *lane = lanes_find(claiming->lanes, claiming->lanes_count, window->lane);
-    return lane != NULL ? MIN(claiming->slots[window->class], lane->room) : 0;
+    const struct lane *lane = lanes_find(&claiming->lanes, window->lane);
+    return lane != NULL && lane->is_served ? MIN(claiming->slots[window->class], lane->room) : 0;
 }
 
-/* How many were sent elsewhere, which leaves room for others that may be further down. */
+/* What was not taken leaves room for others that may be further down. */
+struct passed {
+    int64_t elsewhere; /* held or ended: it is not among the candidates any more */
+    int64_t left;      /* of this look */
+};
+
 static enum status claim_from(struct work *work, struct claiming *claiming,
                               const struct window *window, const struct candidate_list *list,
-                              int64_t *out_passed, struct err *err)
+                              struct passed *out, struct err *err)
 {
+    out->left = 0;
     for (size_t i = 0; i < list->count && room_in(claiming, window) > 0; i++) {
         enum fate fate = FATE_LEFT;
         if (decide_candidate(work, claiming, &list->items[i], &fate, err) != STATUS_OK)
             return err->code;
         claiming->slots[window->class] -= fate == FATE_TAKEN;
-        *out_passed += fate == FATE_HELD || fate == FATE_ENDED;
+        out->elsewhere += fate == FATE_HELD || fate == FATE_ENDED;
+        out->left += fate == FATE_LEFT;
     }
+    claiming->claims->is_partial |= out->left > 0;
     return STATUS_OK;
 }
 
+/*
+ * Further down each time, and twice as far, since what was passed is still stored: a thousand tasks
+ * that a limit holds cost a few looks. Past what others have just now it goes only a little way.
+ */
 static enum status claim_window(struct work *work, struct claiming *claiming,
                                 const struct window *window, struct err *err)
 {
-    int64_t passed = 0;
-    int64_t passed_before = -1;
-    while (room_in(claiming, window) > 0 && passed > passed_before) {
-        CLEANUP(candidate_list_fini) struct candidate_list list = {0};
-        passed_before = passed;
-        if (list_candidates(work, window, room_in(claiming, window) + passed, &list, err) !=
-                STATUS_OK ||
+    struct passed passed = {0};
+    bool is_done = room_in(claiming, window) <= 0;
+    while (!is_done) {
+        CLEANUP(candidate_list_fini) struct candidate_list list = {.is_all = !window->has_stored};
+        int64_t before = passed.elsewhere;
+        int64_t most = room_in(claiming, window) + 2 * (passed.elsewhere + passed.left);
+        if (list_candidates(work, window, most, &list, err) != STATUS_OK ||
             claim_from(work, claiming, window, &list, &passed, err) != STATUS_OK)
             return err->code;
+        claiming->claims->is_partial |= list.is_taken;
+        bool may_help = passed.elsewhere > before || (passed.left > 0 && most < LEFT_MAX);
+        is_done = list.is_all || !may_help || room_in(claiming, window) <= 0;
     }
     return STATUS_OK;
 }
 
 /* --- instances that have no rows yet --------------------------------------------------------- */
 
-static int64_t room_for_instances(const struct task_def *def, const struct task_row *expander,
+static int64_t room_for_instances(const struct task_def *def, int64_t uninserted, int64_t open,
                                   int64_t slots)
 {
-    const struct parent_counts *counts = &expander->counts;
-    int64_t ended = counts->success + counts->failed + counts->upstream_failed + counts->skipped +
-                    counts->removed;
-    int64_t room = MIN(slots, counts->total - expander->inserted);
+    int64_t room = MIN(slots, uninserted);
     if (def->max_parallel > 0)
-        room = MIN(room, def->max_parallel - (expander->inserted - ended));
+        room = MIN(room, def->max_parallel - open);
     return MAX(room, (int64_t)0);
+}
+
+static struct window window_of_instances(const struct run_row *run, int64_t node)
+{
+    return (struct window){
+        .class = task_kind_is_inline(run->dag->tasks[node].kind) ? CLASS_INLINE : CLASS_PROCESS,
+        .lane = run->lanes[node],
+    };
+}
+
+static void add_instance(struct work *work, struct claiming *claiming, struct run_row *run,
+                         struct task_row *expander)
+{
+    struct task_row *task = work_add(work, &(struct task_row){
+                                               .id = expander->instance_base + expander->inserted,
+                                               .run = run->id,
+                                               .node = expander->node,
+                                               .map_index = expander->inserted,
+                                               .generation = expander->generation,
+                                               .queued_at_us = work->now_us,
+                                               .exit_code = -1,
+                                               .cause = -1,
+                                               .fresh = true,
+                                           });
+    take(work, claiming, run, task);
+    expander->inserted++;
+    expander->dirty = true;
 }
 
 /* Rows of instances are made when there is room to run them, already claimed. */
@@ -497,102 +432,218 @@ static enum status claim_instances(struct work *work, struct claiming *claiming,
         return err->code;
     if (expander->state != TASK_DEFERRED)
         return STATUS_OK;
-    const struct task_def *def = task_row_def(run, expander);
-    const struct window window = {
-        .class = task_kind_is_inline(def->kind) ? CLASS_INLINE : CLASS_PROCESS,
-        .lane = run->lanes[expander->node],
-    };
-    int64_t room = room_for_instances(def, expander, room_in(claiming, &window));
+    if (work_is_stopping(run, expander))
+        return work_drop_uninserted(work, run, expander, err);
+    const struct window window = window_of_instances(run, expander->node);
+    const struct parent_counts *counts = &expander->counts;
+    int64_t ended = counts->success + counts->failed + counts->upstream_failed + counts->skipped +
+                    counts->removed;
+    int64_t room =
+        room_for_instances(task_row_def(run, expander), counts->total - expander->inserted,
+                           expander->inserted - ended, room_in(claiming, &window));
     room = MIN(room, work_run_room(run));
-    for (int64_t i = 0; i < room; i++) {
-        struct task_row *task =
-            work_add(work, &(struct task_row){
-                               .id = expander->instance_base + expander->inserted,
-                               .run = run->id,
-                               .node = expander->node,
-                               .map_index = expander->inserted,
-                               .generation = expander->generation,
-                               .queued_at_us = work->now_us,
-                               .exit_code = -1,
-                               .cause = -1,
-                               .fresh = true,
-                           });
-        take(work, claiming, run, task);
-        expander->inserted++;
-        expander->dirty = true;
-    }
+    for (int64_t i = 0; i < room; i++)
+        add_instance(work, claiming, run, expander);
     claiming->slots[window.class] -= room;
     return STATUS_OK;
 }
 
+/* A stored mapped task, as it was before its run is locked. */
+struct expander {
+    int64_t task;
+    int64_t run;
+    int64_t node;
+    int64_t uninserted;
+    int64_t open; /* instances with rows that have not ended */
+};
+
+struct expander_list {
+    struct expander *items;
+    size_t count;
+    size_t capacity;
+};
+
+static void expander_list_fini(struct expander_list *list)
+{
+    free(list->items);
+}
+
+static enum status read_expanders(struct work *work, int64_t scope, int64_t after,
+                                  struct expander_list *out, struct err *err)
+{
+    CLEANUP(id_list_fini) struct id_list runs = {0};
+    struct db_stmt *stmt = NULL;
+    enum status status =
+        db_query(work->db, &stmt, err, EXPANSIONS, "iii", scope, after, (int64_t)EXPANSIONS_MAX);
+    while (status == STATUS_OK && db_next(stmt, &status, err)) {
+        out->items = mem_grow(out->items, &out->capacity, out->count, sizeof *out->items);
+        out->items[out->count++] = (struct expander){
+            .task = db_int(stmt, 0),
+            .run = db_int(stmt, 1),
+            .node = db_int(stmt, 2),
+            .uninserted = db_int(stmt, 3) - db_int(stmt, 4),
+            .open = db_int(stmt, 4) - db_int(stmt, 5),
+        };
+        id_list_add(&runs, db_int(stmt, 1));
+    }
+    if (status != STATUS_OK)
+        return err_wrap(err, "find mapped tasks");
+    return work_fetch_runs(work, runs.items, runs.count, err);
+}
+
+/* Those that may have instances to claim, or to drop; others' runs are not locked for nothing. */
+static void choose_expanders(struct work *work, struct claiming *claiming,
+                             const struct expander_list *list, struct id_list *tasks,
+                             struct id_list *runs)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct expander *expander = &list->items[i];
+        const struct run_row *run = idmap_find(work->runs, expander->run);
+        if (run == NULL)
+            continue; /* it was deleted this very moment */
+        const struct window window = window_of_instances(run, expander->node);
+        const struct task_def *def = &run->dag->tasks[expander->node];
+        bool is_stopping = run->cancel_asked != CANCEL_NONE && !def->is_finally;
+        int64_t room = room_for_instances(def, expander->uninserted, expander->open,
+                                          MIN(room_in(claiming, &window), work_run_room(run)));
+        /* What is ours already may have changed in this very transaction. */
+        if (room == 0 && !is_stopping && !run->locked)
+            continue;
+        id_list_add(tasks, expander->task);
+        id_list_add(runs, expander->run);
+    }
+}
+
+static bool has_slots(const struct claiming *claiming)
+{
+    return claiming->slots[CLASS_PROCESS] > 0 || claiming->slots[CLASS_INLINE] > 0;
+}
+
 /* Rows read before their run was locked would be old: the run comes first. */
-static enum status list_expanders(struct work *work, int64_t scope, struct id_list *out,
-                                  struct err *err)
+static enum status claim_stored_instances(struct work *work, struct claiming *claiming,
+                                          const struct expander_list *list, struct err *err)
 {
     CLEANUP(id_list_fini) struct id_list tasks = {0};
     CLEANUP(id_list_fini) struct id_list runs = {0};
-    struct db_stmt *stmt = NULL;
-    if (db_query(work->db, &stmt, err, EXPANSIONS, "ii", scope, (int64_t)EXPANSIONS_MAX) !=
-            STATUS_OK ||
-        collect_pairs(stmt, &tasks, &runs, err) != STATUS_OK ||
-        work_fetch_runs(work, runs.items, runs.count, err) != STATUS_OK ||
-        work_try_lock(work, runs.items, runs.count, err) != STATUS_OK)
-        return err_wrap(err, "find mapped tasks");
+    CLEANUP(id_list_fini) struct id_list ours = {0};
+    choose_expanders(work, claiming, list, &tasks, &runs);
+    if (work_try_lock(work, runs.items, runs.count, err) != STATUS_OK)
+        return err->code;
     for (size_t i = 0; i < tasks.count; i++) {
         const struct run_row *run = idmap_find(work->runs, runs.items[i]);
-        if (run != NULL && run->locked)
-            id_list_add(out, tasks.items[i]);
+        if (run->locked)
+            id_list_add(&ours, tasks.items[i]);
+        claiming->claims->is_partial |= !run->locked;
     }
-    /* Those expanded in this transaction have no row in the table yet. */
-    for (size_t i = 0; i < work->rows.count; i++) {
-        const struct task_row *task = work->rows.items[i];
-        if (task->state == TASK_DEFERRED && task->read_state != TASK_DEFERRED)
-            id_list_add(out, task->id);
-    }
-    return work_fetch_tasks(work, out->items, out->count, err);
+    if (work_fetch_tasks(work, ours.items, ours.count, err) != STATUS_OK)
+        return err->code;
+    for (size_t i = 0; i < ours.count && has_slots(claiming); i++)
+        if (claim_instances(work, claiming, ours.items[i], err) != STATUS_OK)
+            return err->code;
+    return STATUS_OK;
 }
 
-static enum status claim_expansions(struct work *work, struct claiming *claiming, struct err *err)
+/* Those expanded in this transaction have no row in the table yet. */
+static enum status claim_new_instances(struct work *work, struct claiming *claiming,
+                                       struct err *err)
 {
-    CLEANUP(id_list_fini) struct id_list expanders = {0};
-    if (claiming->slots[CLASS_PROCESS] <= 0 && claiming->slots[CLASS_INLINE] <= 0)
-        return STATUS_OK;
-    if (list_expanders(work, claiming->request->scope, &expanders, err) != STATUS_OK)
-        return err->code;
-    for (size_t i = 0; i < expanders.count; i++) {
-        if (claiming->slots[CLASS_PROCESS] <= 0 && claiming->slots[CLASS_INLINE] <= 0)
-            break;
-        if (claim_instances(work, claiming, expanders.items[i], err) != STATUS_OK)
+    /* The list grows by the instances. */
+    size_t count = work->rows.count;
+    for (size_t i = 0; i < count && has_slots(claiming); i++) {
+        const struct task_row *task = work->rows.items[i];
+        if (task->state == TASK_DEFERRED && task->read_state != TASK_DEFERRED &&
+            claim_instances(work, claiming, task->id, err) != STATUS_OK)
             return err->code;
     }
     return STATUS_OK;
 }
 
+static enum status claim_expansions(struct work *work, struct claiming *claiming,
+                                    struct expander_list *first, struct err *err)
+{
+    struct expander_list *list = first;
+    while (list->count > 0 && has_slots(claiming)) {
+        int64_t last = list->items[list->count - 1].task;
+        bool is_last = list->count < EXPANSIONS_MAX;
+        if (claim_stored_instances(work, claiming, list, err) != STATUS_OK)
+            return err->code;
+        list->count = 0;
+        if (!is_last && has_slots(claiming) &&
+            read_expanders(work, claiming->request->scope, last, list, err) != STATUS_OK)
+            return err->code;
+    }
+    return claim_new_instances(work, claiming, err);
+}
+
 /* --- the whole ------------------------------------------------------------------------------- */
 
+static bool has_left(const struct task_row *task)
+{
+    return !task->fresh && task->read_state == TASK_RUNNING && task->state != TASK_RUNNING;
+}
+
 /* What ends in this transaction still counts as running in the tables. */
-static void free_lanes(struct work *work, struct claiming *claiming)
+static void free_lanes(struct work *work, struct lanes *lanes)
 {
     for (size_t i = 0; i < work->rows.count; i++) {
         const struct task_row *task = work->rows.items[i];
         const struct run_row *run =
             work_is_job(task) ? work->jobs : idmap_find(work->runs, task->run);
-        bool left = !task->fresh && task->read_state == TASK_RUNNING && task->state != TASK_RUNNING;
-        if (left && run != NULL)
-            lanes_add_room(claiming->lanes, claiming->lanes_count, ready_key_of(run, task).lane, 1);
+        if (has_left(task) && run != NULL)
+            lanes_add_room(lanes, ready_key_of(run, task).lane, 1);
     }
+}
+
+static void want(struct lanes *lanes, int64_t id)
+{
+    struct lane *lane = lanes_find(lanes, id);
+    if (lane != NULL)
+        lane->is_wanted = lane->is_served;
+}
+
+/* Where there is something to claim. */
+static enum status want_lanes(struct work *work, struct claiming *claiming,
+                              const struct expander_list *expanders, struct err *err)
+{
+    struct lanes *lanes = &claiming->lanes;
+    for (size_t i = 0; i < lanes->count; i++)
+        for (enum claim_class class = 0; class < CLASS_COUNT; class ++)
+            if (lanes->items[i].has_ready[class] && claiming->slots[class] > 0)
+                want(lanes, lanes->items[i].id);
+    for (size_t i = 0; i < work->ready.count; i++) {
+        struct run_row *run = NULL;
+        if (work_run(work, work->ready.items[i]->run, &run, err) != STATUS_OK)
+            return err->code;
+        want(lanes, ready_key_of(run, work->ready.items[i]).lane);
+    }
+    for (size_t i = 0; i < expanders->count; i++) {
+        const struct run_row *run = idmap_find(work->runs, expanders->items[i].run);
+        if (run != NULL)
+            want(lanes, run->lanes[expanders->items[i].node]);
+    }
+    for (size_t i = 0; i < work->rows.count; i++) {
+        const struct task_row *task = work->rows.items[i];
+        const struct run_row *run = idmap_find(work->runs, task->run);
+        if (run != NULL && task_row_is_expanding(task) && !task->read_expanding)
+            want(lanes, run->lanes[task->node]);
+    }
+    return STATUS_OK;
 }
 
 static enum status claim_lanes(struct work *work, struct claiming *claiming, struct err *err)
 {
     for (enum claim_class class = 0; class < CLASS_COUNT; class ++) {
-        for (size_t i = 0; i < claiming->lanes_count; i++) {
+        for (size_t i = 0; i < claiming->lanes.count; i++) {
+            const struct lane *lane = &claiming->lanes.items[i];
             const struct window window = {
                 .class = class,
                 .scope = claiming->request->scope,
-                .lane = claiming->lanes[i].id,
+                .lane = lane->id,
+                .has_stored = lane->has_ready[class],
                 .jobs_only = claiming->request->jobs_only,
             };
+            /* Another host counts in its queue just now. */
+            claiming->claims->is_partial |= lane->is_wanted && lane->is_bounded && !lane->is_bound;
             if (claim_window(work, claiming, &window, err) != STATUS_OK)
                 return err->code;
         }
@@ -600,6 +651,43 @@ static enum status claim_lanes(struct work *work, struct claiming *claiming, str
             claiming->slots[CLASS_INLINE] = claiming->slots[CLASS_PROCESS];
     }
     return STATUS_OK;
+}
+
+/* Others may be able to use the places that this host left and has no use for. */
+static void tell_of_places(struct work *work, const struct claiming *claiming)
+{
+    bool freed = lanes_have_freed(&claiming->lanes);
+    for (size_t i = 0; i < work->rows.count && !has_slots(claiming); i++)
+        freed |= has_left(work->rows.items[i]) && claiming->lanes.count == 0;
+    work->saver.freed_work |= freed;
+}
+
+static enum status claim(struct work *work, struct claiming *claiming, struct err *err)
+{
+    CLEANUP(expander_list_fini) struct expander_list expanders = {0};
+    const struct advance_request *request = claiming->request;
+    const struct lane_question question = {
+        .scope = request->scope,
+        .now_us = work->now_us,
+        .labels = request->labels,
+        .queues = request->queues,
+    };
+    if (lanes_look(work->store, &question, work->arena, &claiming->lanes, err) != STATUS_OK)
+        return err->code;
+    if (claiming->lanes.has_due && wake_due(work, claiming, err) != STATUS_OK)
+        return err->code;
+    if (claiming->lanes.has_expansions && !request->jobs_only &&
+        read_expanders(work, request->scope, 0, &expanders, err) != STATUS_OK)
+        return err->code;
+    if (want_lanes(work, claiming, &expanders, err) != STATUS_OK ||
+        lanes_bind(work->store, &claiming->lanes, err) != STATUS_OK)
+        return err->code;
+    free_lanes(work, &claiming->lanes);
+    if (claim_lanes(work, claiming, err) != STATUS_OK)
+        return err->code;
+    if (request->jobs_only)
+        return STATUS_OK;
+    return claim_expansions(work, claiming, &expanders, err);
 }
 
 enum status claim_work(struct work *work, const struct advance_request *request,
@@ -616,17 +704,9 @@ enum status claim_work(struct work *work, const struct advance_request *request,
     };
     if (claim_open_gates(work, err) != STATUS_OK)
         return err->code;
-    if (request->process_slots <= 0 && request->inline_slots <= 0)
-        return STATUS_OK;
     work->lock = RUN_UNLOCKED;
-    if (wake_due(work, request, err) != STATUS_OK ||
-        lanes_open(work->store, request->labels, request->queues, work->arena, &claiming.lanes,
-                   &claiming.lanes_count, err) != STATUS_OK)
+    if (has_slots(&claiming) && claim(work, &claiming, err) != STATUS_OK)
         return err->code;
-    free_lanes(work, &claiming);
-    if (claim_lanes(work, &claiming, err) != STATUS_OK)
-        return err->code;
-    if (request->jobs_only)
-        return STATUS_OK;
-    return claim_expansions(work, &claiming, err);
+    tell_of_places(work, &claiming);
+    return STATUS_OK;
 }

@@ -10,7 +10,13 @@ struct claim_list {
     size_t count;
     size_t capacity;
     struct arena *arena; /* of what claims point to */
+    bool is_partial;     /* something was left because others have its run or queue just now */
 };
+
+struct id_list;
+
+/* The first column of every row. */
+NODISCARD enum status claim_collect_ids(struct db_stmt *stmt, struct id_list *out, struct err *err);
 
 struct claim claim_of_row(const struct run_row *run, const struct task_row *task,
                           struct arena *arena);
@@ -20,6 +26,10 @@ struct claim claim_of_row(const struct run_row *run, const struct task_row *task
  * now; to be called where tasks stop running.
  */
 NODISCARD enum status claim_open_gates(struct work *work, struct err *err);
+/* The mapped task whose max_parallel binds `task`, its running instances counted; or NULL. */
+NODISCARD enum status claim_binding_expander(struct work *work, const struct run_row *run,
+                                             const struct task_row *task, struct task_row **out,
+                                             struct err *err);
 
 /*
  * Claim due work of a scope: urgent first, then the older run, then the lower task. What became

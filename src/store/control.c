@@ -100,7 +100,8 @@ static enum status cancel_announce(struct store *store, const struct cancel_requ
 {
     CLEANUP(db_endp) struct db *db = store->db;
     if (db_begin(db, err) != STATUS_OK ||
-        db_do(db, err, CANCEL_MARK, "ii", request->run, (int64_t)request->cause) != STATUS_OK)
+        db_do(db, err, CANCEL_MARK, "ii", request->run, (int64_t)request->cause) != STATUS_OK ||
+        db_notify(db, STORE_CHANNEL_STOP, "", err) != STATUS_OK)
         return err->code;
     return db_commit(db, err);
 }

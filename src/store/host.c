@@ -9,9 +9,13 @@
 static const char HOST_INSERT[] =
     "INSERT INTO host (id, maker, name, pid, boot, kind, slots, started_at_us, version, machine,"
     " roles, labels, queues, lease_ms, renewed_at_us, lease_until_us)"
-    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $8, $15)";
+    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $8, $15)"
+    " ON CONFLICT (id) DO NOTHING";
 static const char HOST_END[] =
     "UPDATE host SET ended_at_us = $2, fate = $3 WHERE id = $1 AND ended_at_us IS NULL";
+/* It may have renewed since it was read. */
+static const char HOST_EXPIRE[] = "UPDATE host SET ended_at_us = $2, fate = 'lost'"
+                                  " WHERE id = $1 AND ended_at_us IS NULL AND lease_until_us <= $2";
 static const char HOST_RESUME[] =
     "UPDATE host SET pid = $2, boot = $3, slots = $4, version = $5, machine = $6, roles = $7,"
     " labels = $8, queues = $9, lease_ms = $10, renewed_at_us = $11, lease_until_us = $12"
@@ -37,6 +41,7 @@ static const char PULSE[] =
     " (SELECT count(*) FROM host h WHERE h.lease_ms > 0 AND ((h.ended_at_us IS NULL"
     " AND h.lease_until_us <= $2) OR (h.ended_at_us IS NOT NULL AND EXISTS"
     " (SELECT 1 FROM running r WHERE r.host = h.id))))";
+static const char HOST_BY_ID[] = "SELECT id FROM host WHERE id = $1";
 static const char DRAIN[] = "UPDATE host SET draining = $2 WHERE id = $1 AND ended_at_us IS NULL";
 static const char HOST_EVENT[] =
     "INSERT INTO event (at_us, kind, actor, data) VALUES ($1, $2, $3, $4)";
@@ -62,7 +67,7 @@ static enum status end_namesakes(struct store *store, const struct host_request 
                            "this one another name with --host-name, or wait for its lease to end",
                            request->name, (long long)seconds);
         }
-        status = db_later(store->db, err, HOST_END, "iit", db_int(stmt, 0), now_us, "lost");
+        status = db_later(store->db, err, HOST_EXPIRE, "ii", db_int(stmt, 0), now_us);
     }
     return status;
 }
@@ -105,9 +110,16 @@ static enum status join_fleet(struct store *store, const struct host_request *re
                    name, request->fleet, name);
 }
 
-static enum status add_once(struct store *store, const struct host_request *request, int64_t *id,
-                            struct err *err)
+struct addition {
+    const struct host_request *request;
+    int64_t *id;
+};
+
+static enum status add_once(struct store *store, const void *context, struct err *err)
 {
+    const struct addition *addition = context;
+    const struct host_request *request = addition->request;
+    int64_t *id = addition->id;
     CLEANUP(db_endp) struct db *db = store->db;
     if (db_begin(db, err) != STATUS_OK)
         return err->code;
@@ -115,8 +127,10 @@ static enum status add_once(struct store *store, const struct host_request *requ
     *id = id_next(&store->ids, now_us);
     if (join_fleet(store, request, err) != STATUS_OK)
         return err->code;
+    /* One after the other, so that of two with the same name the second sees the first. */
     bool is_unique = request->lease_ms > 0 && !str_equal(request->kind, "foreground");
-    if (is_unique && end_namesakes(store, request, now_us, err) != STATUS_OK)
+    if (is_unique && (store_wait_for_ids(store, err) != STATUS_OK ||
+                      end_namesakes(store, request, now_us, err) != STATUS_OK))
         return err->code;
     if (db_do(db, err, HOST_INSERT,
               "iititti"
@@ -127,6 +141,10 @@ static enum status add_once(struct store *store, const struct host_request *requ
               text_of(request->queues), request->lease_ms,
               now_us + request->lease_ms * 1000) != STATUS_OK)
         return err->code;
+    if (db_changes(db) != 1) {
+        store_renew_maker(store);
+        return err_set(err, STATUS_BUSY, "another host has the number %lld", (long long)*id);
+    }
     return db_commit(db, err);
 }
 
@@ -134,7 +152,14 @@ enum status store_host_add(struct store *store, const struct host_request *reque
                            struct err *err)
 {
     int64_t id = 0;
-    if (add_once(store, request, &id, err) != STATUS_OK)
+    int64_t found = 0;
+    const struct addition addition = {request, &id};
+    enum status status = store_repeat(store, add_once, &addition, err);
+    /* Else the row that it may have made would stand in its own way. */
+    if (status == STATUS_UNKNOWN &&
+        db_get_int(store->db, 0, &found, err, HOST_BY_ID, "i", id) == STATUS_OK)
+        status = found == id ? STATUS_OK : store_repeat(store, add_once, &addition, err);
+    if (status != STATUS_OK)
         return err_wrap(err, "register this host");
     *out_id = id;
     return STATUS_OK;
@@ -247,7 +272,6 @@ static const char HOST_LIST[] =
     " WHERE $1 = 1 OR h.ended_at_us IS NULL ORDER BY h.id DESC";
 static const char HOST_BY_NAME[] =
     "SELECT id FROM host WHERE name = $1 AND ended_at_us IS NULL ORDER BY id DESC LIMIT 1";
-static const char HOST_BY_ID[] = "SELECT id FROM host WHERE id = $1";
 static const char HOST_LIVES[] = "SELECT count(*) FROM host WHERE id = $1 AND ended_at_us IS NULL"
                                  " AND (lease_ms = 0 OR lease_until_us > $2)";
 static const char HOST_OF_RUN[] = "SELECT DISTINCT r.host FROM running r JOIN task t"

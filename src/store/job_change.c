@@ -85,8 +85,6 @@ static enum status refuse(const struct job_change *change, const char *why, stru
 
 /* --- cancel ---------------------------------------------------------------------------------- */
 
-static const char CANCEL_ASK[] = "UPDATE job SET cancel_asked = 1 WHERE id = $1";
-
 /* Its owner sees the mark and ends the attempt. */
 static enum status ask_owner(struct job_change *change, struct err *err)
 {
@@ -94,9 +92,10 @@ static enum status ask_owner(struct job_change *change, struct err *err)
     struct run_row *run = NULL;
     if (change->task->job->cancel_asked)
         return STATUS_OK;
-    if (work_run(work, RUN_OF_JOBS, &run, err) != STATUS_OK ||
-        db_do(work->db, err, CANCEL_ASK, "i", change->task->id) != STATUS_OK)
+    if (work_run(work, RUN_OF_JOBS, &run, err) != STATUS_OK)
         return err->code;
+    /* After the task's row, as an outcome does: else the two would wait for each other. */
+    db_bulk_add(&work->saver.bulks[SAVER_JOB_CANCEL], change->task->id);
     work_event(work, EVENT_JOB_CANCEL_ASKED, run, change->task, NULL);
     /* Its row is written too, so that of a cancel and an end at the same time one comes first. */
     change->task->dirty = true;

@@ -15,7 +15,7 @@
 #include "store/lane_priv.h"
 #include "store/work.h"
 
-enum { READ_BACK_TRIES = 20 };
+enum { TRIES_MAX = 20 };
 
 static const char DEDUPE_FIND[] =
     "SELECT id, handler, payload FROM job WHERE namespace = $1 AND dedupe = $2";
@@ -29,6 +29,8 @@ struct enqueue {
     size_t count;
     struct job_created *out;
     bool *out_warning;
+    bool keeps_ids;  /* an earlier try may yet be committed: the same ids keep it from two */
+    bool is_refused; /* by what was there before; else a conflict means that somebody came first */
 };
 
 /* What one transaction knows of queues and keys. */
@@ -104,14 +106,15 @@ static const char *text_or(const char *text, const char *otherwise)
     return text != NULL ? text : otherwise;
 }
 
-static enum status refuse_other(const char *key, struct err *err)
+static enum status refuse_other(struct enqueue *call, const char *key, struct err *err)
 {
+    call->is_refused = true;
     return err_set(err, STATUS_CONFLICT,
                    "the dedupe key '%s' belongs to a job with another handler or payload", key);
 }
 
 /* A job with the same key is either this one or in its way. */
-static enum status look_for_twin(struct enqueuing *self, const struct enqueue *call, size_t index,
+static enum status look_for_twin(struct enqueuing *self, struct enqueue *call, size_t index,
                                  bool *out_found, struct err *err)
 {
     const struct job_request *request = &call->requests[index];
@@ -128,7 +131,7 @@ static enum status look_for_twin(struct enqueuing *self, const struct enqueue *c
         const struct job_request *twin = &call->requests[earlier];
         if (strcmp(twin->handler, request->handler) != 0 ||
             strcmp(text_or(twin->payload, "null"), payload) != 0)
-            return refuse_other(request->dedupe, err);
+            return refuse_other(call, request->dedupe, err);
         call->out[index] = (struct job_created){call->out[earlier].id, true};
         *out_found = true;
         return STATUS_OK;
@@ -143,7 +146,7 @@ static enum status look_for_twin(struct enqueuing *self, const struct enqueue *c
         strcmp(db_text(stmt, 1), request->handler) == 0 && strcmp(db_text(stmt, 2), payload) == 0;
     call->out[index] = (struct job_created){db_int(stmt, 0), true};
     db_reset(stmt);
-    return is_same ? STATUS_OK : refuse_other(request->dedupe, err);
+    return is_same ? STATUS_OK : refuse_other(call, request->dedupe, err);
 }
 
 static void add_rows(struct enqueuing *self, const struct job_request *request,
@@ -182,7 +185,7 @@ static void add_rows(struct enqueuing *self, const struct job_request *request,
                 text_or(request->actor, ""), work->now_us);
 }
 
-static enum status add_job(struct enqueuing *self, const struct enqueue *call, size_t index,
+static enum status add_job(struct enqueuing *self, struct enqueue *call, size_t index,
                            struct err *err)
 {
     const struct job_request *request = &call->requests[index];
@@ -196,13 +199,16 @@ static enum status add_job(struct enqueuing *self, const struct enqueue *call, s
         return STATUS_OK;
     if (make_room(self, queue, request->queue, err) != STATUS_OK)
         return err->code;
-    int64_t id = id_next(&self->work.store->ids, self->work.now_us);
+    const struct job_created *before = &call->out[index];
+    int64_t id = call->keeps_ids && !before->existed
+                     ? before->id
+                     : id_next(&self->work.store->ids, self->work.now_us);
     call->out[index] = (struct job_created){.id = id};
     add_rows(self, request, &self->facts[queue], id);
     return STATUS_OK;
 }
 
-static enum status add_all(struct enqueuing *self, const struct enqueue *call, struct err *err)
+static enum status add_all(struct enqueuing *self, struct enqueue *call, struct err *err)
 {
     for (size_t i = 0; i < call->count; i++)
         if (add_job(self, call, i, err) != STATUS_OK)
@@ -216,7 +222,7 @@ static enum status add_all(struct enqueuing *self, const struct enqueue *call, s
 
 static enum status enqueue_once(struct store *store, const void *context, struct err *err)
 {
-    const struct enqueue *call = context;
+    struct enqueue *call = *(struct enqueue *const *)context;
     CLEANUP(db_endp) struct db *db = store->db;
     if (db_begin(db, err) != STATUS_OK)
         return err_wrap(err, "enqueue");
@@ -241,7 +247,7 @@ static enum status enqueue_once(struct store *store, const void *context, struct
 /* The id of a new job is ours alone: if it is there, everything is. */
 static enum status read_back(struct store *store, const void *context, struct err *err)
 {
-    const struct enqueue *call = context;
+    const struct enqueue *call = *(struct enqueue *const *)context;
     int64_t found = 0;
     size_t made = 0;
     while (made < call->count && call->out[made].existed)
@@ -257,22 +263,23 @@ enum status store_jobs_enqueue(struct store *store, const struct job_request *re
                                size_t count, struct job_created *out, bool *out_warning,
                                struct err *err)
 {
-    const struct enqueue call = {requests, count, out, out_warning};
+    struct enqueue *call = &(struct enqueue){
+        .requests = requests, .count = count, .out = out, .out_warning = out_warning};
     for (int tries = 1;; tries++) {
         enum status status = store_repeat(store, enqueue_once, &call, err);
-        /* Two producers may have met at a key or, by chance, at an id: the second look tells. */
-        bool is_race = status == STATUS_CONFLICT && db_dialect(store->db) == DB_POSTGRES &&
-                       tries == 1 && !db_in_transaction(store->db);
-        if (status == STATUS_UNKNOWN) {
+        /* Producers may have met at a key or, by chance, at an id: the next look tells. */
+        bool is_race =
+            status == STATUS_CONFLICT && !call->is_refused && db_dialect(store->db) == DB_POSTGRES;
+        if (status == STATUS_UNKNOWN || (is_race && call->keeps_ids)) {
             struct err problem = {0};
-            status = SABOTAGE("unknown_is_failure")
-                         ? STATUS_NOT_FOUND
-                         : store_repeat(store, read_back, &call, &problem);
+            call->keeps_ids = !SABOTAGE("unknown_is_failure");
+            status = call->keeps_ids ? store_repeat(store, read_back, &call, &problem)
+                                     : STATUS_NOT_FOUND;
             is_race = status == STATUS_NOT_FOUND;
             if (status != STATUS_OK && !is_race)
                 return err->code; /* as unknown as before */
         }
-        if (!is_race || tries == READ_BACK_TRIES)
+        if (!is_race || tries == TRIES_MAX)
             return status == STATUS_OK ? STATUS_OK : err->code;
         store_renew_maker(store);
     }

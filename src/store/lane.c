@@ -2,11 +2,11 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "model/word_set.h"
+#include "store/id_list.h"
 #include "store/lane_cache.h"
 #include "store/lane_priv.h"
 
@@ -127,141 +127,170 @@ void lane_cache_free(struct lane_cache *cache)
         return;
     forget_versions(cache);
     idmap_free(cache->versions);
-    free(cache->rows);
-    arena_free(cache->texts);
     free(cache);
 }
 
 /* --- which are open -------------------------------------------------------------------------- */
 
-enum { CACHE_US = 200000 };
-
-static const char LANES[] =
-    "SELECT l.id, l.queue, q.name, l.labels, q.max_running FROM lane l"
-    " JOIN queue q ON q.id = l.queue WHERE q.paused = 0 ORDER BY q.priority DESC, q.id, l.id";
+/* One question for all that there may be to claim; most of what follows is then not asked. */
+_Static_assert(CLASS_PROCESS == 0 && CLASS_INLINE == 1, "as in the SQL");
+static const char LOOK[] =
+    "SELECT l.id, l.queue, q.name, l.labels, q.max_running,"
+    " (SELECT 1 FROM ready r WHERE r.scope = $1 AND r.class = 0 AND r.lane = l.id LIMIT 1),"
+    " (SELECT 1 FROM ready r WHERE r.scope = $1 AND r.class = 1 AND r.lane = l.id LIMIT 1),"
+    " (SELECT 1 FROM timer t WHERE t.scope = $1 AND t.due_at_us <= $2 LIMIT 1),"
+    " (SELECT 1 FROM expansion e WHERE e.scope = $1 LIMIT 1)"
+    " FROM lane l JOIN queue q ON q.id = l.queue WHERE q.paused = 0"
+    " ORDER BY q.priority DESC, q.id, l.id";
 static const char RUNNING_IN_QUEUE[] = "SELECT count(*) FROM running r JOIN lane l ON l.id = r.lane"
                                        " WHERE l.queue = $1";
-static const char QUEUE_LOCK[] = "SELECT id FROM queue WHERE id = $1 FOR UPDATE SKIP LOCKED";
+/* The bound is that of the row as it is locked. What runs is counted after that, not with it. */
+static const char QUEUES_LOCK[] = "SELECT id, max_running FROM queue WHERE id = ANY($1)"
+                                  " AND paused = 0 ORDER BY id FOR NO KEY UPDATE SKIP LOCKED";
+static const char RUNNING_IN_QUEUES[] =
+    "SELECT l.queue, count(*) FROM running r JOIN lane l ON l.id = r.lane"
+    " WHERE l.queue = ANY($1) GROUP BY l.queue";
 
-/* Whether every word of `some` is a word of `all`; words are separated by blanks. */
-static bool has_words(const char *all, const char *some)
+static struct lane read_lane(struct db_stmt *stmt, const struct lane_question *question)
 {
-    for (const char *word = some; *word != '\0';) {
-        size_t length = strcspn(word, " ");
-        bool found = false;
-        for (const char *other = all; *other != '\0' && !found;) {
-            size_t other_length = strcspn(other, " ");
-            found = other_length == length && memcmp(other, word, length) == 0;
-            other += other_length;
-            other += strspn(other, " ");
-        }
-        if (!found)
-            return false;
-        word += length;
-        word += strspn(word, " ");
-    }
-    return true;
+    const char *queues = question->queues;
+    bool is_served = queues == NULL || *queues == '\0' || word_set_has(queues, db_text(stmt, 2));
+    int64_t max_running = db_int(stmt, 4);
+    return (struct lane){
+        .id = db_int(stmt, 0),
+        .queue = db_int(stmt, 1),
+        .is_bounded = max_running > 0,
+        .is_served =
+            is_served &&
+            word_set_is_part(db_text(stmt, 3), question->labels != NULL ? question->labels : ""),
+        .has_ready = {!db_is_null(stmt, 5), !db_is_null(stmt, 6)},
+        .room = max_running > 0 ? 0 : INT64_MAX,
+    };
 }
 
-static enum status read_rows(struct store *store, struct err *err)
+enum status lanes_look(struct store *store, const struct lane_question *question,
+                       struct arena *arena, struct lanes *out, struct err *err)
 {
-    struct lane_cache *cache = store->lane_cache;
-    /* A queue that is paused now must not be served on, where looking costs nothing. */
-    bool is_fresh = db_dialect(store->db) == DB_POSTGRES && cache->rows != NULL &&
-                    clock_mono_us() - cache->read_us < CACHE_US;
-    if (is_fresh)
-        return STATUS_OK;
-    arena_free(cache->texts);
-    cache->texts = arena_new();
-    cache->count = 0;
-    cache->read_us = clock_mono_us();
+    struct lanes lanes = {.has_due = true, .has_expansions = true};
+    size_t capacity = 0;
     struct db_stmt *stmt = NULL;
-    enum status status = db_query(store->db, &stmt, err, LANES, "");
+    enum status status =
+        db_query(store->db, &stmt, err, LOOK, "ii", question->scope, question->now_us);
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
-        cache->rows = mem_grow(cache->rows, &cache->capacity, cache->count, sizeof *cache->rows);
-        cache->rows[cache->count++] = (struct lane_facts){
-            .id = db_int(stmt, 0),
-            .queue = db_int(stmt, 1),
-            .queue_name = arena_strdup(cache->texts, db_text(stmt, 2)),
-            .labels = arena_strdup(cache->texts, db_text(stmt, 3)),
-            .max_running = db_int(stmt, 4),
-        };
+        if (lanes.count == capacity) {
+            capacity = MAX(2 * capacity, (size_t)16);
+            struct lane *more = arena_array(arena, capacity, sizeof *more);
+            if (lanes.count > 0)
+                memcpy(more, lanes.items, lanes.count * sizeof *more);
+            lanes.items = more;
+        }
+        lanes.items[lanes.count++] = read_lane(stmt, question);
+        lanes.has_due = !db_is_null(stmt, 7);
+        lanes.has_expansions = !db_is_null(stmt, 8);
     }
     if (status != STATUS_OK)
-        cache->count = 0;
+        return err_wrap(err, "list queues");
+    *out = lanes;
+    return STATUS_OK;
+}
+
+/* Where a bound was lifted meanwhile. */
+#define ROOM_ENOUGH (INT64_MAX / 2)
+
+static void set_room(struct lanes *lanes, int64_t queue, int64_t room)
+{
+    for (size_t i = 0; i < lanes->count; i++)
+        if (lanes->items[i].queue == queue) {
+            lanes->items[i].room = room;
+            lanes->items[i].is_bound = true;
+        }
+}
+
+static void add_room(struct lanes *lanes, int64_t queue, int64_t change)
+{
+    for (size_t i = 0; i < lanes->count; i++)
+        if (lanes->items[i].queue == queue && lanes->items[i].is_bound)
+            lanes->items[i].room += change;
+}
+
+static enum status bind_singly(struct store *store, const struct id_list *queues,
+                               struct lanes *lanes, struct err *err)
+{
+    for (size_t i = 0; i < queues->count; i++) {
+        int64_t bound = 0;
+        int64_t running = 0;
+        if (db_get_int(store->db, 0, &bound, err, "SELECT max_running FROM queue WHERE id = $1",
+                       "i", queues->items[i]) != STATUS_OK ||
+            db_get_int(store->db, 0, &running, err, RUNNING_IN_QUEUE, "i", queues->items[i]) !=
+                STATUS_OK)
+            return err->code;
+        set_room(lanes, queues->items[i], bound - running);
+    }
+    return STATUS_OK;
+}
+
+static enum status bind_together(struct store *store, const struct id_list *queues,
+                                 struct lanes *lanes, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    enum status status =
+        db_query(store->db, &stmt, err, QUEUES_LOCK, "I", queues->items, queues->count);
+    while (status == STATUS_OK && db_next(stmt, &status, err))
+        set_room(lanes, db_int(stmt, 0), db_int(stmt, 1) > 0 ? db_int(stmt, 1) : ROOM_ENOUGH);
+    if (status == STATUS_OK)
+        status =
+            db_query(store->db, &stmt, err, RUNNING_IN_QUEUES, "I", queues->items, queues->count);
+    while (status == STATUS_OK && db_next(stmt, &status, err))
+        add_room(lanes, db_int(stmt, 0), -db_int(stmt, 1));
     return status;
 }
 
-static enum status room_in_queue(struct store *store, const struct lane_facts *facts, int64_t *out,
-                                 struct err *err)
+enum status lanes_bind(struct store *store, struct lanes *lanes, struct err *err)
 {
-    int64_t running = 0;
-    *out = INT64_MAX;
-    if (facts->max_running == 0)
+    CLEANUP(id_list_fini) struct id_list queues = {0};
+    for (size_t i = 0; i < lanes->count; i++) {
+        const struct lane *lane = &lanes->items[i];
+        bool is_new = queues.count == 0 || queues.items[queues.count - 1] != lane->queue;
+        if (lane->is_bounded && lane->is_wanted && is_new)
+            id_list_add(&queues, lane->queue);
+    }
+    if (queues.count == 0)
         return STATUS_OK;
-    if (db_dialect(store->db) == DB_POSTGRES) {
-        int64_t locked = 0;
-        if (db_get_int(store->db, 0, &locked, err, QUEUE_LOCK, "i", facts->queue) != STATUS_OK)
-            return err->code;
-        if (locked == 0) {
-            *out = INT64_MIN; /* what others make of it is not known yet */
-            return STATUS_OK;
-        }
-    }
-    if (db_get_int(store->db, 0, &running, err, RUNNING_IN_QUEUE, "i", facts->queue) != STATUS_OK)
-        return err->code;
-    *out = facts->max_running - running;
-    return STATUS_OK;
+    enum status status = db_dialect(store->db) == DB_POSTGRES
+                             ? bind_together(store, &queues, lanes, err)
+                             : bind_singly(store, &queues, lanes, err);
+    return status == STATUS_OK ? STATUS_OK : err_wrap(err, "look into queues");
 }
 
-enum status lanes_open(struct store *store, const char *labels, const char *queues,
-                       struct arena *arena, struct lane **out, size_t *out_count, struct err *err)
+struct lane *lanes_find(struct lanes *lanes, int64_t id)
 {
-    if (read_rows(store, err) != STATUS_OK)
-        return err_wrap(err, "list queues");
-    const struct lane_cache *cache = store->lane_cache;
-    struct lane *lanes = arena_array(arena, cache->count, sizeof *lanes);
-    size_t count = 0;
-    for (size_t i = 0; i < cache->count; i++) {
-        const struct lane_facts *facts = &cache->rows[i];
-        bool is_served = queues == NULL || *queues == '\0' || has_words(queues, facts->queue_name);
-        if (!is_served || !has_words(labels != NULL ? labels : "", facts->labels))
-            continue;
-        struct lane *lane = &lanes[count];
-        *lane = (struct lane){
-            .id = facts->id,
-            .queue = facts->queue,
-            .queue_name = arena_strdup(arena, facts->queue_name),
-        };
-        bool same_queue = count > 0 && lanes[count - 1].queue == facts->queue;
-        if (same_queue)
-            lane->room = lanes[count - 1].room;
-        else if (room_in_queue(store, facts, &lane->room, err) != STATUS_OK)
-            return err_wrap(err, "look into queue '%s'", facts->queue_name);
-        if (lane->room != INT64_MIN)
-            count++;
-    }
-    *out = lanes;
-    *out_count = count;
-    return STATUS_OK;
-}
-
-struct lane *lanes_find(struct lane *lanes, size_t count, int64_t id)
-{
-    for (size_t i = 0; i < count; i++)
-        if (lanes[i].id == id)
-            return &lanes[i];
+    for (size_t i = 0; i < lanes->count; i++)
+        if (lanes->items[i].id == id)
+            return &lanes->items[i];
     return NULL;
 }
 
-void lanes_add_room(struct lane *lanes, size_t count, int64_t id, int64_t change)
+void lanes_add_room(struct lanes *lanes, int64_t id, int64_t change)
 {
-    const struct lane *lane = lanes_find(lanes, count, id);
-    if (lane == NULL || lane->room == INT64_MAX)
+    const struct lane *lane = lanes_find(lanes, id);
+    if (lane == NULL || !lane->is_bounded)
         return;
-    for (size_t i = 0; i < count; i++)
-        if (lanes[i].queue == lane->queue)
-            lanes[i].room += change;
+    for (size_t i = 0; i < lanes->count; i++)
+        if (lanes->items[i].queue == lane->queue) {
+            lanes->items[i].room += lanes->items[i].is_bound ? change : 0;
+            lanes->items[i].freed += change;
+        }
+}
+
+bool lanes_have_freed(const struct lanes *lanes)
+{
+    bool freed = false;
+    for (size_t i = 0; i < lanes->count; i++) {
+        const struct lane *lane = &lanes->items[i];
+        bool is_waited_for = lane->has_ready[CLASS_PROCESS] || lane->has_ready[CLASS_INLINE];
+        freed |= lane->is_bounded && lane->freed > 0 && is_waited_for;
+    }
+    return freed;
 }
 
 /* --- queues by name -------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
  */
 #include "base/arena.h"
 #include "model/dag.h"
+#include "store/rows.h"
 #include "store/store_priv.h"
 
 /* The lane of each node of a DAG version, kept for as long as the store is open. */
@@ -16,22 +17,43 @@ NODISCARD enum status lanes_ensure(struct store *store, const struct dag *dag, s
 struct lane {
     int64_t id;
     int64_t queue;
-    const char *queue_name;
-    int64_t room; /* how many more may be claimed; INT64_MAX: no bound */
+    bool is_served; /* by the host that asks */
+    bool is_bounded;
+    bool is_wanted; /* set by who looked, for lanes_bind */
+    bool is_bound;  /* its queue was wanted, and is ours until the transaction ends */
+    bool has_ready[CLASS_COUNT];
+    int64_t room;  /* how many more may be claimed; none before its queue is bound */
+    int64_t freed; /* places of its queue that this transaction left and did not take again */
 };
 
+struct lanes {
+    struct lane *items; /* the most urgent queue first; paused ones are left out */
+    size_t count;
+    bool has_due;        /* a retry whose time has come */
+    bool has_expansions; /* a mapped task with instances to come */
+};
+
+struct lane_question {
+    int64_t scope;
+    int64_t now_us;
+    const char *labels; /* of the host */
+    const char *queues; /* it serves */
+};
+
+/* All lanes, and in which there is something to claim. */
+NODISCARD enum status lanes_look(struct store *store, const struct lane_question *question,
+                                 struct arena *arena, struct lanes *out, struct err *err);
 /*
- * The lanes a host with these labels and queues may claim from now, the most urgent queue first;
- * paused queues are left out. A queue with a bound is locked until the transaction ends, so that
- * its count stays true; one that another host has locked is left out too.
+ * Find the room in wanted lanes of queues with a bound. Such a queue is locked until the
+ * transaction ends, so that its count stays true; one that another host has locked has no room.
  */
-NODISCARD enum status lanes_open(struct store *store, const char *labels, const char *queues,
-                                 struct arena *arena, struct lane **out, size_t *out_count,
-                                 struct err *err);
+NODISCARD enum status lanes_bind(struct store *store, struct lanes *lanes, struct err *err);
 /* More room, or less, in the queue of this lane. */
-void lanes_add_room(struct lane *lanes, size_t count, int64_t lane, int64_t change);
-/* NULL when the lane is not open to this host. */
-struct lane *lanes_find(struct lane *lanes, size_t count, int64_t id);
+void lanes_add_room(struct lanes *lanes, int64_t id, int64_t change);
+/* Something waits for a place that this transaction left. */
+bool lanes_have_freed(const struct lanes *lanes);
+/* NULL when its queue is paused. */
+struct lane *lanes_find(struct lanes *lanes, int64_t id);
 
 struct queue_facts {
     int64_t id;

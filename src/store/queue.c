@@ -8,6 +8,7 @@
 #include "model/dag.h"
 #include "model/event_kind.h"
 #include "model/limits.h"
+#include "store/channel.h"
 #include "store/store_priv.h"
 
 bool queue_is_among(const char *queues, const char *name)
@@ -273,8 +274,9 @@ enum status store_queue_set(struct store *store, const struct queue_change *chan
         json_decref(data);
         return err_wrap(err, "change the queue '%s'", change->name);
     }
+    /* It may be resumed, or take more: whoever waits looks again. */
     if (write_event(store, EVENT_QUEUE_SET, change->actor, data, err) != STATUS_OK ||
-        db_commit(db, err) != STATUS_OK)
+        db_notify(db, STORE_CHANNEL_WORK, "", err) != STATUS_OK || db_commit(db, err) != STATUS_OK)
         return err_wrap(err, "change the queue '%s'", change->name);
     return STATUS_OK;
 }

@@ -102,11 +102,14 @@ enum status recover_held(struct work *work, const struct held *items, size_t cou
     /* The dead made room for tasks that their run's limits hold. */
     if (work_settle(work, err) != STATUS_OK || claim_open_gates(work, err) != STATUS_OK)
         return err->code;
+    /* And for others in its queues, even where its own tasks do not come back. */
+    work->saver.freed_work |= count > 0;
     return work_save(work, err);
 }
 
-static enum status recover_once(struct store *store, const struct held_list *lost, struct err *err)
+static enum status recover_once(struct store *store, const void *context, struct err *err)
 {
+    const struct held_list *lost = context;
     CLEANUP(db_endp) struct db *db = store->db;
     if (db_begin(db, err) != STATUS_OK)
         return err->code;
@@ -132,7 +135,7 @@ enum status store_recover(struct store *store, int64_t run,
         if (!alive)
             held_list_add(&lost, &held.items[i]);
     }
-    if (lost.count > 0 && recover_once(store, &lost, err) != STATUS_OK)
+    if (lost.count > 0 && store_repeat(store, recover_once, &lost, err) != STATUS_OK)
         return err_wrap(err, "take back lost tasks");
     *out_lost = (int64_t)lost.count;
     return STATUS_OK;

@@ -77,13 +77,30 @@ static enum status delete_rows(struct db *db, int64_t run, struct err *err)
 static const char EVENT_DELETED[] =
     "INSERT INTO event (at_us, kind, run, actor) VALUES ($1, $2, $3, $4)";
 
+struct run_found {
+    struct run_row *run;
+    bool is_found;
+};
+
+static void note_found(void *context, const struct run_row *row)
+{
+    struct run_found *found = context;
+    *found->run = *row;
+    found->is_found = true;
+}
+
+/* Locked first, so that nobody reopens it meanwhile. */
 enum status store_run_delete(struct store *store, int64_t run_id, const char *actor,
                              struct err *err)
 {
     CLEANUP(db_endp) struct db *db = store->db;
     struct run_row run;
-    if (db_begin(db, err) != STATUS_OK || run_row_load(db, run_id, &run, err) != STATUS_OK)
+    struct run_found found = {.run = &run};
+    if (db_begin(db, err) != STATUS_OK || run_rows_load(db, (struct id_span){&run_id, 1}, RUN_LOCK,
+                                                        note_found, &found, err) != STATUS_OK)
         return err_wrap(err, "delete");
+    if (!found.is_found)
+        return err_set(err, STATUS_NOT_FOUND, "delete: there is no run %lld", (long long)run_id);
     if (!run_state_is_final(run.state))
         return err_set(err, STATUS_CONFLICT, "the run is not over; stop it first");
     if (delete_rows(db, run_id, err) != STATUS_OK ||

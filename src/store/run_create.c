@@ -12,7 +12,7 @@
 #include "store/run_store.h"
 #include "store/work.h"
 
-enum { RUN_ID_TRIES = 1000 };
+enum { RUN_ID_TRIES = 1000, CREATE_TRIES = 20 };
 
 static const char RUN_INSERT[] =
     "INSERT INTO run (id, dag, version, run_id, namespace, kind, state, scope, logical_at_us,"
@@ -25,10 +25,23 @@ static const char RUN_BY_TOKEN[] = "SELECT r.id, r.scope, r.first_task, r.run_id
 static const char RUN_ID_TAKEN[] = "SELECT count(*) FROM run WHERE dag = $1 AND run_id = $2";
 static const char VERSION_DAG[] = "SELECT dag FROM version WHERE id = $1";
 
+/* Several runs of one call are told apart by their places in it. */
+enum { TOKEN_TEXT_MAX = 64 };
+
+struct creation {
+    const struct run_request *requests;
+    size_t count;
+    struct run_created *out;
+    struct nonce nonce; /* of this call, over all its tries */
+    bool is_refused; /* by what was there before; else a conflict means that somebody came first */
+};
+
 /* The given id, or one from the logical date that is still free. */
-static enum status choose_run_id(struct store *store, const struct run_request *request,
-                                 int64_t dag_key, char out[static RUN_ID_TEXT_MAX], struct err *err)
+static enum status choose_run_id(struct work *work, struct creation *call, size_t index,
+                                 int64_t dag_key, struct err *err)
 {
+    const struct run_request *request = &call->requests[index];
+    char *out = call->out[index].run_id;
     char date[INSTANT_TEXT_MAX];
     (void)instant_format_offset(request->logical_at_us, date);
     for (int i = 1; i <= RUN_ID_TRIES; i++) {
@@ -40,13 +53,14 @@ static enum status choose_run_id(struct store *store, const struct run_request *
             return err_set(err, STATUS_INVALID, "the run id is longer than %d bytes",
                            RUN_ID_TEXT_MAX - 1);
         int64_t taken = 0;
-        if (db_get_int(store->db, 0, &taken, err, RUN_ID_TAKEN, "it", dag_key, out) != STATUS_OK)
+        if (db_get_int(work->db, 0, &taken, err, RUN_ID_TAKEN, "it", dag_key, out) != STATUS_OK)
             return err->code;
         if (taken == 0)
             return STATUS_OK;
         if (request->run_id != NULL || strcmp(request->kind, "manual") != 0)
             break;
     }
+    call->is_refused = true;
     return err_set(err, STATUS_CONFLICT, "there is a run '%s' of this DAG already", out);
 }
 
@@ -98,16 +112,6 @@ static enum status make_tasks(struct work *work, const struct run_request *reque
     return STATUS_OK;
 }
 
-/* Several runs of one call are told apart by their places in it. */
-enum { TOKEN_TEXT_MAX = 64 };
-
-struct creation {
-    const struct run_request *requests;
-    size_t count;
-    struct run_created *out;
-    struct nonce nonce; /* of this call, over all its tries */
-};
-
 static void format_token(const struct creation *call, size_t index, char out[static TOKEN_TEXT_MAX])
 {
     int length = 0;
@@ -117,10 +121,13 @@ static void format_token(const struct creation *call, size_t index, char out[sta
     (void)snprintf(out + length, TOKEN_TEXT_MAX - (size_t)length, "-%zu", index);
 }
 
-static enum status create(struct work *work, const struct run_request *request, const char *token,
-                          struct run_created *out, struct err *err)
+static enum status create(struct work *work, struct creation *call, size_t index, struct err *err)
 {
+    const struct run_request *request = &call->requests[index];
+    struct run_created *out = &call->out[index];
     struct store *store = work->store;
+    char token[TOKEN_TEXT_MAX];
+    format_token(call, index, token);
     struct run_row *run = arena_alloc(work->arena, sizeof *run);
     *run = (struct run_row){
         .version = request->version,
@@ -132,7 +139,7 @@ static enum status create(struct work *work, const struct run_request *request, 
         store_lanes_of(store, request->version, run->dag, &run->lanes, err) != STATUS_OK ||
         db_get_int(work->db, 0, &run->dag_key, err, VERSION_DAG, "i", request->version) !=
             STATUS_OK ||
-        choose_run_id(store, request, run->dag_key, out->run_id, err) != STATUS_OK ||
+        choose_run_id(work, call, index, run->dag_key, err) != STATUS_OK ||
         store_take_run_id(store, (int64_t)run->dag->tasks_count, &run->id, &run->first_task, err) !=
             STATUS_OK)
         return err->code;
@@ -157,17 +164,15 @@ static enum status create(struct work *work, const struct run_request *request, 
 
 static enum status create_once(struct store *store, const void *context, struct err *err)
 {
-    const struct creation *call = context;
+    struct creation *call = *(struct creation *const *)context;
     CLEANUP(db_endp) struct db *db = store->db;
     if (db_begin(db, err) != STATUS_OK)
         return err_wrap(err, "create a run");
     enum status status = STATUS_OK;
     for (size_t i = 0; i < call->count && status == STATUS_OK; i++) {
         struct work work;
-        char token[TOKEN_TEXT_MAX];
-        format_token(call, i, token);
         work_init(&work, store, call->requests[i].actor);
-        status = create(&work, &call->requests[i], token, &call->out[i], err);
+        status = create(&work, call, i, err);
         if (status == STATUS_OK)
             status = work_save(&work, err);
         work_fini(&work);
@@ -177,16 +182,22 @@ static enum status create_once(struct store *store, const void *context, struct 
     return STATUS_OK;
 }
 
-/* After a commit whose answer was lost: STATUS_NOT_FOUND when it did not happen. */
+/*
+ * After a commit whose answer was lost: STATUS_NOT_FOUND when it did not happen. It may still be
+ * under way, so whoever makes ids is waited for first.
+ */
 static enum status read_back(struct store *store, const void *context, struct err *err)
 {
-    const struct creation *call = context;
+    const struct creation *call = *(struct creation *const *)context;
+    CLEANUP(db_endp) struct db *db = store->db;
+    if (db_begin(db, err) != STATUS_OK || store_wait_for_ids(store, err) != STATUS_OK)
+        return err->code;
     for (size_t i = 0; i < call->count; i++) {
         struct db_stmt *stmt = NULL;
         bool row = false;
         char token[TOKEN_TEXT_MAX];
         format_token(call, i, token);
-        if (db_query(store->db, &stmt, err, RUN_BY_TOKEN, "it", call->requests[i].version, token) !=
+        if (db_query(db, &stmt, err, RUN_BY_TOKEN, "it", call->requests[i].version, token) !=
                 STATUS_OK ||
             db_step(stmt, &row, err) != STATUS_OK)
             return err->code;
@@ -203,16 +214,19 @@ static enum status read_back(struct store *store, const void *context, struct er
 enum status store_runs_create(struct store *store, const struct run_request *requests, size_t count,
                               struct run_created *out, struct err *err)
 {
-    struct creation call = {.requests = requests, .count = count, .out = out};
-    rng_bytes(&call.nonce, sizeof call.nonce);
-    for (;;) {
+    struct creation *call = &(struct creation){.requests = requests, .count = count, .out = out};
+    rng_bytes(&call->nonce, sizeof call->nonce);
+    for (int tries = 1;; tries++) {
         enum status status = store_repeat(store, create_once, &call, err);
-        if (status != STATUS_UNKNOWN)
-            return status;
-        if (SABOTAGE("unknown_is_failure"))
-            continue;
-        status = store_repeat(store, read_back, &call, err);
-        if (status != STATUS_NOT_FOUND)
+        /* Two may have met at an id made of the date: the next look tells, or finds another. */
+        bool again =
+            status == STATUS_CONFLICT && !call->is_refused && db_dialect(store->db) == DB_POSTGRES;
+        if (status == STATUS_UNKNOWN) {
+            status = SABOTAGE("unknown_is_failure") ? STATUS_NOT_FOUND
+                                                    : store_repeat(store, read_back, &call, err);
+            again = status == STATUS_NOT_FOUND;
+        }
+        if (!again || tries == CREATE_TRIES)
             return status;
     }
 }

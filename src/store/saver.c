@@ -168,6 +168,9 @@ static const struct db_bulk_form FORMS[SAVER_TABLES] = {
         "UPDATE job j SET error = v.error"
         " FROM unnest($1::bigint[], $2::text[]) v (id, error) WHERE j.id = v.id",
         "it", "job"},
+    [SAVER_JOB_CANCEL] = {
+        "UPDATE job SET cancel_asked = 1 WHERE id = $1",
+        "UPDATE job SET cancel_asked = 1 WHERE id = ANY ($1)", "i", "job"},
     [SAVER_DEAD] = {
         "INSERT INTO dead (task, run, lane, at_us, reason, attempt, detail)"
         " VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (task) DO UPDATE SET"
@@ -246,6 +249,8 @@ static void take_places(struct saver *saver, const struct run_row *run, const st
         db_bulk_add(&saver->bulks[SAVER_GATE_TAKEN], run->id, key.rank, key.task);
     } else if (task->state == TASK_UP_FOR_RETRY) {
         db_bulk_add(&saver->bulks[SAVER_TIMER_TAKEN], key.scope, task->due_at_us, task->id);
+        /* Who makes it wait for a retry knows when; of a job that comes later nobody does. */
+        saver->freed_work |= key.scope == 0 && task->read_state != TASK_RUNNING;
     } else if (task->state == TASK_RUNNING) {
         db_bulk_add(&saver->bulks[SAVER_RUNNING_TAKEN], task->host, task->id, key.lane);
     } else if (task_row_is_expanding(task)) {

@@ -35,6 +35,7 @@ enum saver_table {
     SAVER_JOB_NEW,
     SAVER_JOB_RESULT,
     SAVER_JOB_ERROR,
+    SAVER_JOB_CANCEL,
     SAVER_DEAD,
     SAVER_EVENT,
     SAVER_RUN_CHANGED,
@@ -43,7 +44,7 @@ enum saver_table {
 
 struct saver {
     struct db_bulk bulks[SAVER_TABLES];
-    bool freed_work; /* something that any host may claim was left in `ready` */
+    bool freed_work; /* there may be something to claim for any host, now or at a time to come */
 };
 
 void saver_init(struct saver *saver);

@@ -168,6 +168,13 @@ static const char IDS_TAKE[] =
     " RETURNING next_run, next_task";
 static const char BLOCK_ADD[] = "INSERT INTO block (run, first, count) VALUES ($1, $2, $3)";
 
+static const char IDS_KEEP[] = "UPDATE store SET next_run = next_run WHERE id = 1";
+
+enum status store_wait_for_ids(struct store *store, struct err *err)
+{
+    return db_do(store->db, err, IDS_KEEP, "");
+}
+
 static enum status take_ids(struct store *store, int64_t runs, int64_t tasks, int64_t *out_run,
                             int64_t *out_task, struct err *err)
 {

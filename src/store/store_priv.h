@@ -31,6 +31,10 @@ bool store_may_repeat(const struct store *store, enum status status);
 /* Other ids from here on: somebody else seems to make the same ones. */
 void store_renew_maker(struct store *store);
 
+/*
+ * Wait for every transaction that takes such ids, and keep others from it. In a write transaction.
+ */
+NODISCARD enum status store_wait_for_ids(struct store *store, struct err *err);
 /* A run number that nobody else gets, and the first of its task ids. In a write transaction. */
 NODISCARD enum status store_take_run_id(struct store *store, int64_t tasks, int64_t *out_run,
                                         int64_t *out_first, struct err *err);

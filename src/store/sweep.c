@@ -104,23 +104,31 @@ static enum status take_portion(struct sweeping *self, int64_t host, int64_t *ou
     return STATUS_OK;
 }
 
-static enum status sweep_portion(struct store *store, int64_t host, struct arena *arena,
-                                 struct sweep_result *result, int64_t *out_count, struct err *err)
+struct portion {
+    int64_t host;
+    struct arena *arena;
+    struct sweep_result *result;
+};
+
+static enum status sweep_once(struct store *store, const void *context, struct err *err)
 {
+    const struct portion *portion = context;
     CLEANUP(db_endp) struct db *db = store->db;
     if (db_begin(db, err) != STATUS_OK)
         return err->code;
-    struct sweep_result after = *result;
-    struct sweeping self = {.arena = arena, .result = &after};
+    struct sweep_result after = *portion->result;
+    struct sweeping self = {.arena = portion->arena, .result = &after};
+    int64_t count = 0;
     work_init(&self.work, store, NULL);
-    enum status status = take_portion(&self, host, out_count, err);
+    enum status status = take_portion(&self, portion->host, &count, err);
     if (status == STATUS_OK)
         note_buried(&self);
     work_fini(&self.work);
     if (status != STATUS_OK || db_commit(db, err) != STATUS_OK)
         return err->code;
-    after.tasks += *out_count;
-    *result = after;
+    after.tasks += count;
+    after.more |= count == TASKS_MAX;
+    *portion->result = after;
     return STATUS_OK;
 }
 
@@ -136,9 +144,9 @@ enum status store_sweep(struct store *store, int64_t self, struct arena *arena,
     while (status == STATUS_OK && db_next(stmt, &status, err))
         id_list_add(&hosts, db_int(stmt, 0));
     for (size_t i = 0; status == STATUS_OK && i < hosts.count; i++) {
-        int64_t count = 0;
-        status = sweep_portion(store, hosts.items[i], arena, &result, &count, err);
-        result.more |= count == TASKS_MAX;
+        const struct portion portion = {hosts.items[i], arena, &result};
+        /* An outcome may arrive, or another sweep take it, at the same moment. */
+        status = store_repeat(store, sweep_once, &portion, err);
     }
     result.more |= hosts.count == HOSTS_MAX;
     /* What was taken back before a failure stays so, and is told. */
