@@ -5,6 +5,7 @@
 #include "app/prove_adoption.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "store/store.h"
 
 struct proof_kind {
     const char *name;
@@ -17,6 +18,16 @@ static const struct proof_kind KINDS[] = {
 };
 _Static_assert(ARRAY_LEN(KINDS) == PROOF_COUNT, "every proof can be run");
 
+/* A host would wait for a store that is away; a proof has nothing to prove then. */
+static enum status reach_store(const struct prove_world *world, struct err *err)
+{
+    CLEANUP(store_closep) struct store *store = NULL;
+    struct store_options options = {.url = world->home->store_url, .mode = DB_READ_WRITE};
+    if (home_make(world->home, err) != STATUS_OK)
+        return err->code;
+    return store_open(&options, &store, err);
+}
+
 enum status prove_run(void *context, const struct prove_request *request, json_t **out_report,
                       struct err *err)
 {
@@ -27,6 +38,8 @@ enum status prove_run(void *context, const struct prove_request *request, json_t
     sigset_t interrupts;
     sigset_t before;
     int64_t began_us = clock_mono_us();
+    if (reach_store(world, err) != STATUS_OK)
+        return err_wrap(err, "prove %s", kind->name);
     prove_report_init(&report);
     /* They wait until the next pause, so that nothing is left behind. */
     (void)sigemptyset(&interrupts);

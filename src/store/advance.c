@@ -6,6 +6,7 @@
 #include "base/sabotage.h"
 #include "store/claim_priv.h"
 #include "store/id_list.h"
+#include "store/lane_cache.h"
 #include "store/outcome_priv.h"
 #include "store/work.h"
 
@@ -184,5 +185,7 @@ enum status store_advance(struct store *store, const struct advance_request *req
         *out = result;
     }
     free(claims.items);
+    if (status != STATUS_OK)
+        lane_cache_doubt(store->lane_cache);
     return status == STATUS_OK ? status : err_wrap(err, "finish and claim");
 }

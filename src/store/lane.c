@@ -121,6 +121,11 @@ void lane_cache_begin(struct lane_cache *cache)
         forget_versions(cache);
 }
 
+void lane_cache_doubt(struct lane_cache *cache)
+{
+    cache->unsure = true;
+}
+
 void lane_cache_free(struct lane_cache *cache)
 {
     if (cache == NULL)

@@ -13,5 +13,7 @@ struct lane_cache {
 
 struct lane_cache *lane_cache_new(void);
 void lane_cache_free(struct lane_cache *cache);
+/* What it knows may be the reason of a failure. */
+void lane_cache_doubt(struct lane_cache *cache);
 /* A transaction begins: forget what the last one may have left wrong. */
 void lane_cache_begin(struct lane_cache *cache);

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "base/sabotage.h"
+#include "store/lane_cache.h"
 #include "store/lane_priv.h"
 #include "store/run_store.h"
 #include "store/work.h"
@@ -177,8 +178,10 @@ static enum status create_once(struct store *store, const void *context, struct 
             status = work_save(&work, err);
         work_fini(&work);
     }
-    if (status != STATUS_OK || db_commit(db, err) != STATUS_OK)
+    if (status != STATUS_OK || db_commit(db, err) != STATUS_OK) {
+        lane_cache_doubt(store->lane_cache);
         return err_wrap(err, "create a run");
+    }
     return STATUS_OK;
 }
 

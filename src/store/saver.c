@@ -115,11 +115,14 @@ static const struct db_bulk_form FORMS[SAVER_TABLES] = {
         " AND t.row_version = v.was_version",
         "iiiiiiibziiiiiiiizzzzzzixttzzz", "task"},
     [SAVER_READY_TAKEN] = {
+        /* A lane that somebody deleted with its queue would never be looked into. */
         "INSERT INTO ready (scope, class, lane, rank, age_us, task, run)"
-        " VALUES ($1, $2, $3, $4, $5, $6, $7)",
-        "INSERT INTO ready (scope, class, lane, rank, age_us, task, run) SELECT * FROM"
-        " unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[],"
-        " $6::bigint[], $7::bigint[])",
+        " SELECT $1, $2, l.id, $4, $5, $6, $7 FROM lane l WHERE l.id = $3",
+        "INSERT INTO ready (scope, class, lane, rank, age_us, task, run)"
+        " SELECT v.scope, v.class, l.id, v.rank, v.age_us, v.task, v.run"
+        " FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[],"
+        " $6::bigint[], $7::bigint[]) v (scope, class, lane, rank, age_us, task, run)"
+        " JOIN lane l ON l.id = v.lane",
         "iiiiiii", "claimable task"},
     [SAVER_GATE_TAKEN] = {
         "INSERT INTO gate (run, rank, task) VALUES ($1, $2, $3)",
