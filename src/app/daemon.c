@@ -19,6 +19,7 @@
 #include "model/word_set.h"
 #include "os/file.h"
 #include "os/file_tree.h"
+#include "os/machine.h"
 #include "os/supervisor.h"
 #include "os/thread.h"
 #include "worker/claim_room.h"
@@ -46,7 +47,8 @@ void daemon_fail(struct daemon *daemon, const struct err *err)
 
 void daemon_open_or_close(struct daemon *daemon)
 {
-    if (word_set_has(daemon->roles, "worker") && !daemon->is_drained)
+    bool may_claim = !daemon->is_drained && !daemon->is_loaded;
+    if (word_set_has(daemon->roles, "worker") && may_claim)
         executor_open(daemon->session.executor);
     else
         executor_close(daemon->session.executor);
@@ -147,10 +149,26 @@ static void check_progress(struct daemon *daemon)
     daemon_fail(daemon, &err);
 }
 
+/* Others of the fleet may have more room; here it gets better when something ends. */
+static void mind_load(struct daemon *daemon)
+{
+    struct machine_load load = machine_load_now();
+    bool is_loaded = load.cpu_percent >= settings_number(daemon->settings, SETTING_CPU_MOST) ||
+                     load.memory_percent >= settings_number(daemon->settings, SETTING_MEMORY_MOST);
+    if (is_loaded == daemon->is_loaded || daemon->phase != DAEMON_WORKING)
+        return;
+    daemon->is_loaded = is_loaded;
+    log_info(is_loaded ? "the machine is busy: nothing more is claimed" : "claiming again",
+             LOG_INT("cpu_percent", load.cpu_percent),
+             LOG_INT("memory_percent", load.memory_percent));
+    daemon_open_or_close(daemon);
+}
+
 static void on_health(void *context)
 {
     struct daemon *daemon = context;
     supervisor_tell("WATCHDOG=1");
+    mind_load(daemon);
     if (SABOTAGE("heartbeat_error_swallowed"))
         keeper_set_deadline(daemon->session.keeper,
                             lease_deadline_us(&daemon->lease, clock_mono_us()));

@@ -39,6 +39,7 @@ struct daemon {
     struct loop_timer *health;
     enum daemon_phase phase;
     bool is_drained;        /* on somebody's request */
+    bool is_loaded;         /* the machine is too busy for more */
     bool was_swept;         /* until it is a new host */
     int64_t heard_since_us; /* since when beats came regularly */
     int64_t beat_us;        /* when the store was asked last and answered, by the steady clock */

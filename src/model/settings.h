@@ -41,6 +41,8 @@ enum setting_type {
     X(ROLES, "roles", "EIDER_ROLES")                                                               \
     X(FLEET, "fleet", "EIDER_FLEET")                                                               \
     X(CLAIM_RATIO, "claim_ratio", "EIDER_CLAIM_RATIO")                                             \
+    X(CPU_MOST, "cpu_most", "EIDER_CPU_MOST")                                                      \
+    X(MEMORY_MOST, "memory_most", "EIDER_MEMORY_MOST")                                             \
     X(LEASE, "lease", "EIDER_LEASE")                                                               \
     X(RENEW, "renew", "EIDER_RENEW")                                                               \
     X(MARGIN, "margin", "EIDER_MARGIN")                                                            \

@@ -242,6 +242,25 @@ def test_a_stop_reaches_running_tasks(eider, up, evidence):
     assert daemon.child.poll() is None
 
 
+def test_a_run_that_takes_too_long_is_stopped(eider, up, evidence):
+    write_dag(eider, "    timeout: 1s" + LONG)
+    up()
+    eider("dags", "trigger", "dag", code=0)
+    pid = wait_for(lambda: started(evidence), "the task runs")[0]
+    wait_for_state(eider, "failed")
+    assert not is_alive(pid)
+
+
+def test_a_busy_machine_claims_nothing(eider, up):
+    write_dag(eider, "tasks: {a: {run: 'true'}}")
+    daemon = up(env={"EIDER_MEMORY_MOST": "1", "EIDER_LOG_LEVEL": "info"})
+    wait_for(lambda: "the machine is busy" in daemon.text(), "it says so")
+    eider("dags", "trigger", "dag", code=0)
+    up(name="second", env={"EIDER_HOME": str(eider.folder / "other"), "EIDER_HOST_NAME": "other",
+                           "EIDER_STORE": f"sqlite:{eider.home}/eider.db"})
+    wait_for_state(eider, "success")
+
+
 def test_bad_settings_are_refused(eider):
     short = eider("up", env={"EIDER_LEASE": "2s", "EIDER_RENEW": "1s"})
     assert short.code == 2 and "three times" in short.err, short
