@@ -34,6 +34,7 @@ enum status store_run_set_note(struct store *store, int64_t run_id, const char *
 static const char *const DELETE_BLOCK[] = {
     "DELETE FROM value WHERE task >= $1 AND task < $2",
     "DELETE FROM attempt WHERE task >= $1 AND task < $2",
+    "DELETE FROM dead WHERE task >= $1 AND task < $2",
     "DELETE FROM task WHERE id >= $1 AND id < $2",
 };
 static const char *const DELETE_REST[] = {

@@ -74,6 +74,9 @@ static const struct {
      " AND e.new_state = t.state AND e.generation = t.generation)"},
     {"superseded attempts are older than the current one",
      "SELECT count(*) FROM attempt a JOIN task t ON t.id = a.task WHERE a.attempt > t.attempt"},
+    {"dead letters are of tasks that failed",
+     "SELECT count(*) FROM dead d LEFT JOIN task t ON t.id = d.task"
+     " WHERE t.id IS NULL OR t.state <> 5"},
     {"values belong to tasks",
      "SELECT count(*) FROM value v LEFT JOIN task t ON t.id = v.task WHERE t.id IS NULL"},
     {"every run has its version",

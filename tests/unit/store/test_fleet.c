@@ -288,3 +288,23 @@ STORE_TEST(fleet, a_host_lives_as_long_as_its_lease)
     (void)renew(a);
     cr_assert(is_alive(a));
 }
+
+STORE_TEST(fleet, a_task_that_was_put_aside_and_is_cleared_is_no_dead_letter_any_more)
+{
+    struct err err = {0};
+    struct clear_result cleared;
+    bench_start(&bench, "{\"tasks\": {\"x\": {\"run\": \"x\"}}}");
+    bench_sql(&bench, "UPDATE run SET scope = 0");
+    bench_sql(&bench, "UPDATE ready SET scope = 0");
+    for (int i = 1; i <= 3; i++) {
+        int64_t host = host_named(arena_format(bench.arena, "h%d", i));
+        cr_assert_eq(advance_as(host, NULL, 0, NULL).claims_count, 1);
+        bench_now_us += (int64_t)LEASE_MS * 1000 + 1;
+        (void)sweep_as(1);
+    }
+    EXPECT_STATE(&bench, "x", "failed");
+    cr_assert_eq(bench_number(&bench, "SELECT count(*) FROM dead WHERE task > $1", 0), 1);
+    struct clear_request request = {.run = bench.run.id, .map_index = -1, .actor = "test"};
+    EXPECT_OK(store_clear(bench.store, &request, bench.arena, &cleared, &err), &err);
+    cr_assert_eq(bench_number(&bench, "SELECT count(*) FROM dead WHERE task > $1", 0), 0);
+}

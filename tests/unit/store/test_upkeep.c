@@ -193,6 +193,7 @@ Test(upkeep, each_planted_inconsistency_is_found)
         "UPDATE task SET state = 4 WHERE state = 0",
         "INSERT INTO attempt (task, attempt, generation, state, reason)"
         " SELECT id, 99, 0, 5, 1 FROM task LIMIT 1",
+        "INSERT INTO dead (task, run, lane, at_us, reason, attempt) VALUES (999, 1, 1, 0, 4, 3)",
         "INSERT INTO value VALUES (999, 'k', '1', 1)",
         "UPDATE run SET version = 999",
     };
