@@ -28,7 +28,7 @@ import history as h
 from joined import Bounds
 from nemesis import COUNTERS, Plan
 from processes import wall_us
-from product import ROOT
+from product import OWNER_LOSSES_MAX, ROOT
 from run import Scene
 
 START_SECONDS = 30.0
@@ -37,7 +37,8 @@ BITE_SECONDS = 3.0
 WATCH_SECONDS = 0.02
 HOSTS = 3
 LONG_MS = 9_000
-EVERY = {"EIDER_SWEEP_BY": "every"}  # whoever is cut off, somebody sweeps at once
+# Whoever is cut off, somebody sweeps at once; a host that has nothing to tell stays silent.
+COMMON = {"EIDER_SWEEP_BY": "every", "EIDER_POLL": "5s"}
 SLOW = {"EIDER_LEASE": "6s", "EIDER_RENEW": "2s"}  # longer, so that a fault fits in between
 SLOW_BOUNDS = Bounds(lease=6_000_000)
 
@@ -105,8 +106,10 @@ def plain_work(scene: Scene) -> None:
 
 def late_outcome(scene: Scene) -> None:
     """A host that was cut off delivers its outcome while another runs the next attempt."""
-    host = first_host(scene, 3, "ms=7000", "--on-lost-lease", "finish")
-    do(scene, "cut", host, 9000)
+    host = first_host(scene, 1, "ms=3000", "--on-lost-lease", "finish")
+    cut = wall_us()
+    with broken(scene, "cut", host):
+        next_start(scene, cut)
     scene.drain()
 
 
@@ -128,7 +131,7 @@ def poison(scene: Scene) -> None:
     """A job whose owner dies again and again."""
     asked = wall_us()
     made = job(scene, "ms=60000")
-    for _ in range(4):
+    for _ in range(OWNER_LOSSES_MAX + 2):
         scene.wait(lambda: scene.is_drained() or bool(starts_after(scene, asked)),
                    "a start or the end", START_SECONDS)
         if scene.is_drained():
@@ -242,7 +245,7 @@ class Scenario:
 
 
 def scenario(play: Callable[[Scene], None], *rules: str, slow: bool = False) -> Scenario:
-    return Scenario(play, frozenset(rules), EVERY | SLOW if slow else EVERY,
+    return Scenario(play, frozenset(rules), COMMON | SLOW if slow else COMMON,
                     SLOW_BOUNDS if slow else Bounds())
 
 
