@@ -3,6 +3,9 @@
 #ifdef EIDER_SABOTAGE
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+enum { PAUSE_SECONDS = 2 };
 
 static const char *chosen;
 
@@ -15,6 +18,12 @@ __attribute__((constructor)) static void choose(void)
 bool sabotage_is(const char *name)
 {
     return chosen != NULL && strcmp(chosen, name) == 0;
+}
+
+void sabotage_pause(const char *name)
+{
+    if (sabotage_is(name))
+        (void)nanosleep(&(struct timespec){.tv_sec = PAUSE_SECONDS}, NULL);
 }
 #else
 typedef int sabotage_is_left_out; /* a file may not be empty */

@@ -90,14 +90,13 @@ static enum status take_portion(struct sweeping *self, int64_t host, int64_t *ou
     CLEANUP(held_list_fini) struct held_list held = {0};
     bool has_ended = false;
     *out_count = 0;
-    if (SABOTAGE("rescue_by_id") && list_held(self, host, &held, err) != STATUS_OK)
-        return err->code;
     if (end_host(self, host, &has_ended, err) != STATUS_OK)
         return err->code;
     if (!has_ended)
         return STATUS_OK; /* it is back */
-    if (!SABOTAGE("rescue_by_id") && list_held(self, host, &held, err) != STATUS_OK)
+    if (list_held(self, host, &held, err) != STATUS_OK)
         return err->code;
+    SABOTAGE_PAUSE("rescue_by_id"); /* what was listed gets old */
     if (recover_held(&self->work, held.items, held.count, err) != STATUS_OK)
         return err->code;
     *out_count = (int64_t)held.count;

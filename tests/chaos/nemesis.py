@@ -35,6 +35,7 @@ LENGTHS = {
 }
 OF_DATABASE = ("restart", "restart_immediate", "kill_postgres", "stop_backends", "terminate",
                "kill_client")
+COUNTERS = {"swallow_commit": "swallowed", "lose_commit": "lost"}  # what they wait for
 OF_LINK = ("cut", "one_way", "other_way", "reset", "delay", "swallow_commit", "lose_commit")
 
 
@@ -177,7 +178,7 @@ class Nemesis:
         self.tell(plan.host, plan.kind, seconds=plan.value)
         time.sleep(plan.ms / 1000)
         # A host that is down or shut out just now commits nothing: give it time.
-        name = {"swallow_commit": "swallowed", "lose_commit": "lost"}.get(plan.kind)
+        name = COUNTERS.get(plan.kind)
         give_up = time.monotonic() + COMMIT_SECONDS
         while (name and self.tell(plan.host, "count")[name] == before[name]
                and time.monotonic() < give_up):

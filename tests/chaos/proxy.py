@@ -8,6 +8,7 @@ What a fault does to a host's link:
     other_way       answers pass, questions do not
     delay           every piece waits for so long
     reset           all connections are reset, now
+    hold_commit     answers to COMMITs wait, all else passes
     swallow_commit  the next answer to a COMMIT is swallowed and its connection reset
     lose_commit     the next COMMIT itself is lost and its connection reset
 
@@ -56,7 +57,7 @@ class Link:
 
     def __init__(self, upstream: str) -> None:
         self.upstream = upstream
-        self.up, self.down = Direction(), Direction()
+        self.up, self.down, self.commits = Direction(), Direction(), Direction()
         self.delay = 0.0
         self.is_armed = False  # swallows the next answer to a COMMIT
         self.loses_commit = False
@@ -139,12 +140,13 @@ class Link:
                 while True:
                     head = await reader.readexactly(5)
                     body = await reader.readexactly(struct.unpack("!I", head[1:])[0] - 4)
-                    if self.is_armed and head[:1] == b"C" and body == COMMITTED:
+                    is_answer = head[:1] == b"C" and body == COMMITTED
+                    if self.is_armed and is_answer:
                         self.is_armed = False
                         self.counts.swallowed += 1
                         reset(writer)
                         return
-                    await self.pass_gate(self.down)
+                    await self.pass_gate(self.commits if is_answer else self.down)
                     writer.write(head + body)
                     await writer.drain()
             except asyncio.IncompleteReadError:
@@ -160,7 +162,8 @@ class Link:
         """Changes the link; `pass` heals it."""
         self.delay = seconds if do == "delay" else 0.0
         for direction, is_open in ((self.up, do not in ("cut", "other_way")),
-                                   (self.down, do not in ("cut", "one_way"))):
+                                   (self.down, do not in ("cut", "one_way")),
+                                   (self.commits, do not in ("cut", "one_way", "hold_commit"))):
             if is_open:
                 direction.open.set()
             else:

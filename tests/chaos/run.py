@@ -46,6 +46,7 @@ class Scene:
         shutil.rmtree(folder, ignore_errors=True)
         (folder / "probe").mkdir(parents=True)
         self.folder, self.program = folder, program
+        self.drain_seconds = DRAIN_SECONDS
         self.probe = folder / "probe.bin"
         subprocess.run(["cc", "-std=c17", "-D_GNU_SOURCE", "-O1", "-o", str(self.probe),
                         str(pathlib.Path(__file__).parent / "probe.c")], check=True)
@@ -78,12 +79,12 @@ class Scene:
             return rows
 
     @staticmethod
-    def wait(condition: Callable[[], bool], what: str, seconds: float) -> None:
+    def wait(condition: Callable[[], bool], what: str, seconds: float, poll: float = POLL) -> None:
         deadline = time.monotonic() + seconds
         while not condition():
             if time.monotonic() > deadline:
                 raise TimeoutError(f"waited {seconds:.0f} s for {what}")
-            time.sleep(POLL)
+            time.sleep(poll)
 
     def is_drained(self) -> bool:
         run_states = ", ".join(map(str, sorted(RUN_FINAL)))
@@ -96,7 +97,7 @@ class Scene:
 
     def drain(self) -> bool:
         try:
-            self.wait(self.is_drained, "the rest to end", DRAIN_SECONDS)
+            self.wait(self.is_drained, "the rest to end", self.drain_seconds)
         except TimeoutError:
             return False
         return True

@@ -1,13 +1,16 @@
 #!/usr/bin/python3
 """Mistakes made on purpose: each must be found by a scenario that is made for it.
 
-    saboteurs.py [--program build/sabotage/eider] [--control] [NAME..]
+    saboteurs.py [--control | --both] [--jobs N] [NAME..]
 
-The program is one built with -DEIDER_SABOTAGE=ON; EIDER_SABOTAGE names the mistake it makes. With
---control the same scenarios run without a mistake and must find nothing. Exit code 0 when every
-mistake was found (or, with --control, none).
+The program (--program, build/sabotage/eider) is one built with -DEIDER_SABOTAGE=ON; EIDER_SABOTAGE
+names the mistake it makes. With --control the same scenarios are played with an ordinary program
+(--ordinary, build/eider) and must find nothing; --both does one and the other. Exit code 0 when
+every mistake was found and no ordinary program was blamed.
 """
 import argparse
+import concurrent.futures
+import contextlib
 import dataclasses
 import pathlib
 import random
@@ -17,42 +20,60 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Iterator
 
 import checker
 import history as h
 from joined import Bounds
-from nemesis import Plan
+from nemesis import COUNTERS, Plan
 from processes import wall_us
-from product import ROOT
+from product import OWNER_LOSSES_MAX, ROOT
 from run import Scene
 
 START_SECONDS = 30.0
-LONG_MS = 12_000
+DRAIN_SECONDS = 30.0
+BITE_SECONDS = 3.0
+WATCH_SECONDS = 0.02
+HOSTS = 3
+LONG_MS = 9_000
+# Whoever is cut off, somebody sweeps at once; a host that has nothing to tell stays silent.
+COMMON = {"EIDER_SWEEP_BY": "every", "EIDER_POLL": "5s"}
 SLOW = {"EIDER_LEASE": "6s", "EIDER_RENEW": "2s"}  # longer, so that a fault fits in between
 SLOW_BOUNDS = Bounds(lease=6_000_000)
 
 
-def starts(scene: Scene) -> list[h.Probe]:
-    """Processes that started so far, oldest first."""
+def starts_after(scene: Scene, instant: int, host: str = "") -> list[h.Probe]:
+    """Processes that started after an instant (on a host), oldest first."""
     rows = h.read_probes((scene.folder / "probe").glob("*.jsonl"))
-    return sorted((row for row in rows if row.op == "start"), key=lambda row: row.at_us)
+    return sorted((row for row in rows if row.op == "start" and row.at_us > instant
+                   and host in ("", row.host)), key=lambda row: row.at_us)
 
 
-def next_start(scene: Scene, after_us: int, host: str = "") -> h.Probe:
-    """The first process that starts after an instant (on a host)."""
-    found: list[h.Probe] = []
-
-    def look() -> bool:
-        found[:] = [row for row in starts(scene) if row.at_us > after_us and host in ("", row.host)]
-        return bool(found)
-
-    scene.wait(look, "a task to start", START_SECONDS)
-    return found[0]
+def next_start(scene: Scene, instant: int, host: str = "") -> h.Probe:
+    scene.wait(lambda: bool(starts_after(scene, instant, host)), "a task to start", START_SECONDS)
+    return starts_after(scene, instant, host)[0]
 
 
 def do(scene: Scene, kind: str, host: str = "", ms: int = 0, value: float = 0.0) -> h.Fault:
     return scene.nemesis.do(Plan(0, kind, host, ms, value))
+
+
+@contextlib.contextmanager
+def broken(scene: Scene, kind: str, *links: str) -> Iterator[None]:
+    """Links that are faulty meanwhile, and until a fault that waits for a COMMIT met one."""
+    before = {link: scene.nemesis.tell(link, kind) for link in links}
+    start = wall_us()
+    yield
+    name = COUNTERS.get(kind)
+    with contextlib.suppress(TimeoutError):
+        scene.wait(lambda: name is None or any(
+            scene.nemesis.tell(link, "count")[name] > before[link][name] for link in links),
+            "a COMMIT", BITE_SECONDS)
+    for link in links:
+        after = scene.nemesis.tell(link, "pass")
+        effect = {name: after[name] - before[link][name] for name in after}
+        h.append(scene.nemesis.record, h.Fault(1, kind, link, start, wall_us(), effect))
 
 
 def job(scene: Scene, plan: str, *options: str) -> h.Call:
@@ -63,53 +84,59 @@ def job(scene: Scene, plan: str, *options: str) -> h.Call:
                            handler, f'{{"op": {op}}}', *options, "-o", "json")
 
 
+def first_host(scene: Scene, count: int, plan: str, *options: str) -> str:
+    """Asks for jobs; the host on which the first of them started."""
+    asked = wall_us()
+    for _ in range(count):
+        job(scene, plan, *options)
+    return next_start(scene, asked).host
+
+
 # --- scenarios ----------------------------------------------------------------------------------
 
 def plain_work(scene: Scene) -> None:
     """Some of everything, and no fault but one restart."""
     rng = random.Random(1)
-    for _ in range(40):
+    for _ in range(24):
         scene.load.step(rng)
     do(scene, "kill", "h1", 200)
-    for _ in range(20):
+    for _ in range(12):
         scene.load.step(rng)
 
 
 def late_outcome(scene: Scene) -> None:
     """A host that was cut off delivers its outcome while another runs the next attempt."""
-    for _ in range(3):
-        asked = wall_us()
-        job(scene, "ms=7000", "--on-lost-lease", "finish")
-        host = next_start(scene, asked).host
-        do(scene, "cut", host, 9000)
-        scene.drain()
+    host = first_host(scene, 1, "ms=3000", "--on-lost-lease", "finish")
+    cut = wall_us()
+    with broken(scene, "cut", host):
+        next_start(scene, cut)
+    scene.drain()
 
 
-def slow_sweeper(scene: Scene) -> None:
-    """Outcomes arrive while sweepers, whose every message takes long, take the same tasks back."""
-    for turn in range(4):
-        asked = wall_us()
-        for number in range(24):
-            job(scene, f"ms={3000 + number * 150}", "--on-lost-lease", "finish")
-        host = next_start(scene, asked).host
-        for other in scene.fleet.daemons:
-            if other != host:
-                scene.nemesis.tell(other, "delay", seconds=0.15)
-        do(scene, "cut", host, 3400 + turn * 300)
-        for other in scene.fleet.daemons:
-            scene.nemesis.tell(other, "pass")
-        scene.drain()
+def is_swept(scene: Scene, host: str) -> bool:
+    """Whether somebody is ending a host or did."""
+    return not scene.ask(f"SELECT id FROM host WHERE name = '{host}' AND ended_at_us IS NULL"
+                         " FOR UPDATE SKIP LOCKED")
+
+
+def outcome_while_swept(scene: Scene) -> None:
+    """A host that was cut off delivers its outcomes just when its tasks are taken back."""
+    host = first_host(scene, 6, "ms=2000", "--on-lost-lease", "finish")
+    with broken(scene, "cut", host):
+        scene.wait(lambda: is_swept(scene, host), "a sweep", START_SECONDS, WATCH_SECONDS)
+    scene.drain()
 
 
 def poison(scene: Scene) -> None:
     """A job whose owner dies again and again."""
     asked = wall_us()
     made = job(scene, "ms=60000")
-    for _ in range(5):
-        try:
-            start = next_start(scene, asked)
-        except TimeoutError:
+    for _ in range(OWNER_LOSSES_MAX + 2):
+        scene.wait(lambda: scene.is_drained() or bool(starts_after(scene, asked)),
+                   "a start or the end", START_SECONDS)
+        if scene.is_drained():
             return  # it was put aside
+        start = starts_after(scene, asked)[0]
         do(scene, "kill_both", start.host, 100)
         asked = start.at_us
     scene.load.call("cancel_job", "", {"id": int(made.reply["id"])}, "jobs", "cancel",
@@ -118,58 +145,56 @@ def poison(scene: Scene) -> None:
 
 def cut_off(scene: Scene) -> None:
     """A host loses the store for longer than its lease; its task must be gone by then."""
-    for _ in range(3):
-        asked = wall_us()
-        job(scene, f"ms={LONG_MS}")
-        do(scene, "cut", next_start(scene, asked).host, 8000)
-        scene.drain()
+    do(scene, "cut", first_host(scene, 3, f"ms={LONG_MS}"), LONG_MS)
+    scene.drain()
 
 
 def cut_off_with_wrong_clock(scene: Scene) -> None:
     """The same, and the host's wall clock goes back by an hour meanwhile."""
-    asked = wall_us()
-    job(scene, f"ms={LONG_MS}")
-    host = next_start(scene, asked).host
+    host = first_host(scene, 3, f"ms={LONG_MS}")
     (scene.folder / "clock").write_bytes(struct.pack("q", -3600 * 1_000_000))
-    do(scene, "cut", host, 9000)
+    do(scene, "cut", host, LONG_MS)
     (scene.folder / "clock").write_bytes(struct.pack("q", 0))
     scene.drain()
 
 
 def late_answer(scene: Scene) -> None:
-    """The answer to a renewal is late, and then nothing gets through any more."""
-    for _ in range(4):
-        asked = wall_us()
-        job(scene, f"ms={LONG_MS}")
-        host = next_start(scene, asked).host
-        do(scene, "one_way", host, 1900)
-        do(scene, "other_way", host, 9000)
-        scene.drain()
+    """The answer to a renewal comes when the lease has nearly ended, and then nothing does."""
+    host = first_host(scene, 3, "ms=14000")
+    renewed = f"SELECT max(renewed_at_us) FROM host WHERE name = '{host}'"
+    before = scene.ask(renewed)
+    scene.wait(lambda: scene.ask(renewed) != before, "a renewal", START_SECONDS, WATCH_SECONDS)
+    # The next one is sent 2 s from now; what the last one allows ends 5.5 s from now.
+    with broken(scene, "hold_commit", host):
+        time.sleep(5)
+        with broken(scene, "other_way", host):
+            time.sleep(7)
+    scene.drain()
 
 
 def swallowed_answers(scene: Scene) -> None:
     """COMMITs that worked and whose answers are lost, of clients and of hosts."""
-    for turn in range(12):
-        scene.nemesis.tell("client", "swallow_commit")
-        if turn % 2:
+    for turn in range(6):
+        with broken(scene, "swallow_commit", "client"):
+            if turn % 2:
+                job(scene, "ms=300")
+            else:
+                scene.load.submit_run("chain")
+        with broken(scene, "swallow_commit", *scene.fleet.daemons):
             job(scene, "ms=300")
-        else:
-            scene.load.submit_run("chain")
-        scene.nemesis.tell("client", "pass")
-        do(scene, "swallow_commit", f"h{turn % len(scene.fleet.daemons) + 1}", 1500)
 
 
 def lost_commits(scene: Scene) -> None:
     """COMMITs that never arrived, of clients and of hosts."""
-    for turn in range(12):
-        scene.nemesis.tell("client", "lose_commit")
-        if turn % 2:
+    for turn in range(6):
+        with broken(scene, "lose_commit", "client"):
+            if turn % 2:
+                job(scene, "ms=300")
+            else:
+                scene.load.submit_run("chain")
+        with broken(scene, "lose_commit", *scene.fleet.daemons):
             job(scene, "ms=300")
-        else:
-            scene.load.submit_run("chain")
-        scene.nemesis.tell("client", "pass")
-        scene.load.submit_run("fan")
-        do(scene, "lose_commit", f"h{turn % len(scene.fleet.daemons) + 1}", 1500)
+            scene.load.submit_run("fan")
 
 
 def dies_young(scene: Scene) -> None:
@@ -192,7 +217,7 @@ def dies_young(scene: Scene) -> None:
 
 
 def long_outage(scene: Scene) -> None:
-    """The database is away for a while, and sessions end again and again."""
+    """The database is away for a while."""
     job(scene, "ms=300")
     scene.cluster.stop("fast")
     start = wall_us()
@@ -200,15 +225,12 @@ def long_outage(scene: Scene) -> None:
     scene.cluster.start()
     h.append(scene.nemesis.record, h.Fault(1, "restart", "", start, wall_us(),
                                            {"disconnected": 1}))
-    for _ in range(12):
-        do(scene, "terminate")
-        time.sleep(0.5)
 
 
 def open_pipe(scene: Scene) -> None:
     """A task ends and leaves a process that holds its output."""
-    for _ in range(6):
-        job(scene, "ms=100 child=40000")
+    for _ in range(3):
+        job(scene, "ms=100 child=12000")
     scene.drain()
 
 
@@ -223,13 +245,13 @@ class Scenario:
 
 
 def scenario(play: Callable[[Scene], None], *rules: str, slow: bool = False) -> Scenario:
-    return Scenario(play, frozenset(rules), SLOW if slow else {},
+    return Scenario(play, frozenset(rules), COMMON | SLOW if slow else COMMON,
                     SLOW_BOUNDS if slow else Bounds())
 
 
 SABOTEURS = {
     "complete_without_nonce": scenario(late_outcome, "S5", "S6", "S7"),
-    "rescue_by_id": scenario(slow_sweeper, "S5", "S6", "S7", "S19"),
+    "rescue_by_id": scenario(outcome_while_swept, "S5", "S6", "S7", "S19"),
     "rescue_ignores_limit": scenario(poison, "S9"),
     "counter_nonce": scenario(plain_work, "S4"),
     "wall_clock_lease": scenario(cut_off_with_wrong_clock, "C12"),
@@ -244,54 +266,86 @@ SABOTEURS = {
 }
 
 
-def play(name: str, options: argparse.Namespace) -> bool:
-    """Whether the outcome is as it should be."""
+def make_shim(folder: pathlib.Path) -> None:
+    source = pathlib.Path(__file__).parent / "clock_shim.c"
+    subprocess.run(["cc", "-std=c17", "-D_GNU_SOURCE", "-shared", "-fPIC", "-O1", "-o",
+                    str(folder / "clock_shim.so"), str(source), "-ldl"], check=True)
+    (folder / "clock").write_bytes(struct.pack("q", 0))
+
+
+def record(name: str, is_control: bool, program: pathlib.Path) -> h.History:
+    """Plays a scenario; what its witnesses saw."""
     chosen = SABOTEURS[name]
-    folder = ROOT / "build/chaos" / f"{'control' if options.control else 'sabotage'}-{name}"
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    shim = folder.parent / "clock_shim.so"
-    subprocess.run(["cc", "-std=c17", "-D_GNU_SOURCE", "-shared", "-fPIC", "-O1", "-o", str(shim),
-                    str(pathlib.Path(__file__).parent / "clock_shim.c"), "-ldl"], check=True)
-    env = {} if options.control else {"EIDER_SABOTAGE": name}
-    if chosen.play is cut_off_with_wrong_clock:
-        env |= {"LD_PRELOAD": str(shim), "CHAOS_CLOCK": str(folder / "clock")}
-    started = time.monotonic()
-    scene = Scene(options.program.resolve(), folder, hosts=3, seed=1, settings=chosen.settings,
-                  env=env)
+    folder = ROOT / "build/chaos" / f"{'control' if is_control else 'sabotage'}-{name}"
+    env = {} if is_control else {"EIDER_SABOTAGE": name}
+    has_shim = chosen.play is cut_off_with_wrong_clock
+    if has_shim:
+        env |= {"LD_PRELOAD": str(folder / "clock_shim.so"), "CHAOS_CLOCK": str(folder / "clock")}
+    scene = Scene(program.resolve(), folder, HOSTS, 1, chosen.settings, env)
     try:
-        (folder / "clock").write_bytes(struct.pack("q", 0))
+        if has_shim:
+            make_shim(folder)
+        scene.drain_seconds = DRAIN_SECONDS
         scene.start()
         chosen.play(scene)
         scene.settle()
-        history = scene.history()
+        return scene.history()
     finally:
         scene.close()
-    report = checker.check(history, chosen.bounds)
+
+
+def play(name: str, is_control: bool, program: pathlib.Path) -> tuple[bool, str]:
+    """Whether the outcome is as it should be, and a line that tells of it."""
+    chosen, started = SABOTEURS[name], time.monotonic()
+    try:
+        report = checker.check(record(name, is_control, program), chosen.bounds)
+    except Exception:
+        return False, f"BROKEN {name}\n{traceback.format_exc()}"
     found = {violation.rule for violation in report.violations}
-    is_right = not found if options.control else bool(found & chosen.rules)
-    first = next((v for v in report.violations if v.rule in chosen.rules or options.control), None)
-    print(f"{'ok    ' if is_right else 'MISSED' if not options.control else 'FALSE '} {name:<26}"
-          f" {time.monotonic() - started:5.0f} s  {' '.join(sorted(found)) or 'nothing'}"
-          f"{'  ' + first.text[:100] if first else ''}", flush=True)
-    return is_right
+    is_right = not found if is_control else bool(found & chosen.rules)
+    first = next((v for v in report.violations if v.rule in chosen.rules or is_control), None)
+    verdict = "ok" if is_right else "FALSE" if is_control else "MISSED"
+    return is_right, (f"{verdict:<6} {'control' if is_control else 'mistake'} {name:<26}"
+                      f" {time.monotonic() - started:4.0f} s  {' '.join(sorted(found)) or 'nothing'}"
+                      f"{'  ' + first.text[:100] if first else ''}")
+
+
+def plan(options: argparse.Namespace) -> list[tuple[str, bool, pathlib.Path]]:
+    """What to play: (name, whether without its mistake, program)."""
+    names = options.names or list(SABOTEURS)
+    # Two mistakes may share a scenario, which without a mistake is the same.
+    once = {SABOTEURS[name].play: name for name in names}.values()
+    mistakes = [] if options.control else [(name, False, options.program) for name in names]
+    controls = [(name, True, options.ordinary) for name in once]
+    return mistakes + (controls if options.control or options.both else [])
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Mistakes made on purpose must be found.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(SABOTEURS))
     parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build/sabotage/eider")
+    parser.add_argument("--ordinary", type=pathlib.Path, default=ROOT / "build/eider")
     parser.add_argument("--control", action="store_true", help="no mistake: nothing may be found")
+    parser.add_argument("--both", action="store_true", help="with mistakes and without")
+    parser.add_argument("--jobs", type=int, default=4, help="scenarios at once")
     options = parser.parse_args()
     if unknown := set(options.names) - set(SABOTEURS):
         print(f"saboteurs.py: no saboteur {', '.join(sorted(unknown))}; there are:"
               f" {', '.join(SABOTEURS)}", file=sys.stderr)
         return 2
-    if not options.program.exists():
-        print(f"saboteurs.py: {options.program} does not exist", file=sys.stderr)
-        return 2
-    results = [play(name, options) for name in options.names or SABOTEURS]
-    print(f"{sum(results)} of {len(results)} as they should be")
-    return 0 if all(results) else 1
+    todo = plan(options)
+    for program in {program for _, _, program in todo}:
+        if not program.exists():
+            print(f"saboteurs.py: {program} does not exist", file=sys.stderr)
+            return 2
+    right = 0
+    with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
+        for one in concurrent.futures.as_completed(pool.submit(play, *args) for args in todo):
+            is_right, text = one.result()
+            right += is_right
+            print(text, flush=True)
+    print(f"{right} of {len(todo)} as they should be")
+    return 0 if right == len(todo) else 1
 
 
 if __name__ == "__main__":
