@@ -166,8 +166,12 @@ def check_quiet(joined: Joined) -> Found:
         yield Violation("L8", f"left behind on {sample.host}: {sample.values.get('text')}",
                         (sample,))
     by_daemon: dict[tuple[str, int], list[h.Sample]] = collections.defaultdict(list)
+    # One that still waits for the store has opened nothing yet.
+    joined_at = {row.pid: row.started_at_us for row in
+                 sorted(joined.history.host, key=lambda row: -row.started_at_us)}
     for sample in samples(joined, "daemon"):
-        by_daemon[sample.host, sample.values["pid"]].append(sample)
+        if sample.at_us >= joined_at.get(sample.values["pid"], 0):
+            by_daemon[sample.host, sample.values["pid"]].append(sample)
     for (host, _), seen in by_daemon.items():
         if len(seen) < 4:
             continue

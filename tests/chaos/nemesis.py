@@ -70,6 +70,10 @@ class Amounts:
         return chosen + further * self.others
 
 
+def delay_of(rng: random.Random, kind: str) -> float:
+    return round(rng.uniform(0.05, 0.8), 3) if kind == "delay" else 0.0
+
+
 def lay_out(rng: random.Random, kinds: list[str], total_ms: int) -> Iterable[tuple[int, str, int]]:
     """Places faults one after the other with random gaps: (at, kind, length)."""
     lengths = [rng.randint(*LENGTHS[kind]) for kind in kinds]
@@ -84,6 +88,12 @@ def lay_out(rng: random.Random, kinds: list[str], total_ms: int) -> Iterable[tup
         spent += length
 
 
+def again(rng: random.Random, kind: str, hosts: list[str], at_ms: int) -> Plan:
+    """One more fault of a kind, somewhere."""
+    host = "" if kind in OF_DATABASE else rng.choice(hosts)
+    return Plan(at_ms, kind, host, rng.randint(*LENGTHS[kind]), delay_of(rng, kind))
+
+
 def make(seed: int, amounts: Amounts, hosts: list[str], total_ms: int, with_disk: bool
          ) -> list[Plan]:
     """The same seed and amounts give the same schedule."""
@@ -96,8 +106,7 @@ def make(seed: int, amounts: Amounts, hosts: list[str], total_ms: int, with_disk
     for host, own in lanes.items():
         rng.shuffle(own)
         for at, kind, length in lay_out(rng, own, total_ms):
-            value = round(rng.uniform(0.05, 0.8), 3) if kind == "delay" else 0.0
-            plans.append(Plan(at, kind, host, length, value))
+            plans.append(Plan(at, kind, host, length, delay_of(rng, kind)))
     return sorted(plans, key=lambda plan: (plan.at_ms, plan.host))
 
 

@@ -11,6 +11,7 @@ it again with checker.py.
 import argparse
 import json
 import pathlib
+import random
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from collections.abc import Callable
 
 import psycopg2.errors
 
+import check_life
 import checker
 import dump
 import fleet as fleets
@@ -26,6 +28,7 @@ import history as h
 import load as loads
 import nemesis as nemeses
 from cluster import Cluster
+from joined import Bounds, Joined
 from product import FINAL, ROOT, RUN_FINAL
 from proxy import Proxies
 
@@ -33,6 +36,8 @@ CANARIES = 10
 WARM_SECONDS = 60.0
 DRAIN_SECONDS = 240.0
 POLL = 0.2
+BITES_MAX = 5
+LOSS_SECONDS = 6.0  # until what a fault took from its host is taken back
 SHORT = {"kills": 16, "pauses": 8, "restarts": 3, "others": 2, "minutes": 1.3}
 FULL = {"kills": 200, "pauses": 100, "restarts": 20, "others": 12, "minutes": 11.5}
 
@@ -128,6 +133,22 @@ class Scene:
         self.cluster.close()
 
 
+def bite_again(scene: Scene, seed: int, started: float) -> list[nemeses.Plan]:
+    """Repeats, while the load goes on, kinds of faults that by chance had no visible effect."""
+    rng, repeated = random.Random(seed), list[nemeses.Plan]()
+    for _ in range(BITES_MAX):
+        time.sleep(LOSS_SECONDS)
+        kinds = check_life.toothless(Joined(scene.history(), Bounds()))
+        if not kinds:
+            break
+        at_ms = int((time.monotonic() - started) * 1000)
+        plans = [nemeses.again(rng, kind, list(scene.fleet.daemons), at_ms) for kind in kinds]
+        for plan in plans:
+            scene.nemesis.do(plan)
+        repeated += plans
+    return repeated
+
+
 def run(options: argparse.Namespace) -> int:
     folder = options.folder or ROOT / f"build/chaos/{options.seed}"
     # Nothing may depend on there being one leader: with every other seed all hosts act as one.
@@ -147,6 +168,7 @@ def run(options: argparse.Namespace) -> int:
         scene.load.start()
         started = time.monotonic()
         scene.nemesis.run(plans)
+        nemeses.save(folder / "schedule.jsonl", plans + bite_again(scene, options.seed, started))
         time.sleep(max(0.0, started + options.minutes * 60 - time.monotonic()))
         scene.load.stop()
         scene.settle()

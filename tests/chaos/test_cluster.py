@@ -169,6 +169,25 @@ def test_the_answer_to_a_commit_is_swallowed_and_the_commit_happened(cluster, pr
         cursor.execute("DROP TABLE unknown")
 
 
+def test_a_held_answer_to_a_commit_comes_later_and_all_else_passes(cluster, proxies):
+    port = proxies.add("h1")
+    connection = connect(port)
+    connection.autocommit = False
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE later AS SELECT 1 AS one")
+    proxies.tell("h1", "hold_commit")
+    waiter = threading.Thread(target=connection.commit)
+    waiter.start()
+    wait_for(lambda: proxies.counts("h1")["dropped"] == 1)
+    assert ask(connect(port)) == 42
+    with cluster.session(user="eider") as cursor:
+        cursor.execute("DROP TABLE later")
+    assert waiter.is_alive()
+    proxies.tell("h1", "pass")
+    waiter.join(10)
+    assert not waiter.is_alive()
+
+
 def test_a_lost_commit_did_not_happen(cluster, proxies):
     port = proxies.add("h1")
     connection = connect(port)
