@@ -306,7 +306,8 @@ def play(name: str, is_control: bool, program: pathlib.Path) -> tuple[bool, str]
     first = next((v for v in report.violations if v.rule in chosen.rules or is_control), None)
     verdict = "ok" if is_right else "FALSE" if is_control else "MISSED"
     return is_right, (f"{verdict:<6} {'control' if is_control else 'mistake'} {name:<26}"
-                      f" {time.monotonic() - started:4.0f} s  {' '.join(sorted(found)) or 'nothing'}"
+                      f" {time.monotonic() - started:4.0f} s"
+                      f"  {' '.join(sorted(found)) or 'nothing'}"
                       f"{'  ' + first.text[:100] if first else ''}")
 
 
