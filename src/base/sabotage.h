@@ -12,9 +12,9 @@
 #ifdef EIDER_SABOTAGE
 bool sabotage_is(const char *name);
 void sabotage_pause(const char *name);
-#define SABOTAGE(name) sabotage_is(name)
+#define SABOTAGE(name)       sabotage_is(name)
 #define SABOTAGE_PAUSE(name) sabotage_pause(name)
 #else
-#define SABOTAGE(name) false
+#define SABOTAGE(name)       false
 #define SABOTAGE_PAUSE(name) ((void)0)
 #endif
