@@ -149,12 +149,18 @@ def cut_off(scene: Scene) -> None:
     scene.drain()
 
 
+def set_clock(folder: pathlib.Path, seconds: int) -> None:
+    """In place: the daemons have the file mapped, and one that is cut short ends them."""
+    with (folder / "clock").open("r+b") as clock:
+        clock.write(struct.pack("q", seconds * 1_000_000))
+
+
 def cut_off_with_wrong_clock(scene: Scene) -> None:
     """The same, and the host's wall clock goes back by an hour meanwhile."""
     host = first_host(scene, 3, f"ms={LONG_MS}")
-    (scene.folder / "clock").write_bytes(struct.pack("q", -3600 * 1_000_000))
+    set_clock(scene.folder, -3600)
     do(scene, "cut", host, LONG_MS)
-    (scene.folder / "clock").write_bytes(struct.pack("q", 0))
+    set_clock(scene.folder, 0)
     scene.drain()
 
 
@@ -270,7 +276,8 @@ def make_shim(folder: pathlib.Path) -> None:
     source = pathlib.Path(__file__).parent / "clock_shim.c"
     subprocess.run(["cc", "-std=c17", "-D_GNU_SOURCE", "-shared", "-fPIC", "-O1", "-o",
                     str(folder / "clock_shim.so"), str(source), "-ldl"], check=True)
-    (folder / "clock").write_bytes(struct.pack("q", 0))
+    (folder / "clock").touch()
+    set_clock(folder, 0)
 
 
 def record(name: str, is_control: bool, program: pathlib.Path) -> h.History:
@@ -305,9 +312,9 @@ def play(name: str, is_control: bool, program: pathlib.Path) -> tuple[bool, str]
     is_right = not found if is_control else bool(found & chosen.rules)
     first = next((v for v in report.violations if v.rule in chosen.rules or is_control), None)
     verdict = "ok" if is_right else "FALSE" if is_control else "MISSED"
+    rules = " ".join(sorted(found)) or "nothing"
     return is_right, (f"{verdict:<6} {'control' if is_control else 'mistake'} {name:<26}"
-                      f" {time.monotonic() - started:4.0f} s"
-                      f"  {' '.join(sorted(found)) or 'nothing'}"
+                      f" {time.monotonic() - started:4.0f} s  {rules}"
                       f"{'  ' + first.text[:100] if first else ''}")
 
 
