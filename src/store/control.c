@@ -122,9 +122,6 @@ enum status store_run_cancel(struct store *store, const struct cancel_request *r
 /* The items of a mapped task stay: its instances may run again within the same expansion. */
 static const char VALUES_DROP[] = "DELETE FROM value WHERE task = $1 AND key <> '__items'";
 
-/* What is to run again is not given up any more. */
-static const char DEAD_DROP[] = "DELETE FROM dead WHERE task = $1";
-
 /* The row is as if it had never been decided; its old attempt is kept. */
 static enum status renew(struct change *change, struct task_row *task, enum task_state state,
                          enum event_kind kind, struct err *err)
@@ -135,7 +132,7 @@ static enum status renew(struct change *change, struct task_row *task, enum task
     if (had_attempt && task_row_keep_attempt(work->db, task, task->state, err) != STATUS_OK)
         return err->code;
     if (db_later(work->db, err, VALUES_DROP, "i", task->id) != STATUS_OK ||
-        db_later(work->db, err, DEAD_DROP, "i", task->id) != STATUS_OK)
+        work_forget_letter(work, task, err) != STATUS_OK)
         return err->code;
     task->generation++;
     task->state = state;

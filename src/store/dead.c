@@ -135,16 +135,6 @@ enum status store_dead_load(struct store *store, struct arena *arena, int64_t ta
 
 /* --- changing -------------------------------------------------------------------------------- */
 
-static const char DEAD_DROP[] = "DELETE FROM dead WHERE task = $1";
-
-static enum status forget(struct store *store, int64_t task, struct err *err)
-{
-    CLEANUP(db_endp) struct db *db = store->db;
-    if (db_begin(db, err) != STATUS_OK || db_do(db, err, DEAD_DROP, "i", task) != STATUS_OK)
-        return err->code;
-    return db_commit(db, err);
-}
-
 /* A task goes on within its run, with what comes after it. */
 static enum status clear_task(struct store *store, struct arena *arena,
                               const struct dead_info *letter, const char *actor, struct err *err)
@@ -175,9 +165,10 @@ enum status store_dead_requeue(struct store *store, int64_t task, const char *ac
         return err->code;
     if (letter.run == 0)
         return store_job_retry(store, task, actor, err);
+    /* The letter goes in the same transaction. */
     if (clear_task(store, arena, &letter, actor, err) != STATUS_OK)
         return err_wrap(err, "requeue %s", letter.name);
-    return forget(store, task, err);
+    return STATUS_OK;
 }
 
 static const char DEAD_PURGE[] =

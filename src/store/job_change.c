@@ -127,7 +127,6 @@ enum status store_job_cancel(struct store *store, int64_t id, const char *actor,
 static const char JOB_RENEW[] =
     "UPDATE job SET cancel_asked = 0, result = NULL, error = NULL WHERE id = $1";
 static const char VALUES_DROP[] = "DELETE FROM value WHERE task = $1";
-static const char DEAD_DROP[] = "DELETE FROM dead WHERE task = $1";
 
 static enum status forget_outcome(struct job_change *change, struct err *err)
 {
@@ -140,7 +139,7 @@ static enum status forget_outcome(struct job_change *change, struct err *err)
     if (db_do(db, err, JOB_RENEW, "i", task->id) != STATUS_OK ||
         db_do(db, err, VALUES_DROP, "i", task->id) != STATUS_OK)
         return err->code;
-    return db_do(db, err, DEAD_DROP, "i", task->id);
+    return work_forget_letter(&change->work, task, err);
 }
 
 static enum status retry(struct job_change *change, struct err *err)

@@ -287,6 +287,13 @@ static void bury(struct work *work, const struct run_row *run, const struct task
                 work->now_us, (int64_t)task->reason, task->attempt, task->detail);
 }
 
+static const char DEAD_DROP[] = "DELETE FROM dead WHERE task = $1";
+
+enum status work_forget_letter(struct work *work, const struct task_row *task, struct err *err)
+{
+    return db_later(work->db, err, DEAD_DROP, "i", task->id);
+}
+
 static enum status save_task(struct work *work, struct task_row *task, struct err *err)
 {
     struct run_row *run = NULL;

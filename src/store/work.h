@@ -118,6 +118,9 @@ bool work_counts_as_failure(const struct run_row *run, const struct task_row *ta
 
 /* Decide everything touched and what follows, release finally tasks, end runs. */
 NODISCARD enum status work_settle(struct work *work, struct err *err);
+/* What is to run again is not given up any more. */
+NODISCARD enum status work_forget_letter(struct work *work, const struct task_row *task,
+                                         struct err *err);
 /* Save every changed row, with events. */
 NODISCARD enum status work_save(struct work *work, struct err *err);
 
