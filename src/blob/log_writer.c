@@ -88,7 +88,7 @@ static bool store(struct log_writer *writer, const char *bytes, size_t length)
     return true;
 }
 
-void log_writer_write(struct log_writer *writer, const void *bytes, size_t length)
+static void keep(struct log_writer *writer, const char *bytes, size_t length)
 {
     if (length == 0)
         return;
@@ -104,8 +104,57 @@ void log_writer_write(struct log_writer *writer, const void *bytes, size_t lengt
         return;
     uint64_t offset = writer->result.bytes;
     writer->result.bytes += kept;
-    writer->last = ((const char *)bytes)[kept - 1];
+    writer->last = bytes[kept - 1];
     count_lines(writer, bytes, kept, offset);
+}
+
+static void keep_masked(struct log_writer *writer)
+{
+    CHECK(!writer->masked.overflow);
+    keep(writer, writer->masked.text, writer->masked.length);
+    strbuf_clear(&writer->masked);
+}
+
+void log_writer_hide(struct log_writer *writer, struct mask *mask)
+{
+    CHECK(writer->mask == NULL);
+    writer->mask = mask;
+    strbuf_init(&writer->masked, SIZE_MAX / 2);
+}
+
+void log_writer_write(struct log_writer *writer, const void *bytes, size_t length)
+{
+    if (writer->mask == NULL) {
+        keep(writer, bytes, length);
+        return;
+    }
+    mask_feed(writer->mask, bytes, length, &writer->masked);
+    keep_masked(writer);
+}
+
+bool log_writer_is_waiting(const struct log_writer *writer)
+{
+    return writer->mask != NULL && mask_is_waiting(writer->mask);
+}
+
+void log_writer_idle(struct log_writer *writer)
+{
+    if (!log_writer_is_waiting(writer))
+        return;
+    mask_idle(writer->mask, &writer->masked);
+    keep_masked(writer);
+}
+
+/* Everything has come: what was held back is decided. */
+static void end_mask(struct log_writer *writer)
+{
+    if (writer->mask == NULL)
+        return;
+    mask_flush(writer->mask, &writer->masked);
+    keep_masked(writer);
+    mask_free(writer->mask);
+    writer->mask = NULL;
+    strbuf_fini(&writer->masked);
 }
 
 void log_writer_finish(struct log_writer *writer)
@@ -113,6 +162,7 @@ void log_writer_finish(struct log_writer *writer)
     if (writer->finished)
         return;
     writer->finished = true;
+    end_mask(writer);
     struct err err = {0};
     writer->result.lines =
         writer->newlines + (writer->result.bytes > 0 && writer->last != '\n' ? 1 : 0);

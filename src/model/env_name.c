@@ -22,6 +22,11 @@ static bool is_setting(const char *variable)
            strcmp(variable, "EIDER_SECRET_KEY_FILE") == 0;
 }
 
+static char to_variable(char c)
+{
+    return c == '-' || c == '.' ? '_' : (char)toupper((unsigned char)c);
+}
+
 static bool is_allowed(char c)
 {
     return c == '_' || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -32,7 +37,7 @@ static char *to_upper(const char *prefix, const char *name)
 {
     CLEANUP(mem_freep) char *variable = mem_format("%s%s", prefix, name);
     for (char *c = variable + strlen(prefix); *c != '\0'; c++) {
-        *c = *c == '-' || *c == '.' ? '_' : (char)toupper((unsigned char)*c);
+        *c = to_variable(*c);
         if (!is_allowed(*c))
             return NULL;
     }

@@ -253,6 +253,12 @@ static void flush(struct core *core)
             keeper_run_resume(&core->room, core->runs[i]);
 }
 
+static void pump_output(struct core *core, struct keeper_run *run, int64_t now_us)
+{
+    keeper_run_pump_output(&core->room, run, now_us);
+    core->next_tick_us = MIN(core->next_tick_us, run->idle_us);
+}
+
 static void handle_event(struct core *core, const struct keeper_source *source, int64_t now_us)
 {
     switch (source->kind) {
@@ -263,7 +269,7 @@ static void handle_event(struct core *core, const struct keeper_source *source, 
         meet(core, now_us);
         break;
     case KEEPER_SOURCE_OUTPUT:
-        keeper_run_pump_output(&core->room, source->owner);
+        pump_output(core, source->owner, now_us);
         break;
     case KEEPER_SOURCE_REPORT:
         keeper_run_pump_report(&core->room, source->owner);

@@ -26,6 +26,8 @@
 enum { LINE_BYTES_MAX = LIMIT_VALUE_BYTES + (64 << 10) };
 /* What a writer that has ended can have left in a pipe, whatever size it chose. */
 enum { DRAIN_BYTES_MAX = 1 << 20 };
+/* So long without output, what may begin a secret is held back. */
+enum { IDLE_US = 100 * 1000 };
 
 /* --- shared by all runs -------------------------------------------------- */
 
@@ -84,11 +86,13 @@ struct start {
     int output[2];
     int report[2];
     int request;
+    struct mask *mask;
 };
 
 static void start_fini(struct start *start)
 {
     process_user_fini(&start->user);
+    mask_free(start->mask);
     for (int i = 0; i < 2; i++) {
         file_closep(&start->output[i]);
         file_closep(&start->report[i]);
@@ -167,6 +171,9 @@ static enum status prepare(struct start *start, struct err *err)
         start->has_user = start->user.uid != geteuid() || geteuid() == 0;
     }
     if (make_pipe(start->output, err) != STATUS_OK)
+        return err->code;
+    if (task->secrets != NULL && task->secrets[0] != NULL &&
+        mask_new(task->secrets, &start->mask, err) != STATUS_OK)
         return err->code;
     if (task->protocol) {
         const char *request = task->request == NULL ? "{}" : task->request;
@@ -258,6 +265,7 @@ static struct keeper_run *run_new(struct keeper_room *room, const struct keeper_
         .grace_ms = task->grace_ms,
         .term_us = task->timeout_ms > 0 ? now_us + task->timeout_ms * 1000 : INT64_MAX,
         .kill_us = INT64_MAX,
+        .idle_us = INT64_MAX,
         .outputs_dir = task->outputs_dir == NULL ? NULL : mem_strdup(task->outputs_dir),
         .keep_outputs_dir = task->keep_outputs_dir,
         .survives_deadline = task->survives_deadline,
@@ -311,6 +319,8 @@ struct keeper_run *keeper_run_start(struct keeper_room *room, const struct keepe
     struct keeper_run *run = run_new(room, task, now_us);
     run->hold = hold;
     run->process = process;
+    if (start.mask != NULL)
+        log_writer_hide(&run->log, TAKE(start.mask));
     run->output_fd = start.output[0];
     run->report_fd = start.report[0];
     start.output[0] = start.report[0] = -1;
@@ -369,9 +379,10 @@ static size_t pump_report(struct keeper_room *room, struct keeper_run *run)
     return got;
 }
 
-void keeper_run_pump_output(struct keeper_room *room, struct keeper_run *run)
+void keeper_run_pump_output(struct keeper_room *room, struct keeper_run *run, int64_t now_us)
 {
     (void)pump_output(room, run);
+    run->idle_us = log_writer_is_waiting(&run->log) ? now_us + IDLE_US : INT64_MAX;
 }
 
 void keeper_run_pump_report(struct keeper_room *room, struct keeper_run *run)
@@ -430,7 +441,12 @@ int64_t keeper_run_tick(struct keeper_run *run, int64_t now_us)
     if (now_us >= run->term_us)
         keeper_run_stop(run, KEEPER_TIMEOUT, run->grace_ms, now_us);
     kill_if_due(run, now_us);
-    return MIN(run->kill_us, run->term_us);
+    if (now_us >= run->idle_us) {
+        log_writer_idle(&run->log);
+        run->idle_us = INT64_MAX;
+    }
+    int64_t stop_us = MIN(run->kill_us, run->term_us);
+    return MIN(run->idle_us, stop_us);
 }
 
 /* --- end ----------------------------------------------------------------- */

@@ -73,6 +73,7 @@ struct keeper_run {
     int64_t grace_ms;
     int64_t term_us; /* when the timeout strikes; INT64_MAX: never */
     int64_t kill_us; /* when patience ends; INT64_MAX: not yet stopping */
+    int64_t idle_us; /* when the log gets what its mask held back; INT64_MAX: nothing */
     bool survives_deadline;
     bool stopping; /* by us, for the reason in exit.kind */
     bool ended;
@@ -88,7 +89,7 @@ struct keeper_run *keeper_run_start(struct keeper_room *room, const struct keepe
                                     int64_t now_us);
 
 /* One bounded read each, so that no task keeps the others waiting. */
-void keeper_run_pump_output(struct keeper_room *room, struct keeper_run *run);
+void keeper_run_pump_output(struct keeper_room *room, struct keeper_run *run, int64_t now_us);
 void keeper_run_pump_report(struct keeper_room *room, struct keeper_run *run);
 /* Read reports again if the link has room for them. */
 void keeper_run_resume(struct keeper_room *room, struct keeper_run *run);

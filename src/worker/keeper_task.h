@@ -35,14 +35,15 @@ struct keeper_task {
     int64_t output_bytes; /* cap of the log */
     const char *blob_root;
     struct blob_key log_key;
-    const char *outputs_dir; /* NULL: none; made 0700 for the user before the start */
-    bool keep_outputs_dir;   /* it may be there, empty, and stays when it is empty at the end */
-    const char *script;      /* NULL: none; written 0700 for the user before the start and ... */
-    const char *script_path; /* ... removed at the end; argv names it */
-    bool protocol;           /* descriptors 3 and 4, see docs/process-protocol.md */
-    const char *request;     /* with `protocol`: the JSON on descriptor 3 */
-    const char *context;     /* NULL: none; the daemon's, kept for the next one */
-    bool survives_deadline;  /* the lease deadline does not end it */
+    const char *outputs_dir;    /* NULL: none; made 0700 for the user before the start */
+    bool keep_outputs_dir;      /* it may be there, empty, and stays when it is empty at the end */
+    const char *script;         /* NULL: none; written 0700 for the user before the start and ... */
+    const char *script_path;    /* ... removed at the end; argv names it */
+    bool protocol;              /* descriptors 3 and 4, see docs/process-protocol.md */
+    const char *request;        /* with `protocol`: the JSON on descriptor 3 */
+    const char *context;        /* NULL: none; the daemon's, kept for the next one */
+    const char *const *secrets; /* NULL at the end; values hidden in the log. NULL: none */
+    bool survives_deadline;     /* the lease deadline does not end it */
 };
 
 /* A task that the keeper has from an earlier daemon: it runs, or its end was not acknowledged. */

@@ -69,6 +69,13 @@ void keeper_wire_put(struct strbuf *out, const struct keeper_frame *frame)
     end(out, start);
 }
 
+static const char *const NO_TEXTS[] = {NULL};
+
+static const char *const *texts_or_none(const char *const *texts)
+{
+    return texts == NULL ? NO_TEXTS : texts;
+}
+
 static size_t length_of(const char *const *texts)
 {
     size_t length = 0;
@@ -87,9 +94,9 @@ enum status keeper_wire_put_task(struct strbuf *out, const struct keeper_task *t
 {
     size_t size = length_of(task->argv) + length_of(task->env) + length_or_zero(task->script) +
                   length_or_zero(task->request) + 4096 + length_or_zero(task->workdir) +
-                  length_or_zero(task->context);
+                  length_or_zero(task->context) + length_of(texts_or_none(task->secrets));
     if (size > KEEPER_WIRE_FRAME_MAX)
-        return err_set(err, STATUS_LIMIT, "command, environment and script exceed %d MB",
+        return err_set(err, STATUS_LIMIT, "command, environment, script and secrets exceed %d MB",
                        KEEPER_WIRE_FRAME_MAX >> 20);
     if (length_or_zero(task->context) > KEEPER_CONTEXT_MAX)
         return err_set(err, STATUS_LIMIT, "context of the task exceeds %d KB",
@@ -125,6 +132,7 @@ enum status keeper_wire_put_task(struct strbuf *out, const struct keeper_task *t
     (void)snprintf(claim, sizeof claim, "%s=%s", KEEPER_CLAIM_VARIABLE, task->nonce);
     put_strings(out, task->argv, NULL);
     put_strings(out, task->env, claim);
+    put_strings(out, texts_or_none(task->secrets), NULL);
     end(out, start);
     return STATUS_OK;
 }
@@ -251,7 +259,8 @@ bool keeper_wire_get_task(struct keeper_wire_reader *fields, struct arena *arena
             return false;
     const char *const *argv = get_strings(fields, arena);
     const char *const *env = argv == NULL ? NULL : get_strings(fields, arena);
-    if (env == NULL || texts[0] == NULL || strlen(texts[0]) >= KEEPER_NONCE_MAX || n[8] < 0 ||
+    const char *const *secrets = env == NULL ? NULL : get_strings(fields, arena);
+    if (secrets == NULL || texts[0] == NULL || strlen(texts[0]) >= KEEPER_NONCE_MAX || n[8] < 0 ||
         n[8] >= BLOB_KIND_COUNT || n[9] < 1 || n[9] > BLOB_KEY_IDS_MAX)
         return false;
     *out = (struct keeper_task){
@@ -275,6 +284,7 @@ bool keeper_wire_get_task(struct keeper_wire_reader *fields, struct arena *arena
         .survives_deadline = n[11] != 0,
         .argv = argv,
         .env = env,
+        .secrets = secrets,
     };
     memcpy(out->log_key.ids, ids, sizeof ids);
     return true;

@@ -17,7 +17,7 @@
 #include "base/strbuf.h"
 #include "worker/keeper_task.h"
 
-enum { KEEPER_WIRE_VERSION = 2, KEEPER_WIRE_FRAME_MAX = 64 << 20 };
+enum { KEEPER_WIRE_VERSION = 3, KEEPER_WIRE_FRAME_MAX = 64 << 20 };
 
 enum keeper_frame_type {
     /* to the keeper */

@@ -104,6 +104,59 @@ Test(log, lines_are_found_by_number_from_the_end_and_by_pattern)
     EXPECT_LINES("3:\n", log_reader_grep(reader, "^$", false, collect, &seen, &err_));
 }
 
+/* A writer that hides "hunter2!". */
+static void begin_masked(struct log_writer *writer, uint64_t bytes_max)
+{
+    struct err err = {0};
+    struct mask *mask = NULL;
+    EXPECT_OK(mask_new((const char *const[]){"hunter2!", NULL}, &mask, &err), &err);
+    log_writer_init(writer, blob, &KEY, bytes_max, NULL);
+    log_writer_hide(writer, mask);
+}
+
+Test(log, hidden_values_reach_neither_the_log_nor_its_counts)
+{
+    static const char TEXT[] = "one hunter2!\nhunter2!\nend hunt";
+    for (size_t size = 1; size < sizeof TEXT; size++) {
+        struct log_writer writer;
+        begin_masked(&writer, 1 << 20);
+        for (size_t at = 0; at < strlen(TEXT); at += size)
+            log_writer_write(&writer, TEXT + at, MIN(strlen(TEXT) - at, size));
+        log_writer_finish(&writer);
+        cr_assert_eq(writer.result.bytes, strlen("one ***\n***\nend hunt"));
+        cr_assert_eq(writer.result.lines, 3);
+        EXPECT_LINES("1:one ***\n2:***\n3:end hunt~\n",
+                     log_reader_lines(reader, 1, 9, collect, &seen, &err_));
+        tear_down();
+        set_up();
+    }
+}
+
+Test(log, the_cap_counts_what_is_stored_and_never_cuts_a_hidden_value_open)
+{
+    struct log_writer writer;
+    begin_masked(&writer, 6);
+    log_writer_write(&writer, "hunter2! and", 12);
+    log_writer_finish(&writer);
+    cr_assert_eq(writer.result.bytes, 6);
+    cr_assert_eq(writer.result.dropped_bytes, 1);
+    EXPECT_LINES("1:*** an\n2:[eider: output cut h\n",
+                 log_reader_lines(reader, 1, 9, collect, &seen, &err_));
+}
+
+Test(log, what_may_begin_a_hidden_value_is_stored_after_a_pause)
+{
+    struct log_writer writer;
+    begin_masked(&writer, 1 << 20);
+    log_writer_write(&writer, "> hun", 5);
+    cr_assert_eq(writer.result.bytes, 2);
+    cr_assert(log_writer_is_waiting(&writer));
+    log_writer_idle(&writer);
+    cr_assert_eq(writer.result.bytes, 5);
+    cr_assert_not(log_writer_is_waiting(&writer));
+    log_writer_finish(&writer);
+}
+
 Test(log, patterns_that_are_wrong_or_too_costly_are_refused)
 {
     write_text("x\n");

@@ -1,4 +1,5 @@
 #include "keeper_fixture.h"
+#include "model/limits.h"
 #include "worker/keeper_outputs.h"
 
 static struct fixture fixture;
@@ -83,6 +84,56 @@ Test(keeper_output, bytes_are_kept_as_they_are)
     cr_assert_eq(memcmp(log, "a\0b\377\033[1m\nlast", 13), 0);
     cr_assert_eq(exit->log.lines, 2);
     free(log);
+}
+
+static const char *const SECRETS[] = {"hunter2!", NULL};
+
+Test(keeper_output, secrets_do_not_reach_the_log)
+{
+    /* The parts are put together by the shell, so that no argument holds the secret. */
+    struct keeper_task task = SHELL(&fixture, 1,
+                                    "s=hun; s=${s}ter2!; echo \"it is $s\"; printf %s $s | base64; "
+                                    "printf hunt; printf er2!; echo; "
+                                    "cat /proc/$$/environ /proc/$PPID/cmdline | grep -c $s; echo "
+                                    "hunter2");
+    task.secrets = SECRETS;
+
+    const struct keeper_exit *exit = fixture_run(&fixture, &task);
+
+    EXPECT_EXIT(KEEPER_EXITED, 0, exit);
+    EXPECT_LOG(&fixture, 1, "it is ***\n***\n***\n0\nhunter2\n");
+    cr_assert_eq(exit->log.bytes, 28);
+    cr_assert_eq(exit->log.lines, 5);
+}
+
+Test(keeper_output, what_may_begin_a_secret_is_seen_after_a_pause)
+{
+    char command[256];
+    (void)snprintf(command, sizeof command,
+                   "printf '> hun'; until grep -q hun %s/1/1.log; do :; done; echo ter2!",
+                   fixture.dir);
+    struct keeper_task task = SHELL(&fixture, 1, command);
+    task.secrets = SECRETS;
+
+    const struct keeper_exit *exit = fixture_run(&fixture, &task);
+
+    EXPECT_EXIT(KEEPER_EXITED, 0, exit);
+    EXPECT_LOG(&fixture, 1, "> hun***\n");
+}
+
+Test(keeper_output, a_task_whose_secrets_cannot_be_hidden_does_not_start)
+{
+    char *long_secret = mem_zalloc(LIMIT_MASK_BYTES + 2, 1);
+    memset(long_secret, 'x', LIMIT_MASK_BYTES + 1);
+    struct keeper_task task = SHELL(&fixture, 1, "echo started");
+    task.secrets = (const char *const[]){long_secret, NULL};
+
+    const struct keeper_exit *exit = fixture_run(&fixture, &task);
+
+    EXPECT_EXIT(KEEPER_EXEC_ERROR, 0, exit);
+    EXPECT_CONTAINS(exit->text, "secrets to hide");
+    EXPECT_LOG(&fixture, 1, "");
+    free(long_secret);
 }
 
 Test(keeper_output, a_missing_place_for_logs_does_not_hurt_the_task)

@@ -460,7 +460,7 @@ Test(keeper_staying, a_keeper_of_another_version_is_a_conflict)
         (void)pause();
     }
     EXPECT_STATUS(STATUS_CONFLICT, stay_connect(&stay, &err), &err);
-    EXPECT_CONTAINS(err.text, "process 4 is of another version of this program (99, not 2)");
+    EXPECT_CONTAINS(err.text, "process 4 is of another version of this program (99, not 3)");
     EXPECT_CONTAINS(err.text, "it ends after its running tasks (2)");
     stay_daemon_kill(other);
     (void)close(listener);

@@ -22,6 +22,7 @@ static const struct keeper_task TASK = {
     .request = "{}",
     .context = "mine",
     .survives_deadline = true,
+    .secrets = (const char *const[]){"hunter2!", "", NULL},
 };
 
 Test(keeper_wire, a_task_comes_out_as_it_went_in_with_its_claim)
@@ -57,6 +58,9 @@ Test(keeper_wire, a_task_comes_out_as_it_went_in_with_its_claim)
     cr_assert(task.protocol);
     EXPECT_STR("mine", task.context);
     cr_assert(task.survives_deadline);
+    EXPECT_STR("hunter2!", task.secrets[0]);
+    EXPECT_STR("", task.secrets[1]);
+    cr_assert_null(task.secrets[2]);
     cr_assert_not(keeper_wire_next(&packet, &type, &fields));
     arena_free(arena);
     strbuf_fini(&out);
