@@ -84,6 +84,11 @@ char *arena_strdup(struct arena *arena, const char *text)
     return arena_strndup(arena, text, strlen(text));
 }
 
+char *arena_strdup_null(struct arena *arena, const char *text)
+{
+    return text != NULL ? arena_strdup(arena, text) : NULL;
+}
+
 char *arena_format(struct arena *arena, const char *fmt, ...)
 {
     va_list args;

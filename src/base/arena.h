@@ -18,6 +18,8 @@ void arena_free(struct arena *arena); /* NULL is allowed */
 NODISCARD void *arena_alloc(struct arena *arena, size_t size);
 NODISCARD void *arena_array(struct arena *arena, size_t count, size_t size);
 NODISCARD char *arena_strdup(struct arena *arena, const char *text);
+/* The same where there may be none: NULL stays NULL. */
+NODISCARD char *arena_strdup_null(struct arena *arena, const char *text);
 NODISCARD char *arena_strndup(struct arena *arena, const char *text, size_t length);
 NODISCARD char *arena_format(struct arena *arena, const char *fmt, ...) PRINTF(2, 3);
 

@@ -194,7 +194,7 @@ enum eider_status eider_wait(struct eider *e, int64_t timeout_ms)
     if (e->next_due_us > 0)
         wait_ms = MIN(wait_ms, (e->next_due_us - store_now_us(e->store)) / 1000 + 1);
     if (!e->is_listening)
-        e->is_listening = store_listen(e->store, &err) == STATUS_OK;
+        e->is_listening = store_listen_for_work(e->store, &err) == STATUS_OK;
     if (!e->is_listening ||
         store_wait(e->store, -1, MAX(wait_ms, (int64_t)0), &heard, &err) != STATUS_OK)
         return handle_failed(e, &err);

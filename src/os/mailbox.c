@@ -107,3 +107,11 @@ void mailbox_close(struct mailbox *mailbox)
     CHECK(pthread_cond_broadcast(&mailbox->filled) == 0);
     CHECK(pthread_mutex_unlock(&mailbox->lock) == 0);
 }
+
+bool mailbox_is_closed(struct mailbox *mailbox)
+{
+    CHECK(pthread_mutex_lock(&mailbox->lock) == 0);
+    bool closed = mailbox->closed;
+    CHECK(pthread_mutex_unlock(&mailbox->lock) == 0);
+    return closed;
+}

@@ -35,5 +35,6 @@ struct mailbox_batch mailbox_take_within(struct mailbox *mailbox, int64_t timeou
 /* What is there now, perhaps nothing. */
 struct mailbox_batch mailbox_take_now(struct mailbox *mailbox);
 
+bool mailbox_is_closed(struct mailbox *mailbox);
 /* No more pushes; the taker gets what is left and then a count of 0. */
 void mailbox_close(struct mailbox *mailbox);

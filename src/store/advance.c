@@ -2,12 +2,15 @@
 
 #include <stdlib.h>
 
+#include "base/check.h"
 #include "base/rng.h"
 #include "base/sabotage.h"
+#include "model/dag_fields.h"
 #include "store/claim_priv.h"
 #include "store/id_list.h"
 #include "store/lane_cache.h"
 #include "store/outcome_priv.h"
+#include "store/own_jobs.h"
 #include "store/work.h"
 
 enum { LOOK_AGAIN_US = 10000 };
@@ -15,13 +18,10 @@ enum { LOOK_AGAIN_US = 10000 };
 static const char TIMER_NEXT[] =
     "SELECT due_at_us FROM timer WHERE scope = $1 ORDER BY scope, due_at_us LIMIT 1";
 
-static const char *copy_or_null(struct arena *arena, const char *text)
-{
-    return text != NULL ? arena_strdup(arena, text) : NULL;
-}
-
 static bool has_changed(const struct task_row *task)
 {
+    if (task->is_taken)
+        return true;
     return task->dirty &&
            (task->fresh || task->state != task->read_state || task->attempt != task->read_attempt);
 }
@@ -50,8 +50,8 @@ static struct task_change describe_change(const struct task_row *task, struct ar
         .started_at_us = task->started_at_us,
         .ended_at_us = task->ended_at_us,
         .instances = task->instance_base != 0 ? task->counts.total : 0,
-        .detail = copy_or_null(arena, task->detail),
-        .label = copy_or_null(arena, task->label),
+        .detail = arena_strdup_null(arena, task->detail),
+        .label = arena_strdup_null(arena, task->label),
     };
 }
 
@@ -99,6 +99,21 @@ static void list_around(const struct run_row *run, const struct outcome *outcome
         id_list_add(out, run->first_task + next->items[i]);
 }
 
+/* Where nothing but success is told, what the claim left is enough. */
+static bool is_success(const struct outcome *outcome)
+{
+    return outcome->kind == OUTCOME_END &&
+           attempt_decide(task_def_default(), 0, &outcome->end, 0).state == TASK_SUCCESS;
+}
+
+/* A job's row from memory, if it may be taken from there. */
+static void recall(struct work *work, const struct outcome *outcome)
+{
+    const struct task_row *row = own_jobs_take(work->store->own_jobs, outcome->task, work->arena);
+    if (row != NULL && is_success(outcome) && idmap_find(work->tasks, outcome->task) == NULL)
+        (void)work_add(work, row);
+}
+
 /*
  * All that the outcomes touch at first, in two questions: the runs, locked in the order of their
  * ids so that hosts which finish tasks of the same runs wait for each other in turn, then the rows.
@@ -114,7 +129,9 @@ static enum status fetch(struct work *work, const struct advance_request *reques
     for (size_t i = 0; i < request->outcomes_count; i++) {
         const struct outcome *outcome = &request->outcomes[i];
         id_list_add(&ids, outcome->task);
-        if (outcome->run > 0)
+        if (outcome->run == RUN_OF_JOBS)
+            recall(work, outcome);
+        else
             list_around(idmap_find(work->runs, outcome->run), outcome, &ids);
     }
     return work_fetch_tasks(work, ids.items, ids.count, err);
@@ -134,8 +151,8 @@ static enum status advance(struct work *work, const struct advance_request *requ
 {
     if (fetch(work, request, err) != STATUS_OK)
         return err->code;
-    work->now_us = store_now_us(work->store);
-    work->skew_us = request->clock_us != 0 ? work->now_us - request->clock_us : 0;
+    if (request->outcomes_count > 0)
+        work_read_clock(work);
     out->accepted = arena_array(arena, request->outcomes_count, sizeof *out->accepted);
     for (size_t i = 0; i < request->outcomes_count; i++)
         if (outcome_apply(work, &request->outcomes[i], &out->accepted[i], err) != STATUS_OK)
@@ -153,39 +170,130 @@ static enum status advance(struct work *work, const struct advance_request *requ
     /* Who has no room for what is due need not know of it. */
     if (request->process_slots <= 0 && request->inline_slots <= 0)
         return STATUS_OK;
-    if (db_get_int(work->db, 0, &out->next_due_us, err, TIMER_NEXT, "i", request->scope) !=
-        STATUS_OK)
+    out->next_due_us = claims->next_due_us;
+    bool is_known = claims->knows_next_due && !work->saver.moved_timers;
+    if (!is_known && db_get_int(work->db, 0, &out->next_due_us, err, TIMER_NEXT, "i",
+                                request->scope) != STATUS_OK)
         return err->code;
     if (claims->is_partial)
         look_again_soon(work, out);
     return STATUS_OK;
 }
 
+/* What was claimed for sure; after a failure nothing is. */
+static void remember_jobs(struct work *work, const struct claim_list *claims, enum status status)
+{
+    struct own_jobs *own = work->store->own_jobs;
+    if (status != STATUS_OK)
+        own_jobs_forget(own);
+    for (size_t i = 0; i < claims->count && status == STATUS_OK; i++)
+        if (claims->items[i].run == RUN_OF_JOBS && db_dialect(work->db) == DB_POSTGRES)
+            own_jobs_keep(own, idmap_find(work->tasks, claims->items[i].task));
+}
+
+static void give_claims(const struct claim_list *claims, struct arena *arena,
+                        struct advance_result *out)
+{
+    out->claims = arena_array(arena, claims->count, sizeof *out->claims);
+    for (size_t i = 0; i < claims->count; i++)
+        out->claims[i] = claims->items[i];
+    out->claims_count = claims->count;
+}
+
+/* --- a job that was just told of ------------------------------------------------------------- */
+
+enum { AT_ONCE_MAX = 16 };
+
+static enum status take_where_last(struct work *work, const struct advance_request *request,
+                                   struct claim_list *claims, struct err *err)
+{
+    const struct job_origin *origin = own_jobs_origin(work->store->own_jobs);
+    int64_t slots = origin->class == CLASS_INLINE ? request->inline_slots : request->process_slots;
+    const struct job_window window = {
+        .class = origin->class,
+        .lane = origin->lane,
+        .queue = origin->queue,
+        .host = request->host,
+        .most = MIN(slots, (int64_t)AT_ONCE_MAX),
+        .is_unseen = true,
+    };
+    struct jobs_taken taken = {0};
+    struct run_row *run = NULL;
+    if (origin->lane == 0 || window.most <= 0)
+        return STATUS_OK;
+    if (claim_jobs(work, &window, &taken, err) != STATUS_OK ||
+        work_run(work, RUN_OF_JOBS, &run, err) != STATUS_OK)
+        return err->code;
+    for (size_t i = 0; i < taken.count; i++)
+        claim_list_add(claims, run, work->rows.items[taken.first + i]);
+    return STATUS_OK;
+}
+
+/*
+ * Most of the time to a start is spent in asking the database where to look. Who has slept until he
+ * was told of something new looks first where the last job was, in one question. More urgent
+ * queues lose little by it: few are taken this way, and only by who had nothing to do.
+ */
+static enum status claim_at_once(struct store *store, const struct advance_request *request,
+                                 struct arena *arena, struct advance_result *out, struct err *err)
+{
+    struct claim_list claims = {.arena = arena};
+    struct work work;
+    work_init_timeless(&work, store, NULL);
+    enum status status = take_where_last(&work, request, &claims, err);
+    if (status == STATUS_OK) {
+        list_changes(&work, arena, out);
+        give_claims(&claims, arena, out);
+    }
+    remember_jobs(&work, &claims, status);
+    work_fini(&work);
+    free(claims.items);
+    return status;
+}
+
+/* --------------------------------------------------------------------------------------------- */
+
+static enum status finish_and_claim(struct store *store, const struct advance_request *request,
+                                    struct arena *arena, struct advance_result *out,
+                                    struct err *err)
+{
+    CLEANUP(db_endp) struct db *db = store->db;
+    struct claim_list claims = {.arena = arena};
+    /* Before the transaction, when the clock is known without a question that takes its time. */
+    int64_t skew_us = request->clock_us != 0 ? store_now_us(store) - request->clock_us : 0;
+    if (db_begin(db, err) != STATUS_OK)
+        return err->code;
+    struct work work;
+    work_init_timeless(&work, store, NULL);
+    work.skew_us = skew_us;
+    enum status status = advance(&work, request, arena, &claims, out, err);
+    if (status == STATUS_OK)
+        status = db_commit(db, err);
+    remember_jobs(&work, &claims, status);
+    work_fini(&work);
+    if (SABOTAGE("unknown_is_success") && status == STATUS_UNKNOWN)
+        status = STATUS_OK;
+    if (status == STATUS_OK)
+        give_claims(&claims, arena, out);
+    free(claims.items);
+    return status;
+}
+
 enum status store_advance(struct store *store, const struct advance_request *request,
                           struct arena *arena, struct advance_result *out, struct err *err)
 {
-    CLEANUP(db_endp) struct db *db = store->db;
+    enum status status = STATUS_OK;
     struct advance_result result = {0};
-    struct claim_list claims = {.arena = arena};
-    if (db_begin(db, err) != STATUS_OK)
-        return err_wrap(err, "finish and claim");
-    struct work work;
-    work_init_timeless(&work, store, NULL);
-    enum status status = advance(&work, request, arena, &claims, &result, err);
-    work_fini(&work);
-    if (status == STATUS_OK)
-        status = db_commit(db, err);
-    if (SABOTAGE("unknown_is_success") && status == STATUS_UNKNOWN)
-        status = STATUS_OK;
-    if (status == STATUS_OK) {
-        result.claims = arena_array(arena, claims.count, sizeof *result.claims);
-        for (size_t i = 0; i < claims.count; i++)
-            result.claims[i] = claims.items[i];
-        result.claims_count = claims.count;
-        *out = result;
+    if (request->is_woken && db_dialect(store->db) == DB_POSTGRES) {
+        CHECK(request->outcomes_count == 0);
+        status = claim_at_once(store, request, arena, &result, err);
     }
-    free(claims.items);
-    if (status != STATUS_OK)
+    if (status == STATUS_OK && result.claims_count == 0)
+        status = finish_and_claim(store, request, arena, &result, err);
+    if (status != STATUS_OK) {
         lane_cache_doubt(store->lane_cache);
-    return status == STATUS_OK ? status : err_wrap(err, "finish and claim");
+        return err_wrap(err, "finish and claim");
+    }
+    *out = result;
+    return STATUS_OK;
 }

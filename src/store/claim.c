@@ -94,6 +94,20 @@ struct claim claim_of_row(const struct run_row *run, const struct task_row *task
     };
 }
 
+void claim_list_add(struct claim_list *claims, const struct run_row *run,
+                    const struct task_row *task)
+{
+    claims->items = mem_grow(claims->items, &claims->capacity, claims->count, sizeof(struct claim));
+    claims->items[claims->count++] = claim_of_row(run, task, claims->arena);
+}
+
+static void add_claim(struct claiming *claiming, const struct run_row *run,
+                      const struct task_row *task)
+{
+    claim_list_add(claiming->claims, run, task);
+    lanes_add_room(&claiming->lanes, ready_key_of(run, task).lane, -1);
+}
+
 static void take(struct work *work, struct claiming *claiming, struct run_row *run,
                  struct task_row *task)
 {
@@ -120,10 +134,7 @@ static void take(struct work *work, struct claiming *claiming, struct run_row *r
     /* When somebody else has the run's row, the task's end will say that the run has started. */
     if (run->state == RUN_QUEUED && run->locked)
         work_start_run(run, work->now_us);
-    struct claim_list *claims = claiming->claims;
-    claims->items = mem_grow(claims->items, &claims->capacity, claims->count, sizeof(struct claim));
-    claims->items[claims->count++] = claim_of_row(run, task, claims->arena);
-    lanes_add_room(&claiming->lanes, ready_key_of(run, task).lane, -1);
+    add_claim(claiming, run, task);
 }
 
 /* A limit over several tasks of a run is kept by whoever has the run's row. */
@@ -210,7 +221,9 @@ struct window {
     enum claim_class class;
     int64_t scope;
     int64_t lane;
+    const char *queue;
     bool has_stored; /* something may be in `ready` there */
+    bool has_job_first;
     bool jobs_only;
 };
 
@@ -360,6 +373,36 @@ static enum status claim_from(struct work *work, struct claiming *claiming,
     return STATUS_OK;
 }
 
+/* Jobs that stand first in the lane, in one step. Not when what became claimable just now may
+ * come before them. */
+static enum status claim_jobs_first(struct work *work, struct claiming *claiming,
+                                    const struct window *window, bool *out_done, struct err *err)
+{
+    struct run_row *run = NULL;
+    struct jobs_taken taken;
+    const struct job_window jobs = {
+        .scope = window->scope,
+        .class = window->class,
+        .lane = window->lane,
+        .queue = window->queue,
+        .host = claiming->request->host,
+        .now_us = work->now_us,
+        .most = room_in(claiming, window),
+    };
+    if (jobs.most <= 0 || !window->has_job_first || work->ready.count > 0 ||
+        db_dialect(work->db) != DB_POSTGRES)
+        return STATUS_OK;
+    if (claim_jobs(work, &jobs, &taken, err) != STATUS_OK ||
+        work_run(work, RUN_OF_JOBS, &run, err) != STATUS_OK)
+        return err->code;
+    for (size_t i = 0; i < taken.count; i++)
+        add_claim(claiming, run, work->rows.items[taken.first + i]);
+    claiming->slots[window->class] -= (int64_t)taken.count;
+    claiming->claims->is_partial |= taken.seen == 0;
+    *out_done = taken.seen == (int64_t)taken.count;
+    return STATUS_OK;
+}
+
 /*
  * Further down each time, and twice as far, since what was passed is still stored: a thousand tasks
  * that a limit holds cost a few looks. Past what others have just now it goes only a little way.
@@ -368,7 +411,10 @@ static enum status claim_window(struct work *work, struct claiming *claiming,
                                 const struct window *window, struct err *err)
 {
     struct passed passed = {0};
-    bool is_done = room_in(claiming, window) <= 0;
+    bool is_done = false;
+    if (claim_jobs_first(work, claiming, window, &is_done, err) != STATUS_OK)
+        return err->code;
+    is_done |= room_in(claiming, window) <= 0;
     while (!is_done) {
         CLEANUP(candidate_list_fini) struct candidate_list list = {.is_all = !window->has_stored};
         int64_t before = passed.elsewhere;
@@ -639,7 +685,9 @@ static enum status claim_lanes(struct work *work, struct claiming *claiming, str
                 .class = class,
                 .scope = claiming->request->scope,
                 .lane = lane->id,
+                .queue = lane->queue_name,
                 .has_stored = lane->has_ready[class],
+                .has_job_first = lane->has_job_first[class] && !claiming->request->jobs_only,
                 .jobs_only = claiming->request->jobs_only,
             };
             /* Another host counts in its queue just now. */
@@ -668,14 +716,18 @@ static enum status claim(struct work *work, struct claiming *claiming, struct er
     const struct advance_request *request = claiming->request;
     const struct lane_question question = {
         .scope = request->scope,
-        .now_us = work->now_us,
         .labels = request->labels,
         .queues = request->queues,
     };
     if (lanes_look(work->store, &question, work->arena, &claiming->lanes, err) != STATUS_OK)
         return err->code;
-    if (claiming->lanes.has_due && wake_due(work, claiming, err) != STATUS_OK)
+    work_read_clock(work);
+    const struct lanes *lanes = &claiming->lanes;
+    bool is_due = lanes->next_due_us != 0 && lanes->next_due_us <= work->now_us;
+    if ((is_due || lanes->count == 0) && wake_due(work, claiming, err) != STATUS_OK)
         return err->code;
+    claiming->claims->next_due_us = lanes->next_due_us;
+    claiming->claims->knows_next_due = !is_due && lanes->count > 0;
     if (claiming->lanes.has_expansions && !request->jobs_only &&
         read_expanders(work, request->scope, 0, &expanders, err) != STATUS_OK)
         return err->code;

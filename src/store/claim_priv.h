@@ -11,6 +11,8 @@ struct claim_list {
     size_t capacity;
     struct arena *arena; /* of what claims point to */
     bool is_partial;     /* something was left because others have its run or queue just now */
+    bool knows_next_due; /* of what others left; this transaction may add earlier ones */
+    int64_t next_due_us; /* the first retry, or 0 */
 };
 
 struct id_list;
@@ -18,6 +20,8 @@ struct id_list;
 /* The first column of every row. */
 NODISCARD enum status claim_collect_ids(struct db_stmt *stmt, struct id_list *out, struct err *err);
 
+void claim_list_add(struct claim_list *claims, const struct run_row *run,
+                    const struct task_row *task);
 struct claim claim_of_row(const struct run_row *run, const struct task_row *task,
                           struct arena *arena);
 
@@ -30,6 +34,31 @@ NODISCARD enum status claim_open_gates(struct work *work, struct err *err);
 NODISCARD enum status claim_binding_expander(struct work *work, const struct run_row *run,
                                              const struct task_row *task, struct task_row **out,
                                              struct err *err);
+
+/* What stands first in a lane, for one class of slots. */
+struct job_window {
+    int64_t scope;
+    enum claim_class class;
+    int64_t lane;
+    const char *queue; /* of the lane */
+    int64_t host;
+    int64_t now_us; /* 0: to be asked */
+    int64_t most;
+    bool is_unseen; /* whether its queue is paused or has a bound: nothing is taken then */
+};
+
+struct jobs_taken {
+    size_t first; /* in work->rows */
+    size_t count;
+    int64_t seen; /* with tasks of runs, which were left */
+};
+
+/*
+ * Take the jobs among the first `most`; their rows are in the work set, saved already. On
+ * PostgreSQL only; not necessarily in a transaction.
+ */
+NODISCARD enum status claim_jobs(struct work *work, const struct job_window *window,
+                                 struct jobs_taken *out, struct err *err);
 
 /*
  * Claim due work of a scope: urgent first, then the older run, then the lower task. What became

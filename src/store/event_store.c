@@ -2,9 +2,13 @@
 
 #include "store/store_priv.h"
 
-static const char EVENT_LIST[] =
-    "SELECT id, at_us, kind, run, task, row_version, old_state, new_state, generation, attempt,"
-    " actor, reason, data FROM event WHERE ($1 = 0 OR run = $1) AND id > $2 ORDER BY id LIMIT $3";
+#define EVENT_COLUMNS                                                                              \
+    "SELECT id, at_us, kind, run, task, row_version, old_state, new_state, generation, attempt,"   \
+    " actor, reason, data FROM event"
+static const char EVENT_LIST[] = EVENT_COLUMNS " WHERE $1 = 0 AND id > $2 ORDER BY id LIMIT $3";
+/* The index of runs leaves out jobs, which is to be said. */
+static const char EVENT_LIST_OF_RUN[] =
+    EVENT_COLUMNS " WHERE run = $1 AND run > 0 AND id > $2 ORDER BY run, id LIMIT $3";
 
 enum status store_event_each(struct store *store, const struct event_range *range,
                              enum status (*each)(void *context, const struct event_info *event,
@@ -13,7 +17,8 @@ enum status store_event_each(struct store *store, const struct event_range *rang
 {
     struct db_stmt *stmt = NULL;
     enum status status =
-        db_query(store->db, &stmt, err, EVENT_LIST, "iii", range->run, range->after, range->limit);
+        db_query(store->db, &stmt, err, range->run == 0 ? EVENT_LIST : EVENT_LIST_OF_RUN, "iii",
+                 range->run, range->after, range->limit);
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         struct event_info event = {
             .id = db_int(stmt, 0),

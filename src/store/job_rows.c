@@ -28,13 +28,10 @@ enum claim_class job_class_of(const char *handler)
     return strcmp(handler, "noop") == 0 ? CLASS_INLINE : CLASS_PROCESS;
 }
 
-#define JOB_COLUMNS                                                                                \
-    "j.id, j.lane, j.rank, j.created_at_us, j.handler, j.payload, j.namespace, j.retries,"         \
-    " j.retry_delay_ms, j.timeout_ms, j.finish_on_lost_lease, q.name, j.cancel_asked"
 static const char JOB_LOAD[] =
-    "SELECT " JOB_COLUMNS " FROM job j JOIN queue q ON q.id = j.queue WHERE j.id = $1";
+    "SELECT " JOB_ROW_COLUMNS " FROM job j JOIN queue q ON q.id = j.queue WHERE j.id = $1";
 static const char JOBS_LOAD[] =
-    "SELECT " JOB_COLUMNS " FROM job j JOIN queue q ON q.id = j.queue WHERE j.id = ANY($1)";
+    "SELECT " JOB_ROW_COLUMNS " FROM job j JOIN queue q ON q.id = j.queue WHERE j.id = ANY($1)";
 
 static struct retry_policy policy_of(int64_t retries, int64_t delay_ms)
 {
@@ -48,7 +45,7 @@ static struct retry_policy policy_of(int64_t retries, int64_t delay_ms)
     return policy;
 }
 
-static const struct job_row *read_job(struct db_stmt *stmt, struct arena *arena)
+const struct job_row *job_row_read(struct db_stmt *stmt, struct arena *arena)
 {
     struct job_row *job = arena_alloc(arena, sizeof *job);
     *job = (struct job_row){
@@ -79,7 +76,7 @@ static enum status give_jobs(struct db_stmt *stmt, struct arena *arena, const st
     while (db_next(stmt, &status, err)) {
         struct task_row *row = idmap_find(rows, db_int(stmt, 0));
         CHECK(row != NULL);
-        row->job = read_job(stmt, arena);
+        row->job = job_row_read(stmt, arena);
     }
     return status;
 }

@@ -141,9 +141,11 @@ void lane_cache_free(struct lane_cache *cache)
 _Static_assert(CLASS_PROCESS == 0 && CLASS_INLINE == 1, "as in the SQL");
 static const char LOOK[] =
     "SELECT l.id, l.queue, q.name, l.labels, q.max_running,"
-    " (SELECT 1 FROM ready r WHERE r.scope = $1 AND r.class = 0 AND r.lane = l.id LIMIT 1),"
-    " (SELECT 1 FROM ready r WHERE r.scope = $1 AND r.class = 1 AND r.lane = l.id LIMIT 1),"
-    " (SELECT 1 FROM timer t WHERE t.scope = $1 AND t.due_at_us <= $2 LIMIT 1),"
+    " (SELECT r.run FROM ready r WHERE r.scope = $1 AND r.class = 0 AND r.lane = l.id"
+    " ORDER BY r.scope, r.class, r.lane, r.rank, r.age_us, r.task LIMIT 1),"
+    " (SELECT r.run FROM ready r WHERE r.scope = $1 AND r.class = 1 AND r.lane = l.id"
+    " ORDER BY r.scope, r.class, r.lane, r.rank, r.age_us, r.task LIMIT 1),"
+    " (SELECT t.due_at_us FROM timer t WHERE t.scope = $1 ORDER BY t.scope, t.due_at_us LIMIT 1),"
     " (SELECT 1 FROM expansion e WHERE e.scope = $1 LIMIT 1)"
     " FROM lane l JOIN queue q ON q.id = l.queue WHERE q.paused = 0"
     " ORDER BY q.priority DESC, q.id, l.id";
@@ -156,7 +158,13 @@ static const char RUNNING_IN_QUEUES[] =
     "SELECT l.queue, count(*) FROM running r JOIN lane l ON l.id = r.lane"
     " WHERE l.queue = ANY($1) GROUP BY l.queue";
 
-static struct lane read_lane(struct db_stmt *stmt, const struct lane_question *question)
+static bool is_job_at(struct db_stmt *stmt, int column)
+{
+    return !db_is_null(stmt, column) && db_int(stmt, column) == RUN_OF_JOBS;
+}
+
+static struct lane read_lane(struct db_stmt *stmt, const struct lane_question *question,
+                             struct arena *arena)
 {
     const char *queues = question->queues;
     bool is_served = queues == NULL || *queues == '\0' || word_set_has(queues, db_text(stmt, 2));
@@ -164,11 +172,13 @@ static struct lane read_lane(struct db_stmt *stmt, const struct lane_question *q
     return (struct lane){
         .id = db_int(stmt, 0),
         .queue = db_int(stmt, 1),
+        .queue_name = arena_strdup(arena, db_text(stmt, 2)),
         .is_bounded = max_running > 0,
         .is_served =
             is_served &&
             word_set_is_part(db_text(stmt, 3), question->labels != NULL ? question->labels : ""),
         .has_ready = {!db_is_null(stmt, 5), !db_is_null(stmt, 6)},
+        .has_job_first = {is_job_at(stmt, 5), is_job_at(stmt, 6)},
         .room = max_running > 0 ? 0 : INT64_MAX,
     };
 }
@@ -176,11 +186,10 @@ static struct lane read_lane(struct db_stmt *stmt, const struct lane_question *q
 enum status lanes_look(struct store *store, const struct lane_question *question,
                        struct arena *arena, struct lanes *out, struct err *err)
 {
-    struct lanes lanes = {.has_due = true, .has_expansions = true};
+    struct lanes lanes = {.has_expansions = true};
     size_t capacity = 0;
     struct db_stmt *stmt = NULL;
-    enum status status =
-        db_query(store->db, &stmt, err, LOOK, "ii", question->scope, question->now_us);
+    enum status status = db_query(store->db, &stmt, err, LOOK, "i", question->scope);
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         if (lanes.count == capacity) {
             capacity = MAX(2 * capacity, (size_t)16);
@@ -189,8 +198,8 @@ enum status lanes_look(struct store *store, const struct lane_question *question
                 memcpy(more, lanes.items, lanes.count * sizeof *more);
             lanes.items = more;
         }
-        lanes.items[lanes.count++] = read_lane(stmt, question);
-        lanes.has_due = !db_is_null(stmt, 7);
+        lanes.items[lanes.count++] = read_lane(stmt, question, arena);
+        lanes.next_due_us = db_int(stmt, 7);
         lanes.has_expansions = !db_is_null(stmt, 8);
     }
     if (status != STATUS_OK)

@@ -17,11 +17,13 @@ NODISCARD enum status lanes_ensure(struct store *store, const struct dag *dag, s
 struct lane {
     int64_t id;
     int64_t queue;
+    const char *queue_name;
     bool is_served; /* by the host that asks */
     bool is_bounded;
     bool is_wanted; /* set by who looked, for lanes_bind */
     bool is_bound;  /* its queue was wanted, and is ours until the transaction ends */
     bool has_ready[CLASS_COUNT];
+    bool has_job_first[CLASS_COUNT];
     int64_t room;  /* how many more may be claimed; none before its queue is bound */
     int64_t freed; /* places of its queue that this transaction left and did not take again */
 };
@@ -29,13 +31,12 @@ struct lane {
 struct lanes {
     struct lane *items; /* the most urgent queue first; paused ones are left out */
     size_t count;
-    bool has_due;        /* a retry whose time has come */
+    int64_t next_due_us; /* the first retry, or 0 */
     bool has_expansions; /* a mapped task with instances to come */
 };
 
 struct lane_question {
     int64_t scope;
-    int64_t now_us;
     const char *labels; /* of the host */
     const char *queues; /* it serves */
 };

@@ -3,11 +3,22 @@
 #include "store/channel.h"
 #include "store/store_priv.h"
 
-enum status store_listen(struct store *store, struct err *err)
+bool store_can_listen(const struct store *store)
 {
-    if (db_listen(store->db, STORE_CHANNEL_WORK, err) != STATUS_OK ||
-        db_listen(store->db, STORE_CHANNEL_STOP, err) != STATUS_OK)
+    return db_dialect(store->db) == DB_POSTGRES;
+}
+
+enum status store_listen_for_work(struct store *store, struct err *err)
+{
+    if (db_listen(store->db, STORE_CHANNEL_WORK, err) != STATUS_OK)
         return err_wrap(err, "listen for work");
+    return STATUS_OK;
+}
+
+enum status store_listen_for_stops(struct store *store, struct err *err)
+{
+    if (db_listen(store->db, STORE_CHANNEL_STOP, err) != STATUS_OK)
+        return err_wrap(err, "listen for wishes to stop");
     return STATUS_OK;
 }
 

@@ -85,8 +85,11 @@ static enum status wait_for_retry(struct work *work, struct run_row *run, struct
 static enum status end_attempt(struct work *work, struct run_row *run, struct task_row *task,
                                const struct outcome *outcome, struct err *err)
 {
-    struct attempt_verdict verdict =
-        attempt_decide(task_row_def(run, task), task->failures, &outcome->end, draw_chance());
+    const struct task_def *def = task_row_def(run, task);
+    struct attempt_verdict verdict = attempt_decide(def, task->failures, &outcome->end, 0);
+    /* Only a retry leaves something to chance, which costs a call of the kernel. */
+    if (verdict.state == TASK_UP_FOR_RETRY)
+        verdict = attempt_decide(def, task->failures, &outcome->end, draw_chance());
     note_usage(work, task, outcome);
     if (verdict.state == TASK_UP_FOR_RETRY && work_is_stopping(run, task))
         verdict.state = TASK_CANCELLED;

@@ -157,6 +157,16 @@ bool task_row_is_expanding(const struct task_row *task)
            task->inserted < task->counts.total;
 }
 
+void task_row_note_read(struct task_row *task)
+{
+    task->read_state = task->state;
+    task->read_generation = task->generation;
+    task->read_attempt = task->attempt;
+    task->read_host = task->host;
+    task->read_due_at_us = task->due_at_us;
+    task->read_expanding = task_row_is_expanding(task);
+}
+
 static const char *copy_text(struct arena *arena, struct db_stmt *stmt, int column)
 {
     const char *text = db_text(stmt, column);
@@ -208,12 +218,7 @@ static void read_task(struct db_stmt *stmt, struct arena *arena, struct task_row
         memcpy(&out->nonce, nonce, sizeof out->nonce);
         out->has_nonce = true;
     }
-    out->read_state = out->state;
-    out->read_generation = out->generation;
-    out->read_attempt = out->attempt;
-    out->read_host = out->host;
-    out->read_due_at_us = out->due_at_us;
-    out->read_expanding = task_row_is_expanding(out);
+    task_row_note_read(out);
 }
 
 enum status task_row_load(struct db *db, struct arena *arena, int64_t id, struct task_row *out,

@@ -86,6 +86,7 @@ struct task_row {
     bool read_expanding;
     bool fresh;
     bool dirty;
+    bool is_taken;             /* claimed in this transaction by a statement of its own */
     bool touched;              /* waits in the work set to be decided */
     const struct job_row *job; /* of a job; else NULL */
     /* Of an expanded task: instances that run now, once they were counted. */
@@ -159,6 +160,8 @@ NODISCARD enum status task_rows_load(struct db *db, struct arena *arena, struct 
 /* Keep the row's current attempt as a superseded one that ended in `state`. */
 NODISCARD enum status task_row_keep_attempt(struct db *db, const struct task_row *task,
                                             enum task_state state, struct err *err);
+/* It is saved as it stands: the guard of the next change. */
+void task_row_note_read(struct task_row *task);
 /* A mapped task some of whose instances have no rows yet. */
 bool task_row_is_expanding(const struct task_row *task);
 

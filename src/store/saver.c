@@ -56,7 +56,7 @@ static const struct db_bulk_form FORMS[SAVER_TABLES] = {
         " $16::bigint[], $17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[],"
         " $21::bigint[], $22::bigint[], $23::bigint[], $24::bigint[], $25::bigint[])",
         "iiiiiiibziiiiiiiizzzzzzii", "task"},
-    /* A claim, and a parent counted, touch little of a row and are most of all updates. */
+    /* A claim, a parent counted and an end touch little of a row and are most of all updates. */
     [SAVER_TASK_CLAIMED] = {
         "UPDATE task SET state = $5, attempt = $6, nonce = $7, host = $8, queued_at_us = $9,"
         " started_at_us = $10, ended_at_us = NULL, due_at_us = NULL, reason = 0, exit_code = NULL,"
@@ -86,6 +86,23 @@ static const struct db_bulk_form FORMS[SAVER_TABLES] = {
         " WHERE t.id = v.id AND t.state = v.was_state AND t.attempt = v.was_attempt"
         " AND t.row_version = v.was_version",
         "iiiiiiiiiiz", "task"},
+    [SAVER_TASK_ENDED] = {
+        "UPDATE task SET state = $5, failures = $6, losses = $7, due_at_us = NULL,"
+        " started_at_us = $8, ended_at_us = $9, reason = $10, exit_code = $11, detail = $12,"
+        " label = $13, log_bytes = $14, cpu_ms = $15, rss_kb = $16, row_version = $4 + 1"
+        " WHERE id = $1 AND state = $2 AND attempt = $3 AND row_version = $4",
+        "UPDATE task t SET state = v.state, failures = v.failures, losses = v.losses,"
+        " due_at_us = NULL, started_at_us = v.started, ended_at_us = v.ended, reason = v.reason,"
+        " exit_code = v.code, detail = v.detail, label = v.label, log_bytes = v.log,"
+        " cpu_ms = v.cpu, rss_kb = v.rss, row_version = v.was_version + 1"
+        " FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[],"
+        " $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[],"
+        " $12::text[], $13::text[], $14::bigint[], $15::bigint[], $16::bigint[])"
+        " v (id, was_state, was_attempt, was_version, state, failures, losses, started, ended,"
+        " reason, code, detail, label, log, cpu, rss)"
+        " WHERE t.id = v.id AND t.state = v.was_state AND t.attempt = v.was_attempt"
+        " AND t.row_version = v.was_version",
+        "iiiiiiizzixttzzz", "task"},
     [SAVER_TASK_CHANGED] = {
         "UPDATE task SET generation = $5, state = $6, attempt = $7, nonce = $8, host = $9,"
         " failures = $10, losses = $11, parents = $12, p_success = $13, p_failed = $14,"
@@ -303,6 +320,14 @@ static bool is_count(const struct task_row *task)
            (task->state == TASK_NONE || task->state == TASK_DEFERRED);
 }
 
+/* The attempt that was claimed got its verdict. */
+static bool is_end(const struct task_row *task)
+{
+    return task->read_state == TASK_RUNNING && task_state_is_final(task->state) &&
+           task->generation == task->read_generation && task->attempt == task->read_attempt &&
+           task->host == task->read_host && task->instance_base == 0;
+}
+
 static void update_task(struct saver *saver, const struct task_row *t)
 {
     if (is_claim(t))
@@ -314,6 +339,11 @@ static void update_task(struct saver *saver, const struct task_row *t)
                     t->read_attempt, t->row_version, t->counts.total, t->counts.success,
                     t->counts.failed, t->counts.upstream_failed, t->counts.skipped,
                     t->counts.removed, t->inserted);
+    else if (is_end(t))
+        db_bulk_add(&saver->bulks[SAVER_TASK_ENDED], t->id, (int64_t)t->read_state, t->read_attempt,
+                    t->row_version, (int64_t)t->state, t->failures, t->losses, t->started_at_us,
+                    t->ended_at_us, (int64_t)t->reason, t->exit_code, t->detail, t->label,
+                    t->log_bytes, t->cpu_ms, t->rss_kb);
     else
         change_task(saver, t);
 }
@@ -323,17 +353,14 @@ static void note_saved(struct task_row *task)
     task->row_version += !task->fresh;
     task->fresh = false;
     task->dirty = false;
-    task->read_state = task->state;
-    task->read_generation = task->generation;
-    task->read_attempt = task->attempt;
-    task->read_host = task->host;
-    task->read_due_at_us = task->due_at_us;
-    task->read_expanding = task_row_is_expanding(task);
+    task_row_note_read(task);
 }
 
 void saver_task(struct saver *saver, const struct run_row *run, struct task_row *task)
 {
     bool move = !places_stay(task);
+    saver->moved_timers |=
+        move && (task->state == TASK_UP_FOR_RETRY || task->read_state == TASK_UP_FOR_RETRY);
     if (move && !task->fresh)
         leave_places(saver, run, task);
     if (task->fresh)

@@ -25,6 +25,7 @@ enum saver_table {
     SAVER_TASK_NEW,
     SAVER_TASK_CLAIMED,
     SAVER_TASK_COUNTED,
+    SAVER_TASK_ENDED,
     SAVER_TASK_CHANGED,
     SAVER_READY_TAKEN,
     SAVER_GATE_TAKEN,
@@ -44,6 +45,7 @@ enum saver_table {
 
 struct saver {
     struct db_bulk bulks[SAVER_TABLES];
+    bool moved_timers;
     bool freed_work; /* there may be something to claim for any host, now or at a time to come */
 };
 

@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "model/dag.h"
 #include "store/lane_cache.h"
+#include "store/own_jobs.h"
 #include "store/store_priv.h"
 
 static void format_uuid(char out[static 37])
@@ -110,6 +111,7 @@ enum status store_open(const struct store_options *options, struct store **out, 
     store->dags = idmap_new();
     store->lent = idmap_new();
     store->lane_cache = lane_cache_new();
+    store->own_jobs = own_jobs_new();
     store_renew_maker(store);
     if (db_open(options->url, options->mode, &store->db, err) != STATUS_OK)
         return err_wrap(err, "open the store");
@@ -133,6 +135,7 @@ void store_close(struct store *store)
     idmap_free(store->dags);
     idmap_free(store->lent);
     lane_cache_free(store->lane_cache);
+    own_jobs_free(store->own_jobs);
     db_close(store->db);
     free(store);
 }

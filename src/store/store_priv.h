@@ -11,6 +11,7 @@
 
 struct dag;
 struct lane_cache;
+struct own_jobs;
 
 struct store {
     struct db *db;
@@ -19,6 +20,7 @@ struct store {
     struct idmap *dags; /* version id to struct dag, for as long as the store is open */
     struct idmap *lent; /* the same, owned by somebody else */
     struct lane_cache *lane_cache;
+    struct own_jobs *own_jobs;
 };
 
 /* The DAG of a version, read once and kept; borrowed from the store. */

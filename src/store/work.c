@@ -12,7 +12,13 @@
 void work_init(struct work *work, struct store *store, const char *actor)
 {
     work_init_timeless(work, store, actor);
-    work->now_us = store_now_us(store);
+    work_read_clock(work);
+}
+
+void work_read_clock(struct work *work)
+{
+    if (work->now_us == 0)
+        work->now_us = store_now_us(work->store);
 }
 
 void work_init_timeless(struct work *work, struct store *store, const char *actor)

@@ -48,8 +48,9 @@ struct work {
 
 /* Inside a write transaction: reads the store's clock. */
 void work_init(struct work *work, struct store *store, const char *actor);
-/* The same without the clock, which costs a question; `now_us` is set by the caller. */
+/* The same without the clock, which costs a question: work_read_clock follows. */
 void work_init_timeless(struct work *work, struct store *store, const char *actor);
+void work_read_clock(struct work *work); /* if that was not done yet */
 void work_fini(struct work *work);
 
 /* Read what is not there yet, all at once. */

@@ -88,6 +88,12 @@ static void run_advance(struct store *store, struct store_call *call)
     if (batch->asks_held)
         batch->status = store_held(store, batch->request.host, batch->arena, &batch->held,
                                    &batch->held_count, &batch->err);
+    /* What that one claimed was not known when this was made. */
+    if (batch->after != 0 && batch->after == batch->owner->last_ran)
+        batch->request.process_slots = batch->request.inline_slots = 0;
+    if (batch->number != 0)
+        batch->owner->last_ran = batch->number;
+    batch->request.clock_us = clock_wall_us();
     if (batch->status == STATUS_OK)
         batch->status =
             store_advance(store, &batch->request, batch->arena, &batch->result, &batch->err);
@@ -113,12 +119,11 @@ static int64_t room_left(const struct executor *executor)
     return claim_room_left(&room);
 }
 
-static void send_batch(struct executor *executor, struct batch *batch)
+static void make_request(const struct executor *executor, struct batch *batch)
 {
     bool may_claim = !executor->failed && !executor->is_closed;
     batch->request = (struct advance_request){
         .host = executor->options.host,
-        .clock_us = clock_wall_us(),
         .scope = executor->options.scope,
         .process_slots = may_claim ? room_left(executor) : 0,
         .inline_slots = may_claim && executor->deferred.count == 0 ? INLINE_SLOTS : 0,
@@ -127,6 +132,13 @@ static void send_batch(struct executor *executor, struct batch *batch)
         .outcomes = batch->outcomes,
         .outcomes_count = batch->count,
     };
+}
+
+static void send_batch(struct executor *executor, struct batch *batch)
+{
+    make_request(executor, batch);
+    batch->number = 0;
+    batch->after = executor->standing != NULL ? executor->standing->number : 0;
     batch->journal = executor->journal;
     batch->asks_held = executor->asks_held;
     executor->asks_held = false;
@@ -234,11 +246,10 @@ static void note_refused(struct executor *executor, const struct batch *batch)
     }
 }
 
-static void advance_done(struct store_call *call)
+static void stand_by(struct executor *executor);
+
+static void take_answer(struct executor *executor, struct batch *batch)
 {
-    struct batch *batch = (struct batch *)call;
-    struct executor *executor = batch->owner;
-    executor->in_flight = NULL;
     if (batch->status != STATUS_OK) {
         retry_batch(executor, batch);
         return;
@@ -260,7 +271,85 @@ static void advance_done(struct store_call *call)
         executor->events.delivered(executor->events.context);
     if (executor->wants_advance)
         delivery_soon(executor);
+    stand_by(executor);
 }
+
+static void advance_done(struct store_call *call)
+{
+    struct batch *batch = (struct batch *)call;
+    batch->owner->in_flight = NULL;
+    take_answer(batch->owner, batch);
+}
+
+/* --- standing by ----------------------------------------------------------------------------- */
+
+static void standing_done(struct store_call *call)
+{
+    struct batch *batch = (struct batch *)call;
+    struct executor *executor = batch->owner;
+    executor->standing = NULL;
+    if (call->was_run) {
+        /* What went to the store meanwhile claimed nothing. */
+        executor->wants_advance |= executor->in_flight != NULL;
+        take_answer(executor, batch);
+        return;
+    }
+    batch_free(batch);
+    if (executor->events.delivered != NULL)
+        executor->events.delivered(executor->events.context);
+    stand_by(executor);
+}
+
+/* Nothing is on its way and nothing is to be said: only something that is heard can change that. */
+static bool is_idle(const struct executor *executor)
+{
+    return executor->in_flight == NULL && executor->standing == NULL && !executor->is_recalling &&
+           !executor->wants_advance && !executor->is_paused && !executor->asks_held &&
+           executor->pending->count == 0;
+}
+
+static void stand_by(struct executor *executor)
+{
+    if (!executor_is_daemon(executor) || executor->failed || executor->is_closed ||
+        !is_idle(executor))
+        return;
+    struct batch *batch = batch_new(executor);
+    batch->call.run = run_advance;
+    batch->call.done = standing_done;
+    batch->number = ++executor->standings;
+    make_request(executor, batch);
+    batch->request.is_woken = true;
+    executor->standing = batch;
+    if (!store_thread_stand_by(executor->options.store_thread, &batch->call)) {
+        executor->standing = NULL;
+        batch_free(batch);
+    }
+}
+
+static void run_nothing(struct store *store, struct store_call *call)
+{
+    (void)store, (void)call;
+}
+
+static void recall_done(struct store_call *call)
+{
+    struct executor *executor =
+        (struct executor *)((char *)call - offsetof(struct executor, recall));
+    executor->is_recalling = false;
+    stand_by(executor);
+}
+
+void delivery_recall(struct executor *executor)
+{
+    if (executor->standing == NULL || executor->is_recalling)
+        return;
+    executor->is_recalling = true;
+    executor->recall.run = run_nothing;
+    executor->recall.done = recall_done;
+    store_thread_call(executor->options.store_thread, &executor->recall);
+}
+
+/* --- sending --------------------------------------------------------------------------------- */
 
 static void advance(void *context)
 {
@@ -353,6 +442,7 @@ void delivery_fini(struct executor *executor)
 {
     batch_free(executor->pending);
     batch_free(executor->in_flight);
+    batch_free(executor->standing);
     if (executor->loading != NULL)
         arena_free(executor->loading->arena);
     free(executor->loading);

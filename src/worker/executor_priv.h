@@ -28,7 +28,9 @@ struct batch {
     struct outcome_journal *journal; /* NULL: none */
     struct advance_request request;
     struct advance_result result;
-    bool asks_held; /* ask what the store thinks we hold, before anything else */
+    uint64_t number; /* of one that stands by */
+    uint64_t after;  /* the one that stood by when this was made; 0: none */
+    bool asks_held;  /* ask what the store thinks we hold, before anything else */
     struct claim *held;
     size_t held_count;
     enum status status;
@@ -58,6 +60,11 @@ struct executor {
     struct batch *pending;   /* collects outcomes */
     struct batch *in_flight; /* with the store thread */
     int64_t sent_us;         /* when that went, by the steady clock */
+    struct batch *standing;  /* claims as soon as there is something to claim */
+    uint64_t standings;      /* how many there were */
+    uint64_t last_ran;       /* which of them ran last; of the store's thread */
+    struct store_call recall;
+    bool is_recalling;
     struct cancel_call *cancels;
     struct loop_timer *due;   /* the next retry of a task */
     struct loop_timer *again; /* the next try of a call that failed */
@@ -124,6 +131,8 @@ void delivery_begin(struct executor *executor);
 void delivery_fini(struct executor *executor);
 /* Once per turn of the loop, when its callbacks have delivered all they have. */
 void delivery_soon(struct executor *executor);
+/* Nothing must be claimed that is not asked for from here on; what is on its way may come. */
+void delivery_recall(struct executor *executor);
 /* After a failure that a later try may mend. */
 void delivery_pause(struct executor *executor);
 /* For `again`. */

@@ -50,6 +50,7 @@ static void return_waiting(struct executor *executor, struct backlog *backlog)
 void executor_close(struct executor *executor)
 {
     executor->is_closed = true;
+    delivery_recall(executor);
     return_waiting(executor, &executor->backlog);
     return_waiting(executor, &executor->deferred);
 }
@@ -82,6 +83,7 @@ static void drop_waiting(struct backlog *backlog)
 void executor_fence(struct executor *executor)
 {
     executor->is_closed = true;
+    delivery_recall(executor);
     drop_waiting(&executor->backlog);
     drop_waiting(&executor->deferred);
     /* The store would refuse them; their owner does not exist any more. */
@@ -104,7 +106,7 @@ size_t executor_load(const struct executor *executor)
 {
     size_t load = idmap_count(executor->attempts) + executor->backlog.count +
                   executor->deferred.count + executor->pending->count;
-    return load + (executor->in_flight != NULL ? 1 : 0);
+    return load + (executor->in_flight != NULL) + (executor->standing != NULL);
 }
 
 /* --- comparing ------------------------------------------------------------------------------- */

@@ -336,14 +336,11 @@ static void wait_for_more(struct pulse *pulse)
     if (pulse->host == 0)
         wait_ms = pulse->options.poll_ms;
     if (!pulse->is_listening)
-        pulse->is_listening = store_listen(pulse->store, &err) == STATUS_OK;
+        pulse->is_listening = store_listen_for_stops(pulse->store, &err) == STATUS_OK;
     if (store_wait(pulse->store, pulse->knock_fd, wait_ms, &heard, &err) != STATUS_OK) {
         note_failure(pulse, &err);
         knock_wait(pulse->knock_fd, MIN(wait_ms, (int64_t)FAILED_WAIT_MS));
     }
-    /* Work need not wait for the question what to stop. */
-    if (heard)
-        post(pulse, &(struct news){.kind = NEWS_HEARD});
     pulse->looks |= heard;
 }
 

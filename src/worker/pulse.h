@@ -3,9 +3,9 @@
  * pulse: the thread by which a daemon shows that it lives and hears what others want.
  *
  * It has a store connection of its own, so that it goes on while the store's thread is busy. It
- * renews the lease, takes back what dead hosts left, hears of work and of wishes to stop, and
- * looks at least every `poll_ms` whatever it heard. On an embedded store it has no lease: locks
- * tell which daemons live, leases which programs that use the library.
+ * renews the lease, takes back what dead hosts left, hears of wishes to stop, and looks for those
+ * and for work at least every `poll_ms` whatever was heard. On an embedded store it has no lease:
+ * locks tell which daemons live, leases which programs that use the library.
  *
  * Threads    Callbacks come in the loop's thread; pulse_* are to be called there.
  * Ownership  Stopped after loop_run has returned.

@@ -102,7 +102,7 @@ static enum status set_up_session(struct pg_db *db, struct err *err)
     bool read = str_parse_i64(PQgetvalue(result, 0, 0), 0, INT64_MAX, &server_us);
     PQclear(result);
     CHECK(read);
-    db->clock_offset_us = server_us - asked_mono_us;
+    db->clock_offset_us = server_us - (asked_mono_us + clock_mono_us()) / 2;
     return STATUS_OK;
 }
 

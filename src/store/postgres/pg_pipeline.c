@@ -221,7 +221,8 @@ static void take_clock(struct pg_db *db, const PGresult *result)
     memcpy(&bits, PQgetvalue(result, 0, 0), sizeof bits);
     db->began_at_us = (int64_t)be64toh(bits);
     db->has_instant = true;
-    db->clock_offset_us = db->began_at_us - db->sent_mono_us;
+    /* Somewhere between the question and its answer: half of that is the largest error. */
+    db->clock_offset_us = db->began_at_us - (db->sent_mono_us + clock_mono_us()) / 2;
 }
 
 static void judge_count(struct pg_db *db, const struct pg_pending *pending, PGresult *result)

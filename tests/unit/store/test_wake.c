@@ -33,7 +33,7 @@ static void listen_from_now(void)
     store_close(listener);
     listener = NULL;
     EXPECT_OK(store_open(&options, &listener, &err), &err);
-    EXPECT_OK(store_listen(listener, &err), &err);
+    EXPECT_OK(store_listen_for_work(listener, &err), &err);
 }
 
 /* Only processes of a fleet tell each other through the database. */

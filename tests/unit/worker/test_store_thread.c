@@ -1,6 +1,7 @@
 /*
  * The thread that owns the write connection.
  */
+#include "store/job.h"
 #include "store_bench.h"
 #include "worker/store_thread.h"
 
@@ -116,4 +117,67 @@ Test(store_thread, a_store_that_does_not_open_is_reported)
     EXPECT_STATUS(STATUS_NOT_FOUND, store_thread_start(loop, &options, &thread, &err), &err);
     cr_assert_null(thread);
     cr_assert_neq(err.text[0], '\0');
+}
+
+/* --- standing by ----------------------------------------------------------------------------- */
+
+static void done_standing(struct store_call *call)
+{
+    done[done_count++] = ((struct numbered *)call)->number;
+    loop_stop(loop);
+}
+
+static struct numbered standing_call(void)
+{
+    return (struct numbered){.call = {.run = run_one, .done = done_standing}, .number = 7};
+}
+
+static void enqueue_one(void *context)
+{
+    (void)context;
+    struct err err = {0};
+    struct job_created created;
+    struct job_request request = {.queue = "default", .handler = "noop", .payload = "1"};
+    EXPECT_OK(store_jobs_enqueue(bench.store, &request, 1, &created, NULL, &err), &err);
+}
+
+Test(store_thread, a_call_that_stands_by_runs_when_there_is_work)
+{
+    struct store_thread *thread = start();
+    struct numbered standing = standing_call();
+    bool stands = store_thread_stand_by(thread, &standing.call);
+    cr_assert_eq(stands, db_bench_is_postgres(), "an embedded store tells nothing");
+    if (stands) {
+        /* More than one: the thread may not listen yet when the first is told. */
+        struct loop_timer *again = loop_timer_new(loop, enqueue_one, NULL);
+        loop_timer_start(again, 1, 50);
+        loop_run(loop);
+        loop_timer_free(again);
+        cr_assert(standing.call.was_run);
+        cr_assert_eq(ran_count, 1);
+    }
+    store_thread_stop(thread);
+}
+
+Test(store_thread, another_call_sends_back_the_one_that_stands_by)
+{
+    struct store_thread *thread = start();
+    struct numbered standing = standing_call();
+    if (store_thread_stand_by(thread, &standing.call)) {
+        struct numbered other = {.call = {.run = run_one, .done = done_one}, .number = 8};
+        store_thread_call(thread, &other.call);
+        loop_run(loop);
+        cr_assert_not(standing.call.was_run);
+        cr_assert_eq(done[0], 7);
+    }
+    store_thread_stop(thread);
+}
+
+Test(store_thread, a_stop_does_not_wait_for_one_that_stands_by)
+{
+    struct store_thread *thread = start();
+    struct numbered standing = standing_call();
+    (void)!store_thread_stand_by(thread, &standing.call);
+    store_thread_stop(thread);
+    cr_assert_eq(ran_count, 0);
 }
