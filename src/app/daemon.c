@@ -66,8 +66,8 @@ static void on_changed(void *context, const struct task_change *changes, size_t 
 
 static void on_run_ended(void *context, int64_t run, enum run_state state)
 {
-    (void)context;
     log_info("run ended", LOG_ID("run", run), LOG_STR("state", run_state_name(state)));
+    scheduler_wake(((struct daemon *)context)->scheduler);
 }
 
 static void on_delivered(void *context)
@@ -114,12 +114,19 @@ static void on_wished(void *context, const struct stop_wish *wishes, size_t coun
     executor_stop_wished(daemon->session.executor, wishes, count);
 }
 
-/* The claims need not wait for the thread that looks for wishes to stop. */
-static void on_wake(void *context)
+static void on_scheduled(void *context)
 {
     struct daemon *daemon = context;
     executor_wake(daemon->session.executor);
     pulse_look(daemon->pulse);
+}
+
+/* The claims need not wait for the thread that looks for wishes to stop. */
+static void on_wake(void *context)
+{
+    struct daemon *daemon = context;
+    on_scheduled(daemon);
+    scheduler_wake(daemon->scheduler);
 }
 
 static void on_reconcile(void *context)
@@ -278,6 +285,19 @@ static enum status begin_housekeeping(struct daemon *daemon, struct err *err)
                                       : housekeeping_start(&options, &daemon->housekeeping, err);
 }
 
+static enum status begin_scheduling(struct daemon *daemon, struct err *err)
+{
+    struct scheduler_options options = {
+        .store = session_store_options(&daemon->session),
+        .poll_ms = settings_number(daemon->settings, SETTING_POLL),
+        .changed = on_scheduled,
+        .context = daemon,
+    };
+    if (!word_set_has(daemon->roles, "scheduler"))
+        return STATUS_OK;
+    return scheduler_start(daemon->session.loop, &options, &daemon->scheduler, err);
+}
+
 static enum status watch_outside(struct daemon *daemon, struct err *err)
 {
     static const int SIGNALS[] = {SIGTERM, SIGINT, SIGHUP};
@@ -339,7 +359,8 @@ static enum status serve(struct daemon *daemon, const struct session_options *op
         daemon->journal_path = file_path_join(options->home->local_dir, "outcomes.db");
     if (daemon_host_begin(daemon, err) != STATUS_OK || read_dags(daemon, err) != STATUS_OK ||
         watch_outside(daemon, err) != STATUS_OK || begin_logs(daemon, err) != STATUS_OK ||
-        begin_housekeeping(daemon, err) != STATUS_OK || begin_pulse(daemon, err) != STATUS_OK)
+        begin_housekeeping(daemon, err) != STATUS_OK || begin_pulse(daemon, err) != STATUS_OK ||
+        begin_scheduling(daemon, err) != STATUS_OK)
         return err->code;
     begin_claiming(daemon);
     /* The pulse has not been heard yet, and tasks start at once. */
@@ -354,6 +375,7 @@ static enum status serve(struct daemon *daemon, const struct session_options *op
 static void close_all(struct daemon *daemon)
 {
     thread_deafen(); /* whoever asks once more to stop is being served */
+    scheduler_stop(daemon->scheduler);
     pulse_stop(daemon->pulse);
     housekeeping_stop(daemon->housekeeping);
     if (!log_ship_stop(daemon->log_ship, LOGS_WAIT_MS))

@@ -9,6 +9,7 @@
  */
 #include "app/daemon.h"
 #include "app/session.h"
+#include "sched/scheduler.h"
 #include "worker/housekeeping.h"
 #include "worker/pulse.h"
 
@@ -25,6 +26,7 @@ struct daemon {
     struct pulse *pulse;
     struct log_ship *log_ship;         /* NULL: logs stay here */
     struct housekeeping *housekeeping; /* NULL: none is needed */
+    struct scheduler *scheduler;       /* NULL: not its role */
     struct lease_times lease;
     char *labels;
     char *queues;

@@ -8,18 +8,26 @@ bool store_can_listen(const struct store *store)
     return db_dialect(store->db) == DB_POSTGRES;
 }
 
+static enum status listen_on(struct store *store, const char *channel, struct err *err)
+{
+    if (db_listen(store->db, channel, err) != STATUS_OK)
+        return err_wrap(err, "listen for what others tell");
+    return STATUS_OK;
+}
+
 enum status store_listen_for_work(struct store *store, struct err *err)
 {
-    if (db_listen(store->db, STORE_CHANNEL_WORK, err) != STATUS_OK)
-        return err_wrap(err, "listen for work");
-    return STATUS_OK;
+    return listen_on(store, STORE_CHANNEL_WORK, err);
+}
+
+enum status store_listen_for_news(struct store *store, struct err *err)
+{
+    return listen_on(store, STORE_CHANNEL_NEWS, err);
 }
 
 enum status store_listen_for_stops(struct store *store, struct err *err)
 {
-    if (db_listen(store->db, STORE_CHANNEL_STOP, err) != STATUS_OK)
-        return err_wrap(err, "listen for wishes to stop");
-    return STATUS_OK;
+    return listen_on(store, STORE_CHANNEL_STOP, err);
 }
 
 enum status store_wait(struct store *store, int wake_fd, int64_t timeout_ms, bool *out_heard,

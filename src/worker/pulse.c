@@ -20,7 +20,7 @@
 #include "worker/dead_log.h"
 #include "worker/recovery.h"
 
-enum { BACKOFF_LEAST_MS = 50, BACKOFF_MOST_MS = 5000, FAILED_WAIT_MS = 100, OVERDUE_MAX = 100 };
+enum { BACKOFF_LEAST_MS = 50, BACKOFF_MOST_MS = 5000, FAILED_WAIT_MS = 100 };
 
 /* From the loop's thread. */
 struct order {
@@ -248,31 +248,9 @@ static void sweep_locks(struct pulse *pulse)
     }
 }
 
-/* If two hosts do it at once, the second finds that it was asked for. */
-static void stop_overdue(struct pulse *pulse)
-{
-    int64_t runs[OVERDUE_MAX];
-    size_t count = 0;
-    struct err err = {0};
-    if (!pulse->leads && pulse->options.meeting_dir == NULL)
-        return;
-    if (store_runs_overdue(pulse->store, runs, ARRAY_LEN(runs), &count, &err) != STATUS_OK)
-        note_failure(pulse, &err);
-    for (size_t i = 0; i < count; i++) {
-        struct cancel_request request = {
-            .run = runs[i], .cause = CANCEL_TIMEOUT, .actor = "timeout"};
-        log_info("a run took longer than its DAG allows", LOG_ID("run", runs[i]));
-        enum status status = store_run_cancel(pulse->store, &request, &err);
-        if (status != STATUS_OK && status != STATUS_CONFLICT)
-            note_failure(pulse, &err);
-        pulse->looks = true;
-    }
-}
-
 static void sweep(struct pulse *pulse)
 {
     pulse->next_sweep_us = in_ms(pulse->options.sweep_ms);
-    stop_overdue(pulse);
     if (pulse->options.meeting_dir != NULL)
         sweep_locks(pulse);
     /* On an embedded store too: programs that use the library have leases there. */

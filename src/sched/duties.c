@@ -1,0 +1,7 @@
+#include "base/attrs.h"
+#include "sched/duty.h"
+
+const struct duty DUTIES[] = {
+    {"stop overdue runs", duty_stop_overdue},
+};
+const size_t DUTIES_COUNT = ARRAY_LEN(DUTIES);

@@ -1,0 +1,45 @@
+#pragma once
+/*
+ * duty: one of the things that the scheduler does again and again: start what is due, let waiting
+ * runs go on, tell of what is late, remove what is old.
+ *
+ * Any number of schedulers may do the same duty at the same time: whatever it changes is guarded
+ * or unique in the store, and who comes second finds nothing left to do. A duty does a bounded
+ * amount of work per call, in short transactions, and says when it wants to be called again.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attrs.h"
+#include "base/err.h"
+#include "store/store.h"
+
+#define DUTY_NEVER INT64_MAX /* not before something happens */
+
+/* What a duty is given. */
+struct duty_call {
+    struct store *store;
+    int64_t now_us; /* by the store's clock */
+    bool is_woken;  /* something happened; else the duty's own time has come */
+};
+
+struct duty_result {
+    int64_t next_us; /* when to call again, by the store's clock; now or earlier: at once */
+    bool changed;    /* there is something to claim, or to stop */
+};
+
+struct duty {
+    const char *name;
+    enum status (*run)(const struct duty_call *call, struct duty_result *out, struct err *err);
+};
+
+/* All of them, in the order of a turn. */
+extern const struct duty DUTIES[];
+extern const size_t DUTIES_COUNT;
+
+/* --- the duties, one file each --------------------------------------------------------------- */
+
+/* Runs that take longer than their DAG allows are asked to stop. */
+NODISCARD enum status duty_stop_overdue(const struct duty_call *call, struct duty_result *out,
+                                        struct err *err);
