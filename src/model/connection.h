@@ -1,19 +1,19 @@
 #pragma once
 /*
- * connection: how to reach something outside, and as whom.
+ * connection: how to reach another system, and as whom.
  *
- * Texts are NULL when not given. The password is a secret: it has no formatter.
+ * The password is a secret: it is shown nowhere.
  */
 #include <stdint.h>
 
 #include "base/json.h"
 
 struct connection {
-    const char *type; /* "http", "slack", "pagerduty", "smtp", ... */
-    const char *host;
-    int64_t port; /* 0: not given */
-    const char *login;
-    const char *password;
-    const char *schema;
-    const json_t *extra; /* object, or NULL */
+    char *type; /* never NULL; the others are NULL when they are not given */
+    char *host;
+    char *login;
+    char *password;
+    char *schema;
+    int64_t port;  /* 0: not given */
+    json_t *extra; /* an object, never NULL */
 };
