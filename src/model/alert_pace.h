@@ -49,7 +49,7 @@ struct alert_retry {
 
 /*
  * The next try: 10 s after the first, then twice as long each time up to an hour, later by up to a
- * quarter by `chance` in [0, 1), never before what the receiver asked for. A day after the first
- * try it gives up.
+ * quarter by `chance` in [0, 1), and not before what the receiver asked for. The last try is a day
+ * after the first; after that it gives up.
  */
 struct alert_retry alert_retry_next(const struct alert_tries *tries, double chance);

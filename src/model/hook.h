@@ -14,7 +14,8 @@
  *   email      address or list of them, or {to, cc, subject, body, connection}
  *
  * Beside the target an entry may have `if` (template), `group` (fold what happens within that
- * time into one message) and `rate` ("10/1h": at most so many messages in that time).
+ * time into one message) and `rate` ("10/1h": ten messages at once, then as the hour gives them
+ * back).
  *
  * `email: [..]` of a task or DAG means an email hook for failures and retries, unless
  * `email_on_failure` or `email_on_retry` is false.
@@ -61,7 +62,7 @@ enum hook_severity {
     HOOK_SEVERITY_COUNT /* not given: follows from what happened */
 };
 
-/* At most `most` messages in `per_ms`; most 0: no bound. */
+/* `most` messages at once, given back over `per_ms`; most 0: no bound. */
 struct hook_rate {
     int64_t most;
     int64_t per_ms;

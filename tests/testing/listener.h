@@ -23,6 +23,10 @@ struct listener {
 
 UNUSED static struct listener listener_start(void)
 {
+    static const char *const PROXIES[] = {"http_proxy",  "https_proxy", "all_proxy",
+                                          "HTTPS_PROXY", "ALL_PROXY",   "no_proxy"};
+    for (size_t i = 0; i < ARRAY_LEN(PROXIES); i++)
+        (void)unsetenv(PROXIES[i]); /* the way to loopback is ours */
     static const char *const ENV[] = {"PATH=/usr/bin:/bin", "TMPDIR=/tmp", NULL};
     const char *end = strstr(__FILE__, "listener.h");
     CLEANUP(mem_freep)
