@@ -19,6 +19,7 @@
 #include "model/dag_fields.h"
 #include "model/dag_read.h"
 #include "model/diag.h"
+#include "model/hook.h"
 
 /* The address of a value in the tree. */
 struct spot {
@@ -70,6 +71,7 @@ struct template_use {
     const char *text;
     struct spot spot;
     int64_t draft; /* or -1: in defaults */
+    bool in_hook;  /* it is rendered when something has happened: other names */
 };
 
 struct reader {
@@ -95,8 +97,9 @@ struct reader {
     size_t places_capacity;
     struct strmap *names; /* full id to draft number, or -1 - group number */
     struct task_def defaults;
-    uint64_t warned[2]; /* rows of TASK_FIELDS, of DAG_FIELDS */
-    int64_t current;    /* draft that is being read, or one of CURRENT_* */
+    uint64_t warned[2];    /* rows of TASK_FIELDS, of DAG_FIELDS */
+    int64_t current;       /* draft that is being read, or one of CURRENT_* */
+    const char *hook_path; /* of the hook that is being read, "on_failure.0"; else NULL */
 };
 
 enum { CURRENT_DEFAULTS = -1, CURRENT_DAG = -2 };
@@ -167,3 +170,13 @@ void reader_check_templates(struct reader *r, bool has_order);
 
 /* ---- dag_read_params.c ---- */
 void reader_params(struct reader *r, struct spot spot, const json_t *value);
+
+/* ---- dag_read_hook.c ---- */
+/* The hooks of a list, or of the one entry; those with problems are left out. */
+void reader_hooks(struct reader *r, enum hook_event event, struct spot spot, const json_t *value,
+                  struct hook_list *out);
+/* The hook that `email: [..]` stands for. */
+void reader_email_alias(struct reader *r, enum hook_event event, struct spot spot,
+                        const json_t *value, struct hook_list *out);
+/* Report the problems of a kept key if it is one of hooks. */
+void reader_check_hooks(struct reader *r, const char *key, struct spot spot, const json_t *value);

@@ -11,6 +11,7 @@
 #include "model/dag_graph.h"
 #include "model/dag_read_priv.h"
 #include "model/dag_roots.h"
+#include "model/hook.h"
 #include "model/limits.h"
 #include "model/template.h"
 
@@ -63,9 +64,16 @@ static struct source_span name_span(const struct check *check, const struct temp
 static void unknown_root(const struct check *check, const struct template_name *name)
 {
     const char *root = name->parts[0];
-    const char *near = str_nearest(root, DAG_ROOTS_COUNT, dag_root_name, NULL);
+    bool in_hook = check->use->in_hook;
+    const char *near = in_hook ? str_nearest(root, HOOK_ROOTS_COUNT, hook_root_name, NULL)
+                               : str_nearest(root, DAG_ROOTS_COUNT, dag_root_name, NULL);
     struct source_span span = name_span(check, name);
-    if (near != NULL)
+    if (in_hook && dag_root_find(root) != NULL)
+        reader_problem_at(check->r, DIAG_ERROR, span,
+                          "template: '%s' is not known in hooks, which are rendered when it is "
+                          "over",
+                          root);
+    else if (near != NULL)
         reader_problem_at(check->r, DIAG_ERROR, span,
                           "template: unknown name '%.100s'; did you mean '%s'?", root, near);
     else
@@ -177,7 +185,9 @@ static void check_name(void *context, const struct template_name *name)
     bool is_mapped =
         check->use->draft < 0 ||
         task_def_is_mapped(&check->r->dag->tasks[check->r->drafts[check->use->draft].node]);
-    if (dag_root_find(root) == NULL) {
+    bool is_known =
+        check->use->in_hook ? hook_root_find(root) != NULL : dag_root_find(root) != NULL;
+    if (!is_known) {
         if (!name->guarded)
             unknown_root(check, name);
     } else if (strcmp(root, "params") == 0) {

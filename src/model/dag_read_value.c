@@ -164,6 +164,7 @@ void reader_keep(struct reader *r, const struct field_table *table, const struct
     }
     if (!field->has_effect)
         warn_kept(r, table, field, spot);
+    reader_check_hooks(r, field->key, spot, value);
     /* What came from defaults is shared with other tasks. */
     json_t *own = *rest != NULL ? json_copy(*rest) : json_object();
     json_decref(*rest);
@@ -178,13 +179,15 @@ void reader_template(struct reader *r, const char *text, struct spot spot, const
     if (template_is_plain(text))
         return;
     r->uses = mem_grow(r->uses, &r->uses_capacity, r->uses_count, sizeof *r->uses);
-    r->uses[r->uses_count++] =
-        (struct template_use){.text = text, .spot = spot, .draft = r->current};
+    r->uses[r->uses_count++] = (struct template_use){
+        .text = text, .spot = spot, .draft = r->current, .in_hook = r->hook_path != NULL};
     if (r->locator == NULL)
         return;
     struct source_span span = reader_span(r, spot, false);
     span.line += r->locator->is_below(r->locator->context, spot.container, spot.index);
     const char *owner = r->current >= 0 ? r->drafts[r->current].def.id : NULL;
+    if (r->hook_path != NULL)
+        suffix = arena_format(r->dag->arena, "%s.%s", r->hook_path, suffix);
     r->places = mem_grow(r->places, &r->places_capacity, r->places_count, sizeof *r->places);
     r->places[r->places_count++] = (struct source_place){
         .path = owner != NULL ? arena_format(r->dag->arena, "tasks.%s.%s", owner, suffix)

@@ -27,4 +27,12 @@ enum {
     LIMIT_PRIORITY = 1000000,      /* of a job or a queue, in both directions; also in sql/ */
     LIMIT_RETRIES = 1000,
     LIMIT_OWNER_LOSSES = 3, /* lost owners before a task is quarantined */
+    LIMIT_HOOKS = 100,      /* entries of one list of hooks */
+    LIMIT_HOOK_HEADERS = 50,
+    LIMIT_RECIPIENTS = 100,             /* of one mail, to and cc each */
+    LIMIT_ALERT_RATE = 1000000,         /* messages of one hook in its time */
+    LIMIT_ALERT_LISTED = 10,            /* events that a folded message lists */
+    LIMIT_ALERT_ERROR_BYTES = 4 << 10,  /* error text in a message, from its end */
+    LIMIT_ALERT_BODY_BYTES = 256 << 10, /* one message */
+    LIMIT_ALERT_ANSWER_BYTES = 64 << 10 /* what a receiver answers */
 };

@@ -48,7 +48,9 @@ def test_the_caret_stands_under_the_word(eider):
 
 @pytest.mark.parametrize("typo, meant", [
     ("rum: echo", "run"), ("run: echo, neeeds: []", "needs"), ("run: echo, retires: 1", "retries"),
-    ("run: echo, trigger_rule: all_sucess", "all_success")])
+    ("run: echo, trigger_rule: all_sucess", "all_success"),
+    ("run: echo, on_failure: [{ slak: ops }]", "slack"),
+    ("run: echo, on_retry: { pagerduty: { sevrity: info } }", "severity")])
 def test_a_typo_gets_a_suggestion(eider, typo, meant):
     result = validate(eider, f"tasks:\n  a: {{ {typo} }}\n")
 

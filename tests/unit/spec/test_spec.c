@@ -198,6 +198,19 @@ Test(spec, every_mistake_is_named_at_its_place)
          "1:1: warning: 'on_failure' is accepted but not acted on by this version\n"
          "3:32: warning: 'sla' is accepted but not acted on by this version\n"
          "4:33: 'cache': expected a string or true or false or a map, found an integer\n"},
+        /* Hooks, wherever they stand. */
+        {"on_failure:\n  - slack: x\n  - slak: y\ndefaults:\n  on_retry: { slack: { txt: z } "
+         "}\ntasks:\n"
+         "  a:\n    noop:\n    email: [ops]\n    on_skip:\n      - command: |\n          ok\n"
+         "          echo {{ ti.x }}\n",
+         "1:1: warning: 'on_failure' is accepted but not acted on by this version\n"
+         "3:5: unknown key 'slak' of a hook; did you mean 'slack'?\n"
+         "5:3: warning: 'on_retry' is accepted but not acted on by this version\n"
+         "5:24: unknown key 'txt' of a slack hook; did you mean 'text'?\n"
+         "9:5: warning: 'email' is accepted but not acted on by this version\n"
+         "9:13: 'to': 'ops' is not an address such as ops@example.com\n"
+         "10:5: warning: 'on_skip' is accepted but not acted on by this version\n"
+         "13:19: template: 'ti' is not known in hooks, which are rendered when it is over\n"},
         /* Labels are kept as they are written too, but hosts act on them. */
         {"tasks:\n  a: { noop: , worker: gpu, wait: 5 }\n",
          "2:35: 'wait': expected true or false, found an integer\n"},

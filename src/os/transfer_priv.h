@@ -1,0 +1,35 @@
+#pragma once
+/*
+ * transfer_priv: what http_client and mail_client share of libcurl.
+ */
+#include <curl/curl.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attrs.h"
+#include "base/err.h"
+
+struct transfer {
+    CURL *curl;
+    struct curl_slist *list; /* headers or recipients */
+    bool public_only;
+    bool is_refused; /* an address was not public */
+    char error[CURL_ERROR_SIZE];
+};
+
+struct transfer_options {
+    int64_t connect_timeout_ms; /* 0: 10 s */
+    int64_t timeout_ms;         /* 0: 30 s */
+    const char *ca_file;        /* NULL: the system's */
+    bool trust_any;
+    bool public_only;
+};
+
+/* Ready for what the caller sets beyond; must stay where it is. */
+NODISCARD enum status transfer_init(struct transfer *transfer,
+                                    const struct transfer_options *options, struct err *err);
+void transfer_fini(struct transfer *transfer);
+void transfer_add(struct transfer *transfer, const char *text); /* to its list */
+/* A failure in our words; `what` and `where` say what was tried. */
+enum status transfer_failed(const struct transfer *transfer, CURLcode code, const char *what,
+                            const char *where, struct err *err);
