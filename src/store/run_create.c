@@ -10,6 +10,7 @@
 #include "base/sabotage.h"
 #include "store/lane_cache.h"
 #include "store/lane_priv.h"
+#include "store/run_create_priv.h"
 #include "store/run_store.h"
 #include "store/work.h"
 
@@ -163,12 +164,8 @@ static enum status create(struct work *work, struct creation *call, size_t index
     return STATUS_OK;
 }
 
-static enum status create_once(struct store *store, const void *context, struct err *err)
+static enum status create_all(struct store *store, struct creation *call, struct err *err)
 {
-    struct creation *call = *(struct creation *const *)context;
-    CLEANUP(db_endp) struct db *db = store->db;
-    if (db_begin(db, err) != STATUS_OK)
-        return err_wrap(err, "create a run");
     enum status status = STATUS_OK;
     for (size_t i = 0; i < call->count && status == STATUS_OK; i++) {
         struct work work;
@@ -178,6 +175,27 @@ static enum status create_once(struct store *store, const void *context, struct 
             status = work_save(&work, err);
         work_fini(&work);
     }
+    return status;
+}
+
+enum status run_create_within(struct store *store, const struct run_request *requests, size_t count,
+                              struct run_created *out, struct err *err)
+{
+    struct creation call = {.requests = requests, .count = count, .out = out};
+    rng_bytes(&call.nonce, sizeof call.nonce);
+    enum status status = create_all(store, &call, err);
+    if (status != STATUS_OK)
+        lane_cache_doubt(store->lane_cache);
+    return status;
+}
+
+static enum status create_once(struct store *store, const void *context, struct err *err)
+{
+    struct creation *call = *(struct creation *const *)context;
+    CLEANUP(db_endp) struct db *db = store->db;
+    if (db_begin(db, err) != STATUS_OK)
+        return err_wrap(err, "create a run");
+    enum status status = create_all(store, call, err);
     if (status != STATUS_OK || db_commit(db, err) != STATUS_OK) {
         lane_cache_doubt(store->lane_cache);
         return err_wrap(err, "create a run");

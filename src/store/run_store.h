@@ -21,6 +21,8 @@ struct run_request {
     const char *note;
     const char *actor;
     int64_t scope;        /* 0: any host may claim its tasks; -1: only who takes the run over */
+    int64_t backfill;     /* that it belongs to; 0: none */
+    bool is_limited;      /* waits until max_active_runs and its past let it go on */
     const bool *selected; /* one per node, or NULL for all; others are not run */
 };
 
