@@ -21,8 +21,13 @@ enum {
     LIMIT_VALUES_PER_TASK = 1000,
     LIMIT_PARAMS_BYTES = 1 << 20, /* params or conf of one run */
     LIMIT_NOTE_BYTES = 64 << 10,
-    LIMIT_PAYLOAD_BYTES = 1 << 20, /* of one job; also in sql/ */
-    LIMIT_PRIORITY = 1000000,      /* of a job or a queue, in both directions; also in sql/ */
+    LIMIT_PAYLOAD_BYTES = 1 << 20,  /* of one job; also in sql/ */
+    LIMIT_PRIORITY = 1000000,       /* of a job or a queue, in both directions; also in sql/ */
+    LIMIT_ZONE_TRANSITIONS = 10000, /* changes of its offset that are listed */
+    LIMIT_ZONE_RULE_BYTES = 256,    /* the rule for later ones */
+    LIMIT_CRON_BYTES = 1000,        /* one cron expression */
+    LIMIT_SCHEDULES = 100,          /* of one DAG */
+    LIMIT_TIMESTAMPS = 10000,       /* listed in one schedule */
     LIMIT_RETRIES = 1000,
     LIMIT_OWNER_LOSSES = 3, /* lost owners before a task is quarantined */
 };
