@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "model/dag.h"
 #include "model/diag.h"
+#include "model/zone.h"
 
 struct source_span {
     int line;   /* from 1; 0: unknown */
@@ -38,6 +39,7 @@ struct dag_read_options {
     const char *default_id;            /* when the tree names none; NULL: it must */
     const struct dag_locator *locator; /* NULL: places are unknown */
     struct source_span place;          /* of the tree as a whole */
+    zone_reader zones;                 /* to check time zones with; NULL: they are not checked */
 };
 
 /*

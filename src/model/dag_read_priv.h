@@ -19,11 +19,24 @@
 #include "model/dag_fields.h"
 #include "model/dag_read.h"
 #include "model/diag.h"
+#include "model/timetable.h"
+#include "model/zone.h"
 
 /* The address of a value in the tree. */
 struct spot {
     const json_t *container;
     size_t index;
+};
+
+/* A value and its address; value NULL: it is not there. */
+struct placed {
+    struct spot spot;
+    const json_t *value;
+};
+
+/* The keys of a DAG that make its timetable. */
+struct schedule_source {
+    struct placed schedule, start, end, catchup;
 };
 
 #define REF_NONE INT64_MIN
@@ -95,6 +108,9 @@ struct reader {
     size_t places_capacity;
     struct strmap *names; /* full id to draft number, or -1 - group number */
     struct task_def defaults;
+    struct schedule_source schedule;
+    zone_reader zones;  /* NULL: zones of schedules are not looked up, */
+    bool zones_needed;  /* unless they must be: then UTC is the only one */
     uint64_t warned[2]; /* rows of TASK_FIELDS, of DAG_FIELDS */
     int64_t current;    /* draft that is being read, or one of CURRENT_* */
 };
@@ -167,3 +183,8 @@ void reader_check_templates(struct reader *r, bool has_order);
 
 /* ---- dag_read_params.c ---- */
 void reader_params(struct reader *r, struct spot spot, const json_t *value);
+
+/* ---- dag_read_schedule.c ---- */
+/* Never NULL; of no use when there were problems. The caller frees it. */
+NODISCARD struct timetable *reader_timetable(struct reader *r,
+                                             const struct schedule_source *source);
