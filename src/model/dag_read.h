@@ -39,7 +39,11 @@ struct dag_read_options {
     const char *default_id;            /* when the tree names none; NULL: it must */
     const struct dag_locator *locator; /* NULL: places are unknown */
     struct source_span place;          /* of the tree as a whole */
-    zone_reader zones;                 /* to check time zones with; NULL: they are not checked */
+    /*
+     * To check the schedule with. NULL: it is kept as it is, for a version that was checked when
+     * it was stored: its runs must stay readable on a machine without that zone.
+     */
+    zone_reader zones;
 };
 
 /*

@@ -109,8 +109,7 @@ struct reader {
     struct strmap *names; /* full id to draft number, or -1 - group number */
     struct task_def defaults;
     struct schedule_source schedule;
-    zone_reader zones;  /* NULL: zones of schedules are not looked up, */
-    bool zones_needed;  /* unless they must be: then UTC is the only one */
+    zone_reader zones;  /* for the zone of a schedule */
     uint64_t warned[2]; /* rows of TASK_FIELDS, of DAG_FIELDS */
     int64_t current;    /* draft that is being read, or one of CURRENT_* */
 };

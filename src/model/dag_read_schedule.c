@@ -7,260 +7,14 @@
  *
  * The keys of a map are gathered first, because what a date means depends on the zone.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/check.h"
-#include "base/clock.h"
 #include "base/str.h"
-#include "model/dag_read_priv.h"
+#include "model/dag_read_schedule_priv.h"
 #include "model/duration.h"
 #include "model/limits.h"
-#include "model/schedule_fields.h"
 #include "model/timetable_priv.h"
-
-/* A date or an instant as it was written, before a zone says which. */
-struct bound {
-    struct placed placed;
-    int64_t at_us;
-    struct instant_form form;
-};
-
-struct builder {
-    struct reader *r;
-    struct timetable *timetable;
-    struct bound start, end; /* of the DAG */
-    uint64_t policy_given;   /* bit of each schedule_key that a map gave */
-};
-
-/* One map, or what stands for one. */
-struct lines {
-    struct placed keys[SCHEDULE_KEY_COUNT];
-    const struct zone *zone;
-    struct wall_rules dst;
-    int64_t start_us;
-    int64_t end_us;
-    bool has_start;
-};
-
-static const int64_t US_PER_DAY = (int64_t)86400 * 1000 * 1000;
-
-/* ---- dates ---- */
-
-static bool parse_instant(struct reader *r, const char *key, struct placed placed,
-                          struct bound *out)
-{
-    const char *text = json_string_value(placed.value);
-    *out = (struct bound){.placed = placed};
-    if (text != NULL && instant_parse_form(text, &out->at_us, &out->form))
-        return true;
-    out->placed.value = NULL;
-    reader_mismatch(r, placed.spot, key,
-                    "a date or an instant such as 2026-01-31 or 2026-01-31T06:00:00", placed.value);
-    return false;
-}
-
-/* Without an offset it is what clocks of the zone show. */
-static int64_t instant_in(const struct zone *zone, const struct bound *bound)
-{
-    return bound->form.has_offset ? bound->at_us : zone_local_to_utc(zone, bound->at_us).valid_us;
-}
-
-/* A date alone as the last one means the whole of that day. */
-static int64_t end_in(const struct zone *zone, const struct bound *bound)
-{
-    struct bound next_day = *bound;
-    if (bound->form.has_time)
-        return instant_in(zone, bound);
-    next_day.at_us += US_PER_DAY;
-    return instant_in(zone, &next_day) - 1;
-}
-
-/* The map's own bound, or that of the DAG; false: none. */
-static bool pick_bound(struct builder *b, const struct lines *lines, enum schedule_key key,
-                       const struct bound *of_dag, struct bound *out)
-{
-    const char *name = SCHEDULE_FIELDS.fields[key].key;
-    struct placed own = lines->keys[key];
-    if (own.value == NULL) {
-        *out = *of_dag;
-        return of_dag->placed.value != NULL;
-    }
-    if (of_dag->placed.value != NULL)
-        reader_problem_at_key(b->r, own.spot,
-                              "'%s' and the DAG's '%s_date' mean the same: keep one", name, name);
-    return parse_instant(b->r, name, own, out);
-}
-
-static void read_bounds(struct builder *b, struct lines *lines)
-{
-    struct bound start = {0};
-    struct bound end = {0};
-    lines->start_us = INSTANT_US_MIN;
-    lines->end_us = INSTANT_US_MAX;
-    lines->has_start = pick_bound(b, lines, SCHEDULE_KEY_START, &b->start, &start);
-    bool has_end = pick_bound(b, lines, SCHEDULE_KEY_END, &b->end, &end);
-    if (lines->has_start)
-        lines->start_us = instant_in(lines->zone, &start);
-    if (has_end)
-        lines->end_us = end_in(lines->zone, &end);
-    if (lines->has_start && has_end && lines->start_us > lines->end_us)
-        reader_problem(b->r, end.placed.spot, "the schedule ends (%s) before it starts (%s)",
-                       json_string_value(end.placed.value), json_string_value(start.placed.value));
-}
-
-/* ---- zone and skipped hours ---- */
-
-static void read_zone(struct builder *b, struct lines *lines)
-{
-    struct placed tz = lines->keys[SCHEDULE_KEY_TZ];
-    struct err err = {0};
-    CHECK(zone_find(b->timetable->arena, "UTC", NULL, &lines->zone, &err) == STATUS_OK);
-    if (tz.value == NULL)
-        return;
-    if (!json_is_string(tz.value)) {
-        reader_mismatch(b->r, tz.spot, "tz", "the name of a time zone such as Europe/Berlin",
-                        tz.value);
-        return;
-    }
-    if (b->r->zones == NULL && !b->r->zones_needed)
-        return;
-    if (zone_find(b->timetable->arena, json_string_value(tz.value), b->r->zones, &lines->zone,
-                  &err) != STATUS_OK)
-        reader_problem(b->r, tz.spot, "'tz': %s", err.text);
-}
-
-static void read_dst(struct builder *b, struct lines *lines)
-{
-    struct placed dst = lines->keys[SCHEDULE_KEY_DST];
-    if (dst.value == NULL)
-        return;
-    if (!json_is_object(dst.value)) {
-        reader_mismatch(b->r, dst.spot, "dst", "a map such as {gap: next, overlap: first}",
-                        dst.value);
-        return;
-    }
-    struct spot at = {dst.value, 0};
-    for (READER_EACH(dst.value, iter, at)) {
-        const char *key = json_object_iter_key(iter);
-        const struct dag_field *field = dag_field_find(&DST_FIELDS, key);
-        if (field == NULL)
-            reader_unknown_key(b->r, &DST_FIELDS, at, key, false);
-        else
-            reader_field(b->r, field, at, json_object_iter_value(iter), &lines->dst);
-    }
-}
-
-/* ---- ticks ---- */
-
-static struct schedule *add_schedule(struct builder *b, const struct lines *lines,
-                                     enum schedule_kind kind)
-{
-    struct timetable *timetable = b->timetable;
-    if (timetable->schedules_count == LIMIT_SCHEDULES)
-        return NULL; /* said where they are counted */
-    struct schedule *schedule = &timetable->schedules[timetable->schedules_count++];
-    *schedule = (struct schedule){
-        .kind = kind,
-        .zone = lines->zone,
-        .dst = lines->dst,
-        .start_us = lines->start_us,
-        .end_us = lines->end_us,
-        .anchor_us = lines->has_start ? lines->start_us : 0,
-    };
-    return schedule;
-}
-
-static void problem_inside(struct reader *r, struct spot spot, size_t offset, const char *text)
-{
-    struct source_span span = reader_span(r, spot, false);
-    if (r->locator != NULL && spot.container != NULL && offset > 0)
-        span = r->locator->find_inside(r->locator->context, spot.container, spot.index, offset);
-    reader_problem_at(r, DIAG_ERROR, span, "cron: %s", text);
-}
-
-static void add_cron(struct builder *b, const struct lines *lines, struct placed placed)
-{
-    struct err err = {0};
-    struct cron cron;
-    size_t offset = 0;
-    if (!json_is_string(placed.value)) {
-        reader_mismatch(b->r, placed.spot, "cron", "a cron expression such as \"15 2 * * *\"",
-                        placed.value);
-        return;
-    }
-    if (cron_parse(json_string_value(placed.value), &cron, &offset, &err) != STATUS_OK) {
-        problem_inside(b->r, placed.spot, offset, err.text);
-        return;
-    }
-    struct schedule *schedule = add_schedule(b, lines, SCHEDULE_CRON);
-    if (schedule != NULL)
-        schedule->cron = cron;
-}
-
-static void add_every(struct builder *b, const struct lines *lines, struct placed placed,
-                      const char *text)
-{
-    int64_t ms = 0;
-    bool is_right = text != NULL ? duration_parse(text, &ms)
-                                 : json_is_integer(placed.value) &&
-                                       duration_from_seconds(json_integer_value(placed.value), &ms);
-    if (!is_right || ms < 1000) {
-        reader_mismatch(b->r, placed.spot, "every",
-                        "a duration of at least one second such as 30s, 15m or 2h", placed.value);
-        return;
-    }
-    struct schedule *schedule = add_schedule(b, lines, SCHEDULE_EVERY);
-    if (schedule != NULL)
-        schedule->every_us = ms * 1000;
-}
-
-static int compare_instants(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a;
-    int64_t y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static void add_listed(struct builder *b, const struct lines *lines, struct placed placed)
-{
-    bool is_list = json_is_array(placed.value);
-    size_t count = is_list ? json_array_size(placed.value) : 1;
-    if (count == 0 || count > LIMIT_TIMESTAMPS) {
-        reader_problem(b->r, placed.spot, "'at': %zu instants, expected 1 to %d", count,
-                       LIMIT_TIMESTAMPS);
-        return;
-    }
-    int64_t *items = arena_array(b->timetable->arena, count, sizeof *items);
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        struct placed item = placed;
-        struct bound bound;
-        if (is_list)
-            item = (struct placed){{placed.value, i}, json_array_get(placed.value, i)};
-        if (parse_instant(b->r, "at", item, &bound))
-            items[kept++] = instant_in(lines->zone, &bound);
-    }
-    struct schedule *schedule = add_schedule(b, lines, SCHEDULE_AT);
-    if (kept == 0 || schedule == NULL)
-        return;
-    qsort(items, kept, sizeof *items, compare_instants);
-    schedule->at_us = items;
-    for (size_t i = 0; i < kept; i++)
-        if (i == 0 || items[i] != items[i - 1])
-            items[schedule->at_count++] = items[i];
-}
-
-static void add_cron_or_list(struct builder *b, const struct lines *lines, struct placed placed)
-{
-    if (!json_is_array(placed.value)) {
-        add_cron(b, lines, placed);
-        return;
-    }
-    for (size_t i = 0; i < json_array_size(placed.value); i++)
-        add_cron(b, lines, (struct placed){{placed.value, i}, json_array_get(placed.value, i)});
-}
 
 /* ---- policy ---- */
 
@@ -324,14 +78,13 @@ static void add_text(struct builder *b, struct placed placed)
     const char *interval = after_word(text, "every");
     struct lines lines = {0};
     int64_t ignored = 0;
-    read_zone(b, &lines);
-    read_bounds(b, &lines);
+    lines_read_frame(b, &lines);
     if (interval == NULL && duration_parse(text, &ignored))
         interval = text;
     if (interval != NULL)
-        add_every(b, &lines, placed, interval);
+        lines_add_every(b, &lines, placed, interval);
     else
-        add_cron(b, &lines, placed);
+        lines_add_cron(b, &lines, placed);
 }
 
 static void gather(struct builder *b, const json_t *map, struct lines *lines)
@@ -374,9 +127,7 @@ static void add_map(struct builder *b, struct placed placed)
 {
     struct lines lines = {0};
     gather(b, placed.value, &lines);
-    read_zone(b, &lines);
-    read_bounds(b, &lines);
-    read_dst(b, &lines);
+    lines_read_frame(b, &lines);
     for (enum schedule_key key = SCHEDULE_KEY_CATCHUP; key <= SCHEDULE_KEY_DATE; key++)
         if (key != SCHEDULE_KEY_DST && lines.keys[key].value != NULL)
             read_policy(b, key, lines.keys[key]);
@@ -384,11 +135,11 @@ static void add_map(struct builder *b, struct placed placed)
         return;
     struct placed every = lines.keys[SCHEDULE_KEY_EVERY];
     if (lines.keys[SCHEDULE_KEY_CRON].value != NULL)
-        add_cron_or_list(b, &lines, lines.keys[SCHEDULE_KEY_CRON]);
+        lines_add_cron(b, &lines, lines.keys[SCHEDULE_KEY_CRON]);
     else if (every.value != NULL)
-        add_every(b, &lines, every, json_string_value(every.value));
+        lines_add_every(b, &lines, every, json_string_value(every.value));
     else
-        add_listed(b, &lines, lines.keys[SCHEDULE_KEY_AT]);
+        lines_add_listed(b, &lines, lines.keys[SCHEDULE_KEY_AT]);
 }
 
 static void add_one(struct builder *b, struct placed placed)
@@ -442,9 +193,9 @@ struct timetable *reader_timetable(struct reader *r, const struct schedule_sourc
     };
     struct builder b = {.r = r, .timetable = timetable};
     if (source->start.value != NULL)
-        (void)parse_instant(r, "start_date", source->start, &b.start);
+        (void)lines_parse_instant(r, "start_date", source->start, &b.start);
     if (source->end.value != NULL)
-        (void)parse_instant(r, "end_date", source->end, &b.end);
+        (void)lines_parse_instant(r, "end_date", source->end, &b.end);
     if (source->catchup.value != NULL)
         read_policy(&b, SCHEDULE_KEY_CATCHUP, source->catchup);
     if (source->schedule.value != NULL && !json_is_null(source->schedule.value))
@@ -458,7 +209,7 @@ enum status timetable_of_dag(const struct dag *dag, zone_reader zones, struct ti
                              struct err *err)
 {
     CLEANUP(diag_list_fini) struct diag_list diags = {0};
-    struct reader reader = {.diags = &diags, .zones = zones, .zones_needed = true};
+    struct reader reader = {.diags = &diags, .zones = zones};
     struct schedule_source source = {
         .schedule.value = json_object_get(dag->rest, "schedule"),
         .start.value = json_object_get(dag->rest, "start_date"),

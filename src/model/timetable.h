@@ -10,7 +10,7 @@
  * Instants are microseconds UTC within the years 1 to 9999.
  *
  * Ownership  A timetable is one arena and never changes, so threads may share it.
- * Tests      tests/unit/model/test_timetable.c, tests/unit/model/test_dag_read_schedule.c
+ * Tests      tests/unit/model/test_timetable.c, tests/unit/spec/test_spec_schedule.c
  */
 #include <stdbool.h>
 #include <stddef.h>
