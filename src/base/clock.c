@@ -100,6 +100,17 @@ const char *instant_format_offset(int64_t at_us, char out[static INSTANT_TEXT_MA
     return format_with(at_us, "+00:00", out);
 }
 
+const char *instant_format_at(int64_t at_us, int32_t offset_s, char out[static INSTANT_TEXT_MAX])
+{
+    char zone[16];
+    unsigned minutes = (unsigned)(offset_s < 0 ? -(int64_t)offset_s : offset_s) / 60;
+    CHECK(minutes < 100 * 60);
+    CHECK(snprintf(zone, sizeof zone, "%c%02u:%02u", offset_s < 0 ? '-' : '+', minutes / 60,
+                   minutes % 60) == 6);
+    int64_t shown_s = (int64_t)minutes * (offset_s < 0 ? -60 : 60);
+    return format_with(at_us + shown_s * US_PER_SECOND, zone, out);
+}
+
 const char *instant_format_date(int64_t at_us, char out[static INSTANT_TEXT_MAX])
 {
     struct civil c = civil_from_instant(at_us);
@@ -134,8 +145,9 @@ static bool take_char(const char **cursor, char wanted)
     return true;
 }
 
-static unsigned days_in_month(unsigned year, unsigned month)
+unsigned civil_days_in_month(int64_t year, unsigned month)
 {
+    CHECK(month >= 1 && month <= 12);
     static const unsigned DAYS[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     return DAYS[month - 1] + (month == 2 && leap);
@@ -149,7 +161,7 @@ static bool take_date(const char **cursor, struct civil *out)
         !take_digits(cursor, 2, 31, &out->day))
         return false;
     out->year = year;
-    return out->month >= 1 && out->day >= 1 && out->day <= days_in_month(year, out->month);
+    return out->month >= 1 && out->day >= 1 && out->day <= civil_days_in_month(year, out->month);
 }
 
 static void take_fraction(const char **cursor, struct civil *out)
@@ -176,11 +188,12 @@ static bool take_time(const char **cursor, struct civil *out)
     return true;
 }
 
-static bool take_offset(const char **cursor, int64_t *out_us)
+static bool take_offset(const char **cursor, struct instant_form *out)
 {
-    if (**cursor == '\0' || take_char(cursor, 'Z') || take_char(cursor, 'z'))
+    out->has_offset = **cursor != '\0';
+    if (!out->has_offset || take_char(cursor, 'Z') || take_char(cursor, 'z'))
         return true;
-    int64_t sign = **cursor == '-' ? -1 : 1;
+    int32_t sign = **cursor == '-' ? -1 : 1;
     if (!take_char(cursor, '+') && !take_char(cursor, '-'))
         return false;
     unsigned hours = 0;
@@ -190,23 +203,31 @@ static bool take_offset(const char **cursor, int64_t *out_us)
     (void)take_char(cursor, ':');
     if (**cursor != '\0' && !take_digits(cursor, 2, 59, &minutes))
         return false;
-    *out_us = sign * ((int64_t)hours * 3600 + (int64_t)minutes * 60) * US_PER_SECOND;
+    out->offset_s = sign * (int32_t)(hours * 3600 + minutes * 60);
     return true;
 }
 
-bool instant_parse(const char *text, int64_t *out_us)
+bool instant_parse_form(const char *text, int64_t *out_us, struct instant_form *out_form)
 {
     struct civil civil = {0};
-    int64_t offset_us = 0;
+    struct instant_form form = {0};
     const char *cursor = text;
     if (!take_date(&cursor, &civil))
         return false;
     if (*cursor != '\0') {
         if (!take_char(&cursor, 'T') && !take_char(&cursor, 't') && !take_char(&cursor, ' '))
             return false;
-        if (!take_time(&cursor, &civil) || !take_offset(&cursor, &offset_us) || *cursor != '\0')
+        if (!take_time(&cursor, &civil) || !take_offset(&cursor, &form) || *cursor != '\0')
             return false;
+        form.has_time = true;
     }
-    *out_us = civil_to_instant(&civil) - offset_us;
+    *out_us = civil_to_instant(&civil) - form.offset_s * US_PER_SECOND;
+    *out_form = form;
     return true;
+}
+
+bool instant_parse(const char *text, int64_t *out_us)
+{
+    struct instant_form form;
+    return instant_parse_form(text, out_us, &form);
 }

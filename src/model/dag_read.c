@@ -428,6 +428,28 @@ static void read_groups(struct reader *r, struct spot spot, const json_t *value)
 
 /* ---- the DAG ---- */
 
+static void note_schedule_key(struct reader *r, const char *key, struct placed placed)
+{
+    struct schedule_source *source = &r->schedule;
+    if (strcmp(key, "schedule") == 0)
+        source->schedule = placed;
+    else if (strcmp(key, "start_date") == 0)
+        source->start = placed;
+    else if (strcmp(key, "end_date") == 0)
+        source->end = placed;
+    else if (strcmp(key, "catchup") == 0)
+        source->catchup = placed;
+}
+
+static void keep_dag_key(struct reader *r, const struct dag_field *field, struct spot spot,
+                         const json_t *value)
+{
+    size_t errors_before = r->diags->errors;
+    reader_keep(r, &DAG_FIELDS, field, spot, value, &r->dag->rest);
+    if (r->diags->errors == errors_before)
+        note_schedule_key(r, field->key, (struct placed){spot, value});
+}
+
 static void read_dag_key(struct reader *r, const char *key, struct spot spot, const json_t *value)
 {
     const struct dag_field *field = dag_field_find(&DAG_FIELDS, key);
@@ -435,7 +457,7 @@ static void read_dag_key(struct reader *r, const char *key, struct spot spot, co
     if (field == NULL)
         reader_unknown_key(r, &DAG_FIELDS, spot, key, false);
     else if (field->type == FIELD_KEPT)
-        reader_keep(r, &DAG_FIELDS, field, spot, value, &r->dag->rest);
+        keep_dag_key(r, field, spot, value);
     else if (field->type != FIELD_OWN)
         reader_field(r, field, spot, value, r->dag);
     else if (strcmp(key, "params") == 0)
@@ -541,9 +563,12 @@ struct dag *dag_read(const json_t *tree, const struct dag_read_options *options,
         .errors_before = errors_before,
         .names = strmap_new(),
         .defaults = *task_def_default(),
+        .zones = options->zones,
         .current = CURRENT_DAG,
     };
     read_tree(&r, tree);
+    if (options->zones != NULL)
+        timetable_free(reader_timetable(&r, &r.schedule));
     bool has_order = false;
     bool is_linked = reader_link(&r, &has_order);
     if (is_linked) {

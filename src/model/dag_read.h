@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "model/dag.h"
 #include "model/diag.h"
+#include "model/zone.h"
 
 struct source_span {
     int line;   /* from 1; 0: unknown */
@@ -38,6 +39,11 @@ struct dag_read_options {
     const char *default_id;            /* when the tree names none; NULL: it must */
     const struct dag_locator *locator; /* NULL: places are unknown */
     struct source_span place;          /* of the tree as a whole */
+    /*
+     * To check the schedule with. NULL: it is kept as it is, for a version that was checked when
+     * it was stored: its runs must stay readable on a machine without that zone.
+     */
+    zone_reader zones;
 };
 
 /*

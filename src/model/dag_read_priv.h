@@ -20,11 +20,24 @@
 #include "model/dag_read.h"
 #include "model/diag.h"
 #include "model/hook.h"
+#include "model/timetable.h"
+#include "model/zone.h"
 
 /* The address of a value in the tree. */
 struct spot {
     const json_t *container;
     size_t index;
+};
+
+/* A value and its address; value NULL: it is not there. */
+struct placed {
+    struct spot spot;
+    const json_t *value;
+};
+
+/* The keys of a DAG that make its timetable. */
+struct schedule_source {
+    struct placed schedule, start, end, catchup;
 };
 
 #define REF_NONE INT64_MIN
@@ -100,6 +113,8 @@ struct reader {
     uint64_t warned[2];    /* rows of TASK_FIELDS, of DAG_FIELDS */
     int64_t current;       /* draft that is being read, or one of CURRENT_* */
     const char *hook_path; /* of the hook that is being read, "on_failure.0"; else NULL */
+    struct schedule_source schedule;
+    zone_reader zones; /* for the zone of a schedule */
 };
 
 enum { CURRENT_DEFAULTS = -1, CURRENT_DAG = -2 };
@@ -180,3 +195,8 @@ void reader_email_alias(struct reader *r, enum hook_event event, struct spot spo
                         const json_t *value, struct hook_list *out);
 /* Report the problems of a kept key if it is one of hooks. */
 void reader_check_hooks(struct reader *r, const char *key, struct spot spot, const json_t *value);
+
+/* ---- dag_read_schedule.c ---- */
+/* Never NULL; of no use when there were problems. The caller frees it. */
+NODISCARD struct timetable *reader_timetable(struct reader *r,
+                                             const struct schedule_source *source);

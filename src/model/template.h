@@ -21,6 +21,7 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "model/zone.h"
 
 struct arena;
 struct template;
@@ -50,6 +51,8 @@ struct template_scope {
     /* Call it. `args` is an array, `named` an object; STATUS_NOT_FOUND counts as undefined. */
     enum status (*call)(void *context, const char *const *path, size_t count, json_t *args,
                         json_t *named, json_t **out, struct err *err);
+    /* Where the filter `tz` finds zones; NULL: it knows only UTC. */
+    zone_reader zones;
     /* The root names, for "did you mean". */
     size_t roots_count;
     const char *(*root)(const void *context, size_t i);

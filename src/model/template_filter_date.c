@@ -1,10 +1,13 @@
 /*
- * template_filter_date: dates and instants, which are RFC 3339 texts, in UTC.
+ * template_filter_date: dates and instants, which are RFC 3339 texts, in UTC unless `tz` or an
+ * offset says otherwise: then they are shown as clocks with that offset show them.
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/str.h"
@@ -14,14 +17,13 @@
 
 enum { DATE_BYTES = 10 }; /* "2025-01-31" */
 
-static const int64_t US_PER_DAY = (int64_t)86400 * 1000 * 1000;
-/* The years 1 to 9999, as instants have four digits for the year. */
-static const int64_t AT_US_MIN = -62135596800 * 1000000;
-static const int64_t AT_US_MAX = 253402300799 * 1000000 + 999999;
+static const int64_t US_PER_SECOND = 1000000;
+static const int64_t US_PER_DAY = 86400 * US_PER_SECOND;
 
-static bool self_instant(struct call *call, int64_t *out_us)
+static bool self_shown(struct call *call, int64_t *out_us, struct instant_form *out_form)
 {
-    if (json_is_string(call->self) && instant_parse(json_string_value(call->self), out_us))
+    if (json_is_string(call->self) &&
+        instant_parse_form(json_string_value(call->self), out_us, out_form))
         return true;
     CLEANUP(strbuf_fini) struct strbuf text;
     (void)eval_fail(call->eval, STATUS_INVALID, "'%s' needs a date or an instant, not '%.60s'",
@@ -29,11 +31,10 @@ static bool self_instant(struct call *call, int64_t *out_us)
     return false;
 }
 
-json_t *filter_ds(struct call *call)
+static bool self_instant(struct call *call, int64_t *out_us)
 {
-    int64_t at_us = 0;
-    char text[INSTANT_TEXT_MAX];
-    return self_instant(call, &at_us) ? json_string(instant_format_date(at_us, text)) : NULL;
+    struct instant_form form;
+    return self_shown(call, out_us, &form);
 }
 
 json_t *filter_ts(struct call *call)
@@ -43,12 +44,42 @@ json_t *filter_ts(struct call *call)
     return self_instant(call, &at_us) ? json_string(instant_format_offset(at_us, text)) : NULL;
 }
 
-static json_t *format_instant(struct call *call, int64_t at_us, const char *format);
+json_t *filter_tz(struct call *call)
+{
+    int64_t at_us = 0;
+    char text[INSTANT_TEXT_MAX];
+    struct err err = {0};
+    const char *name = NULL;
+    const struct zone *zone = NULL;
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    if (!self_instant(call, &at_us) || !call_text(call, 0, "", &name))
+        return NULL;
+    if (zone_find(arena, name, call->eval->scope->zones, &zone, &err) != STATUS_OK)
+        return eval_fail(call->eval, STATUS_INVALID, "'tz': %s", err.text);
+    return json_string(instant_format_at(at_us, zone_offset_at(zone, at_us), text));
+}
+
+/* An instant and the offset of the clock that it is shown on. */
+struct shown {
+    int64_t at_us;
+    int32_t offset_s;
+};
+
+static json_t *format_instant(struct call *call, struct shown shown, const char *format);
 
 static json_t *self_formatted(struct call *call, const char *format)
 {
-    int64_t at_us = 0;
-    return self_instant(call, &at_us) ? format_instant(call, at_us, format) : NULL;
+    struct shown shown = {0};
+    struct instant_form form;
+    if (!self_shown(call, &shown.at_us, &form))
+        return NULL;
+    shown.offset_s = form.offset_s;
+    return format_instant(call, shown, format);
+}
+
+json_t *filter_ds(struct call *call)
+{
+    return self_formatted(call, "%Y-%m-%d");
 }
 
 json_t *filter_ds_nodash(struct call *call)
@@ -108,8 +139,11 @@ static int week_from(const struct civil *civil, int64_t at_us, bool monday)
 }
 
 /* The directives that stand for words. */
-static bool add_word(struct strbuf *out, char directive, const struct civil *civil)
+static bool add_word(struct strbuf *out, char directive, const struct civil *civil,
+                     int32_t offset_s)
 {
+    int minutes = abs(offset_s) / 60;
+    char sign = offset_s < 0 ? '-' : '+';
     switch (directive) {
     case 'a':
         strbuf_addf(out, "%.3s", DAYS[civil->weekday]);
@@ -128,10 +162,12 @@ static bool add_word(struct strbuf *out, char directive, const struct civil *civ
         strbuf_add(out, civil->hour < 12 ? "AM" : "PM");
         return true;
     case 'z':
-        strbuf_add(out, "+0000");
+        strbuf_addf(out, "%c%02d%02d", sign, minutes / 60, minutes % 60);
         return true;
     case 'Z':
         strbuf_add(out, "UTC");
+        if (minutes != 0)
+            strbuf_addf(out, "%c%02d:%02d", sign, minutes / 60, minutes % 60);
         return true;
     case '%':
         strbuf_add_char(out, '%');
@@ -142,9 +178,11 @@ static bool add_word(struct strbuf *out, char directive, const struct civil *civ
 }
 
 /* The directives that stand for numbers: how many digits, what value. */
-static bool add_number(struct strbuf *out, char directive, const struct civil *civil, int64_t at_us)
+static bool add_number(struct strbuf *out, char directive, const struct civil *civil,
+                       struct shown shown)
 {
     int64_t iso_year = 0;
+    int64_t at_us = shown.at_us + shown.offset_s * US_PER_SECOND; /* as if clocks showed UTC */
     int week = iso_week(civil, at_us, &iso_year);
     const struct {
         char directive;
@@ -167,7 +205,7 @@ static bool add_number(struct strbuf *out, char directive, const struct civil *c
         {'W', 2, week_from(civil, at_us, true)},
         {'w', 1, civil->weekday},
         {'u', 1, civil->weekday == 0 ? 7 : civil->weekday},
-        {'s', 1, (at_us - (int64_t)civil->microsecond) / 1000000},
+        {'s', 1, (shown.at_us - (int64_t)civil->microsecond) / US_PER_SECOND},
     };
     for (size_t i = 0; i < ARRAY_LEN(NUMBERS); i++) {
         if (NUMBERS[i].directive == directive) {
@@ -178,13 +216,13 @@ static bool add_number(struct strbuf *out, char directive, const struct civil *c
     return false;
 }
 
-static json_t *format_instant(struct call *call, int64_t at_us, const char *format)
+static json_t *format_instant(struct call *call, struct shown shown, const char *format)
 {
     static const struct {
         char directive;
         const char *format;
     } COMPOSED[] = {{'F', "%Y-%m-%d"}, {'T', "%H:%M:%S"}, {'D', "%m/%d/%y"}, {'R', "%H:%M"}};
-    struct civil civil = civil_from_instant(at_us);
+    struct civil civil = civil_from_instant(shown.at_us + shown.offset_s * US_PER_SECOND);
     CLEANUP(strbuf_fini) struct strbuf out;
     strbuf_init(&out, LIMIT_RENDERED_BYTES);
     const char *resume = NULL; /* in the outer format, while inside a composed one */
@@ -209,7 +247,8 @@ static json_t *format_instant(struct call *call, int64_t at_us, const char *form
             p = composed - 1;
         } else if (*p == '\0') {
             return eval_fail(call->eval, STATUS_INVALID, "'strftime': the format ends with %%");
-        } else if (!add_word(&out, *p, &civil) && !add_number(&out, *p, &civil, at_us)) {
+        } else if (!add_word(&out, *p, &civil, shown.offset_s) &&
+                   !add_number(&out, *p, &civil, shown)) {
             return eval_fail(call->eval, STATUS_INVALID, "'strftime' does not know %%%c",
                              (unsigned char)*p < 0x80 ? *p : '?');
         }
@@ -219,28 +258,30 @@ static json_t *format_instant(struct call *call, int64_t at_us, const char *form
 
 /* ---- Arithmetic ---- */
 
-/* The instant in the form it was given in: date, "Z" or "+00:00". */
-static json_t *same_form(struct call *call, int64_t at_us)
+/* The instant in the form it was given in: date, "Z" or with its offset. */
+static json_t *same_form(struct call *call, int64_t at_us, int32_t offset_s)
 {
     const char *given = json_string_value(call->self);
     char text[INSTANT_TEXT_MAX];
-    if (at_us < AT_US_MIN || at_us > AT_US_MAX)
+    if (at_us < INSTANT_US_MIN || at_us > INSTANT_US_MAX)
         return eval_fail(call->eval, STATUS_INVALID, "'%s' leaves the years 1 to 9999",
                          call->callable->name);
     if (strlen(given) == DATE_BYTES && at_us % US_PER_DAY == 0)
         return json_string(instant_format_date(at_us, text));
     bool zulu = str_ends_with(given, "Z") || str_ends_with(given, "z");
-    return json_string(zulu ? instant_format(at_us, text) : instant_format_offset(at_us, text));
+    return json_string(zulu ? instant_format(at_us, text)
+                            : instant_format_at(at_us, offset_s, text));
 }
 
 static json_t *shifted(struct call *call, int64_t by_us)
 {
     int64_t at_us = 0;
-    if (!self_instant(call, &at_us))
+    struct instant_form form;
+    if (!self_shown(call, &at_us, &form))
         return NULL;
     if (__builtin_add_overflow(at_us, by_us, &at_us))
         at_us = INT64_MAX; /* out of the years either way */
-    return same_form(call, at_us);
+    return same_form(call, at_us, form.offset_s);
 }
 
 json_t *filter_date_add(struct call *call)

@@ -96,6 +96,7 @@ json_t *call_wrong_self(struct call *call, const char *wanted);
     X(ts, 0, "the instant, 2025-01-31T06:00:00+00:00")                                             \
     X(ts_nodash, 0, "the instant, 20250131T060000")                                                \
     X(ts_nodash_with_tz, 0, "the instant, 20250131T060000+0000")                                   \
+    X(tz, 1, "the instant as clocks of a zone show it, 2025-01-31T07:00:00+01:00", "zone")         \
     X(unique, 0, "each item once", "case_sensitive", "attribute")                                  \
     X(upper, 0, "upper case")                                                                      \
     X(urlencode, 0, "escaped for a URL; a map becomes a query")

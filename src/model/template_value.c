@@ -330,9 +330,10 @@ static json_t *missing_member(struct eval *eval, json_t *object, const char *wan
 static json_t *instant_part(const char *text, const char *part)
 {
     int64_t at_us = 0;
-    if (!instant_parse(text, &at_us))
+    struct instant_form form;
+    if (!instant_parse_form(text, &at_us, &form))
         return NULL;
-    struct civil civil = civil_from_instant(at_us);
+    struct civil civil = civil_from_instant(at_us + (int64_t)form.offset_s * 1000000);
     const struct {
         const char *name;
         int64_t value;

@@ -14,6 +14,7 @@
 #include "base/strmap.h"
 #include "model/dag_read.h"
 #include "model/limits.h"
+#include "os/zone_file.h"
 #include "spec/yaml_tree.h"
 
 /* ---- ids ---- */
@@ -111,6 +112,7 @@ static void read_documents(struct spec_file *file, const struct yaml_tree *tree)
             .default_id = id,
             .locator = &locator,
             .place = yaml_tree_find_place(tree, documents, i, false),
+            .zones = zone_file_read,
         };
         file->dags[i] = dag_read(json_array_get(documents, i), &options, &file->diags);
         if (is_broken)

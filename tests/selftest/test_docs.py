@@ -35,13 +35,15 @@ def missing(document, names):
 @pytest.mark.parametrize("document, sources, pattern", [
     ("docs/dag-format.md", "src/model/dag_fields.c", r'^    \{"(\w+)", (?:NULL|"\w+"), FIELD_'),
     ("docs/dag-format.md", "src/model/kind.h", r'^    X\(\w+, "(\w+)", (?:true|false)\)'),
+    ("docs/scheduling.md", "src/model/schedule_fields.c", r'\{"(\w+)", (?:NULL|"\w+"), FIELD_'),
+    ("docs/scheduling.md", "src/model/cron_parse.c", r'^    \{"(@\w+)", "'),
     ("docs/templates.md", "src/model/template*_priv.h", r"^    X\((\w+), \d, \""),
     ("docs/templates.md", "src/model/dag_roots.c", r'^    \{"(\w+)", "'),
     ("docs/semantics.md", "src/model/trigger_rule.h", r'^    X\(\w+, "(\w+)"\)'),
 ])
 def test_every_row_of_a_table_is_documented(document, sources, pattern):
     names = table(sources, pattern)
-    nested = {"cpu", "memory", "procs", "output", "skip", "retry"}  # shown inside their parent
+    nested = {"cpu", "memory", "procs", "output", "skip", "retry", "gap"}  # inside their parent
 
     assert missing(document, [name for name in names if name not in nested]) == []
 

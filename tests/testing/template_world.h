@@ -1,11 +1,12 @@
 #pragma once
 /*
- * template_world: a scope for template tests: roots of a JSON object, and ti.xcom_pull.
+ * template_world: a scope for template tests: roots of a JSON object, ti.xcom_pull, two zones.
  */
 #include <string.h>
 
 #include "base/json.h"
 #include "model/template.h"
+#include "zone_bytes.h"
 
 struct template_world {
     json_t *roots;
@@ -73,6 +74,7 @@ static inline struct template_scope template_world_scope(struct template_world *
         .lookup = world_lookup,
         .is_function = world_is_function,
         .call = world_call,
+        .zones = zone_bytes_read,
         .roots_count = json_object_size(world->roots),
         .root = world_root,
     };

@@ -51,3 +51,35 @@ Test(clock, formatting_and_parsing_agree_over_centuries)
         cr_assert_eq(again, at_us, "%s", text);
     }
 }
+
+Test(clock, how_an_instant_was_written_is_told)
+{
+    static const struct {
+        const char *text;
+        struct instant_form form;
+    } CASES[] = {
+        {"2025-01-15", {0, false, false}},
+        {"2025-01-15T00:00", {0, false, true}},
+        {"2025-01-15T00:00Z", {0, true, true}},
+        {"2025-01-15T00:00+02:30", {9000, true, true}},
+        {"2025-01-15T00:00:00.5-0800", {-28800, true, true}},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
+        struct instant_form form = {77, false, false};
+        int64_t at_us = 0;
+        cr_assert(instant_parse_form(CASES[i].text, &at_us, &form), "%s", CASES[i].text);
+        cr_expect_eq(form.offset_s, CASES[i].form.offset_s, "%s", CASES[i].text);
+        cr_expect_eq(form.has_offset, CASES[i].form.has_offset, "%s", CASES[i].text);
+        cr_expect_eq(form.has_time, CASES[i].form.has_time, "%s", CASES[i].text);
+    }
+}
+
+Test(clock, an_instant_is_written_as_a_clock_shows_it)
+{
+    char text[INSTANT_TEXT_MAX];
+    EXPECT_STR("1970-01-01T01:00:00+01:00", instant_format_at(0, 3600, text));
+    EXPECT_STR("1969-12-31T16:30:00-07:30", instant_format_at(0, -27000, text));
+    EXPECT_STR("1970-01-01T00:00:00+00:00", instant_format_at(0, 0, text));
+    /* Seconds of an offset cannot be written: the minutes are, and the instant stays. */
+    EXPECT_STR("1970-01-01T00:53:00+00:53", instant_format_at(0, 3208, text));
+}

@@ -5,6 +5,7 @@
 #include "expect.h"
 #include "model/dag_read.h"
 #include "model/limits.h"
+#include "zone_bytes.h"
 
 /* What is said of a file without places: the tests of spec/ cover where. */
 static struct dag *read_tree(json_t *tree, struct diag_list *diags)
@@ -171,5 +172,21 @@ Test(dag_read, inherited_values_are_shared_but_not_mixed)
     cr_expect_eq(dag->tasks[0].env_count, 1);
     cr_expect_eq(dag->tasks[2].env_count, 2);
     cr_expect_eq(diags.count, 2, "one warning per key");
+    diag_list_fini(&diags);
+}
+
+Test(dag_read, a_schedule_is_checked_only_where_zones_are_known)
+{
+    static const char TEXT[] = "{\"dag\":\"x\",\"schedule\":{\"cron\":\"@daily\",\"tz\":\"Mars\"},"
+                               "\"tasks\":{\"a\":{\"noop\":null}}}";
+    struct dag_read_options options = {.default_id = NULL};
+    struct diag_list diags = {0};
+    CLEANUP(json_decrefp) json_t *tree = parse(TEXT);
+
+    struct dag *stored = dag_read(tree, &options, &diags);
+    cr_assert_not_null(stored);
+    dag_free(stored);
+    options.zones = zone_bytes_read;
+    cr_expect_null(dag_read(tree, &options, &diags));
     diag_list_fini(&diags);
 }

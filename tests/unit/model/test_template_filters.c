@@ -88,6 +88,47 @@ Test(template_filters, dates_and_instants)
     template_case_expect(ROOTS, CASES, ARRAY_LEN(CASES));
 }
 
+Test(template_filters, instants_are_shown_on_clocks_of_a_zone)
+{
+    static const struct template_case CASES[] = {
+        {"{{ ts | tz('Europe/Berlin') }}", "\"2025-01-15T07:30:05+01:00\""},
+        {"{{ ts | tz('America/New_York') }}", "\"2025-01-15T01:30:05-05:00\""},
+        {"{{ '2025-07-15' | tz('Europe/Berlin') }}", "\"2025-07-15T02:00:00+02:00\""},
+        {"{{ ts | tz('UTC') }}", "\"2025-01-15T06:30:05+00:00\""},
+        {"{{ at | tz('UTC') }}", "\"2025-01-15T06:30:05+00:00\""},
+        {"{{ zulu | tz('Europe/Berlin') }}", "\"2024-12-31T00:59:59.250000+01:00\""},
+        /* What comes after goes by that clock. */
+        {"{{ zulu | tz('Europe/Berlin') | ds }}", "\"2024-12-31\""},
+        {"{{ zulu | tz('Europe/Berlin') | ds_nodash }}", "\"20241231\""},
+        {"{{ zulu | tz('Europe/Berlin') | ts_nodash_with_tz }}", "\"20241231T005959+0100\""},
+        {"{{ ts | tz('America/New_York') | strftime('%H:%M %z %Z %s %j') }}",
+         "\"01:30 -0500 UTC-05:00 1736922605 015\""},
+        {"{{ (ts | tz('America/New_York')).hour }}", "1"},
+        {"{{ ts | tz('Europe/Berlin') | add('1d') }}", "\"2025-01-16T07:30:05+01:00\""},
+        {"{{ ts | tz('Europe/Berlin') | ts }}", "\"2025-01-15T06:30:05+00:00\""},
+    };
+    template_case_expect(ROOTS, CASES, ARRAY_LEN(CASES));
+}
+
+Test(template_filters, an_unknown_zone_is_an_error)
+{
+    struct template_world world = {.roots = template_case_json(ROOTS)};
+    struct template_scope scope = template_world_scope(&world);
+    struct template_fault fault = {0};
+    struct err err = {0};
+    json_t *value = NULL;
+    EXPECT_STATUS(STATUS_INVALID,
+                  template_case_render(&scope, "{{ ts | tz('Mars') }}", &value, &fault, &err),
+                  &err);
+    EXPECT_CONTAINS(err.text, "'tz': there is no time zone 'Mars'");
+    scope.zones = NULL;
+    EXPECT_STATUS(
+        STATUS_INVALID,
+        template_case_render(&scope, "{{ ts | tz('Europe/Berlin') }}", &value, &fault, &err), &err);
+    EXPECT_CONTAINS(err.text, "only UTC");
+    json_decref(world.roots);
+}
+
 Test(template_filters, the_table_is_sorted_and_described)
 {
     for (size_t i = 0; i < template_filter_count(); i++) {
