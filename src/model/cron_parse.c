@@ -312,7 +312,10 @@ static bool parse_fields(struct parser *p)
         return fail(p,
                     "a cron expression has 5 fields (minute hour day month weekday), or 6 with "
                     "seconds first; this one has %zu%s",
-                    count, count == 7 ? ": leave the year out" : "");
+                    count,
+                    count == 7   ? ": leave the year out"
+                    : count == 1 ? "; an interval is written every 15m"
+                                 : "");
     size_t skipped = FIELD_COUNT - count;
     for (size_t i = 0; i < count; i++) {
         p->field = (enum field_number)(i + skipped);

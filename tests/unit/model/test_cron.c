@@ -108,6 +108,7 @@ Test(cron, what_cannot_be_is_refused_with_its_place)
     } CASES[] = {
         {"", 0, "5 fields"},
         {"* * * *", 0, "this one has 4"},
+        {"15min", 0, "this one has 1; an interval is written every 15m"},
         {"0 0 1 1 * * 2026", 0, "leave the year out"},
         {"60 * * * *", 0, "'60' is not a minute: expected 0 to 59"},
         {"0 24 * * *", 2, "'24' is not an hour"},
