@@ -21,6 +21,7 @@
 #include "model/diag.h"
 #include "model/hook.h"
 #include "model/timetable.h"
+#include "model/trigger_expr.h"
 #include "model/zone.h"
 
 /* The address of a value in the tree. */
@@ -200,3 +201,9 @@ void reader_check_hooks(struct reader *r, const char *key, struct spot spot, con
 /* Never NULL; of no use when there were problems. The caller frees it. */
 NODISCARD struct timetable *reader_timetable(struct reader *r,
                                              const struct schedule_source *source);
+
+/* ---- dag_read_triggers.c ---- */
+/* The same of the event keys. */
+NODISCARD struct triggers *reader_triggers(struct reader *r, const struct schedule_source *source);
+/* Report the problems of a kept key if it is `outputs`. */
+void reader_check_outputs(struct reader *r, const char *key, struct spot spot, const json_t *value);

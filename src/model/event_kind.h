@@ -28,7 +28,11 @@
     X(QUEUE_DELETED, "queue_deleted")                                                              \
     X(JOB_RESCHEDULED, "job_rescheduled")                                                          \
     X(JOBS_PURGED, "jobs_purged")                                                                  \
-    X(DEAD_PURGED, "dead_purged")
+    X(DEAD_PURGED, "dead_purged")                                                                  \
+    X(ASSET_EMITTED, "asset_emitted")                                                              \
+    X(TRIGGER_REFUSED, "trigger_refused")                                                          \
+    X(WEBHOOK_CREATED, "webhook_created")                                                          \
+    X(WEBHOOK_DELETED, "webhook_deleted")
 
 enum event_kind {
 #define X(name, text) EVENT_##name,

@@ -165,6 +165,7 @@ static enum status advance(struct work *work, const struct advance_request *requ
     list_changes(work, arena, out);
     if (work_save(work, err) != STATUS_OK)
         return err->code;
+    out->has_news = work->has_news;
     if (claims->count == 0 && look_for_end(work, request, arena, out, err) != STATUS_OK)
         return err->code;
     /* Who has no room for what is due need not know of it. */

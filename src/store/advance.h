@@ -51,6 +51,8 @@ struct outcome {
     const uint32_t *chosen;
     size_t chosen_count;
     int64_t instances; /* OUTCOME_EXPAND: at least 1 */
+    const char *const *datasets; /* URIs that a success updates */
+    size_t datasets_count;
 };
 
 /* What a claimed job brings along; everything else it needs is its task's row. */
@@ -119,6 +121,7 @@ struct advance_result {
     size_t changes_count;
     struct run_change *runs; /* runs that ended; the scope's own run also if others ended it */
     size_t runs_count;
+    bool has_news;       /* a DAG waits for what happened: the scheduler should look */
     int64_t next_due_us; /* when to look again: a retry is due, others are in the way; 0: never */
 };
 

@@ -20,7 +20,8 @@ const struct move_table MOVE_TABLES[] = {
     {"lane", "id queue labels/t", true, false},
     {"run", "id dag version run_id/t namespace/t kind/t state scope logical_at_us interval_start_us"
         " interval_end_us params/t conf/t note/t actor/t first_task cancel_asked open_main"
-        " open_finally active failures created_at_us started_at_us ended_at_us row_version token/t",
+        " open_finally active failures created_at_us started_at_us ended_at_us row_version token/t"
+        " awaited",
         false, false},
     {"task", "id run node map_index generation state attempt nonce/b host failures losses parents"
         " p_success p_failed p_upstream p_skipped p_removed instance_base inserted due_at_us"
@@ -41,6 +42,15 @@ const struct move_table MOVE_TABLES[] = {
         " timeout_ms finish_on_lost_lease cancel_asked actor/t created_at_us result/t error/t",
         false, false},
     {"dead", "task run lane at_us reason attempt detail/t", false, false},
+    {"asset", "id uri/t created_at_us", true, false},
+    {"asset_event", "id asset at_us run task_id/t map_index actor/t extra/t", true, false},
+    {"trigger_dag", "dag keeps paused row_version", false, false},
+    {"trigger_watch", "dag kind name/t states settle_ms since_us", false, false},
+    {"trigger_pending", "id dag kind source name/t state at_us seen", true, false},
+    {"run_cause", "run kind source name/t state at_us", false, false},
+    {"file_arrival", "id dag path/t mtime_us bytes inode at_us run", true, false},
+    {"webhook", "id dag name/t token_hash/t actor/t created_at_us used_at_us calls", true, false},
+    {"webhook_call", "webhook key/t run at_us", false, false},
     /* Logs and large values move as files, since not every store has them in a table. */
     {"chunk", "-kind -k1 -k2 -k3 -k4 -start_at -length -form -bytes/b", false, true},
     {NULL, NULL, false, false},

@@ -35,6 +35,19 @@ static void save_values(struct work *work, const struct outcome *outcome)
     }
 }
 
+/* Told in the transaction of the success: neither is there without the other. */
+static void tell_datasets(struct work *work, const struct run_row *run, const struct task_row *task,
+                          const struct outcome *outcome)
+{
+    for (size_t i = 0; i < outcome->datasets_count; i++)
+        tiding_list_add(&work->tidings, &(struct tiding){
+                                            .uri = outcome->datasets[i],
+                                            .run = run->id,
+                                            .task_id = task_row_def(run, task)->id,
+                                            .map_index = task->map_index,
+                                        });
+}
+
 /* A job keeps its result and its last error with itself. */
 static void save_job_end(struct work *work, const struct task_row *task,
                          const struct outcome *outcome, enum task_state state)
@@ -101,6 +114,8 @@ static enum status end_attempt(struct work *work, struct run_row *run, struct ta
     bool shows_values = verdict.state == TASK_SUCCESS || verdict.state == TASK_SKIPPED;
     if (shows_values && !work_is_job(task))
         save_values(work, outcome);
+    if (verdict.state == TASK_SUCCESS)
+        tell_datasets(work, run, task, outcome);
     if (verdict.state == TASK_SUCCESS && outcome->is_choice &&
         work_skip_unchosen(work, run, task, outcome->chosen, outcome->chosen_count, err) !=
             STATUS_OK)

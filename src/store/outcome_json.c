@@ -33,6 +33,14 @@ static json_t *format_value(const struct outcome_value *value)
     return object;
 }
 
+static json_t *format_datasets(const struct outcome *outcome)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < outcome->datasets_count; i++)
+        append(list, json_text(outcome->datasets[i], strlen(outcome->datasets[i])));
+    return list;
+}
+
 char *outcome_format(const struct outcome *outcome)
 {
     CLEANUP(json_decrefp) json_t *object = json_object();
@@ -57,6 +65,8 @@ char *outcome_format(const struct outcome *outcome)
     for (size_t i = 0; i < outcome->chosen_count; i++)
         append(chosen, json_integer(outcome->chosen[i]));
     json_put(object, "chosen", chosen);
+    if (outcome->datasets_count > 0)
+        json_put(object, "datasets", format_datasets(outcome));
     return json_format(object);
 }
 
@@ -155,6 +165,25 @@ static enum status parse_choice(const json_t *object, struct arena *arena, struc
     return STATUS_OK;
 }
 
+/* Most tasks write none, and programs of before told none. */
+static enum status parse_datasets(const json_t *object, struct arena *arena, struct outcome *out,
+                                  struct err *err)
+{
+    const json_t *list = json_object_get(object, "datasets");
+    size_t count = json_array_size(list);
+    if (list != NULL && !json_is_array(list))
+        return refuse("datasets", err);
+    const char **uris = arena_array(arena, count + 1, sizeof *uris);
+    for (size_t i = 0; i < count; i++) {
+        if (!json_is_string(json_array_get(list, i)))
+            return refuse("datasets", err);
+        uris[i] = arena_strdup(arena, json_string_value(json_array_get(list, i)));
+    }
+    out->datasets = uris;
+    out->datasets_count = count;
+    return STATUS_OK;
+}
+
 enum status outcome_parse(const char *text, struct arena *arena, struct outcome *out,
                           struct err *err)
 {
@@ -172,7 +201,8 @@ enum status outcome_parse(const char *text, struct arena *arena, struct outcome 
         parse_text(object, "detail", arena, &outcome.detail, err) != STATUS_OK ||
         parse_text(object, "label", arena, &outcome.label, err) != STATUS_OK ||
         parse_values(object, arena, &outcome, err) != STATUS_OK ||
-        parse_choice(object, arena, &outcome, err) != STATUS_OK)
+        parse_choice(object, arena, &outcome, err) != STATUS_OK ||
+        parse_datasets(object, arena, &outcome, err) != STATUS_OK)
         return err->code;
     *out = outcome;
     return STATUS_OK;

@@ -37,6 +37,7 @@ struct run_row {
     int64_t ended_at_us;
     int64_t row_version;
     int64_t created_at_us;
+    bool is_awaited; /* some DAG starts when it ends */
 
     const struct dag *dag;
     const int64_t *lanes; /* one per node */

@@ -40,6 +40,7 @@ static const char *const DELETE_BLOCK[] = {
 static const char *const DELETE_REST[] = {
     "DELETE FROM block WHERE run = $1",
     "DELETE FROM event WHERE run = $1 AND run > 0",
+    "DELETE FROM run_cause WHERE run = $1",
     "DELETE FROM run WHERE id = $1",
 };
 static const char NEXT_BLOCK[] =

@@ -19,8 +19,9 @@ enum { RUN_ID_TRIES = 1000, CREATE_TRIES = 20 };
 static const char RUN_INSERT[] =
     "INSERT INTO run (id, dag, version, run_id, namespace, kind, state, scope, logical_at_us,"
     " interval_start_us, interval_end_us, params, conf, note, actor, first_task, open_main,"
-    " open_finally, created_at_us, token) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,"
-    " $12, $13, $14, $15, $16, $17, $18, $19, $20)";
+    " open_finally, created_at_us, token, awaited) SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10,"
+    " $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, count(*) FROM trigger_watch"
+    " WHERE kind = 1 AND name = $21";
 static const char RUN_BY_TOKEN[] = "SELECT r.id, r.scope, r.first_task, r.run_id FROM run r"
                                    " JOIN version v ON v.dag = r.dag"
                                    " WHERE v.id = $1 AND r.token = $2";
@@ -37,6 +38,12 @@ struct creation {
     struct nonce nonce; /* of this call, over all its tries */
     bool is_refused; /* by what was there before; else a conflict means that somebody came first */
 };
+
+/* There is one such run per date; of others there may be several. */
+static bool is_of_a_date(const char *kind)
+{
+    return strcmp(kind, "scheduled") == 0 || strcmp(kind, "backfill") == 0;
+}
 
 /* The given id, or one from the logical date that is still free. */
 static enum status choose_run_id(struct work *work, struct creation *call, size_t index,
@@ -59,7 +66,7 @@ static enum status choose_run_id(struct work *work, struct creation *call, size_
             return err->code;
         if (taken == 0)
             return STATUS_OK;
-        if (request->run_id != NULL || strcmp(request->kind, "manual") != 0)
+        if (request->run_id != NULL || is_of_a_date(request->kind))
             break;
     }
     call->is_refused = true;
@@ -149,12 +156,12 @@ static enum status create(struct work *work, struct creation *call, size_t index
     idmap_set(work->runs, run->id, run);
     if (make_tasks(work, request, run, err) != STATUS_OK)
         return err->code;
-    if (db_later(work->db, err, RUN_INSERT, "iiitttiiiiittttiiiit", run->id, run->dag_key,
+    if (db_later(work->db, err, RUN_INSERT, "iiitttiiiiittttiiiitt", run->id, run->dag_key,
                  run->version, out->run_id, run->dag->namespace_, request->kind,
                  (int64_t)run->state, run->scope, request->logical_at_us,
                  request->interval_start_us, request->interval_end_us, request->params,
                  request->conf, request->note, request->actor, run->first_task, run->open_main,
-                 run->open_finally, work->now_us, token) != STATUS_OK)
+                 run->open_finally, work->now_us, token, run->dag->id) != STATUS_OK)
         return err->code;
     out->id = run->id;
     out->scope = run->scope;

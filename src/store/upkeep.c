@@ -79,6 +79,12 @@ static const struct {
      " WHERE t.id IS NULL OR t.state <> 5"},
     {"values belong to tasks",
      "SELECT count(*) FROM value v LEFT JOIN task t ON t.id = v.task WHERE t.id IS NULL"},
+    {"updates of datasets were not given to two runs of a DAG",
+     "SELECT count(*) FROM (SELECT r.dag, c.source FROM run_cause c JOIN run r ON r.id = c.run"
+     " WHERE c.kind = 0 GROUP BY r.dag, c.source HAVING count(*) > 1) twice"},
+    {"what was given to a run does not wait for another",
+     "SELECT count(*) FROM trigger_pending p JOIN run_cause c ON c.kind = p.kind"
+     " AND c.source = p.source JOIN run r ON r.id = c.run AND r.dag = p.dag WHERE p.kind = 0"},
     {"every run has its version",
      "SELECT count(*) FROM run r LEFT JOIN version v ON v.id = r.version WHERE v.id IS NULL"},
 };

@@ -11,6 +11,7 @@
 #include "model/dag_write.h"
 #include "store/lane_priv.h"
 #include "store/store_priv.h"
+#include "store/trigger_priv.h"
 
 /* --- saving ---------------------------------------------------------------------------------- */
 
@@ -92,6 +93,15 @@ static enum status insert_version(struct store *store, const struct dag *dag,
                  dag->timeout_ms);
 }
 
+/* Of the file, where relative paths begin; "" for the root. Heap. */
+static char *folder_of(const char *path)
+{
+    const char *last = strrchr(path, '/');
+    char *folder = mem_strdup(path);
+    folder[last != NULL ? last - path : 0] = '\0';
+    return folder;
+}
+
 static enum status save(struct store *store, const struct dag *dag,
                         const struct version_source *source, struct version_ref *ref,
                         struct err *err)
@@ -108,8 +118,9 @@ static enum status save(struct store *store, const struct dag *dag,
         ref->dag_key = id_next(&store->ids, now_us);
     else if (find_version(store, hash, source, ref, &same_text, err) != STATUS_OK)
         return err->code;
+    CLEANUP(mem_freep) char *folder = folder_of(source->path);
     if (ref->version != 0 && ref->version == newest && same_text)
-        return STATUS_OK;
+        return trigger_sync_if_new(store, ref->dag_key, dag, folder, err);
 
     CLEANUP(mem_freep) char *places = format_places(dag);
     /* The dag row comes first: the version refers to it. */
@@ -123,8 +134,10 @@ static enum status save(struct store *store, const struct dag *dag,
                                    places, source->path) != STATUS_OK) {
         return err->code;
     }
-    return db_do(store->db, err, DAG_UPDATE, "ittii", ref->dag_key, dag->namespace_, dag->title,
-                 ref->version, now_us);
+    if (db_do(store->db, err, DAG_UPDATE, "ittii", ref->dag_key, dag->namespace_, dag->title,
+              ref->version, now_us) != STATUS_OK)
+        return err->code;
+    return trigger_sync(store, ref->dag_key, dag, folder, err);
 }
 
 struct saving {

@@ -39,6 +39,7 @@ void work_init_timeless(struct work *work, struct store *store, const char *acto
 void work_fini(struct work *work)
 {
     saver_fini(&work->saver);
+    tiding_list_fini(&work->tidings);
     arena_free(work->arena);
     idmap_free(work->tasks);
     idmap_free(work->runs);
@@ -314,6 +315,12 @@ static enum status save_task(struct work *work, struct task_row *task, struct er
     return STATUS_OK;
 }
 
+static enum status tell_end(struct work *work, const struct run_row *run, struct err *err)
+{
+    const struct tiding_end end = {run->id, run->dag->id, run->state};
+    return tiding_save_end(work->db, work->now_us, &end, &work->has_news, err);
+}
+
 enum status work_save(struct work *work, struct err *err)
 {
     for (size_t i = 0; i < work->rows.count; i++)
@@ -321,10 +328,18 @@ enum status work_save(struct work *work, struct err *err)
             return err->code;
     for (size_t i = 0; i < work->run_rows.count; i++) {
         struct run_row *run = work->run_rows.items[i];
-        if (run->state != run->read_state && run_state_is_final(run->state))
+        bool is_over = run->state != run->read_state && run_state_is_final(run->state);
+        if (is_over)
             work_event(work, EVENT_RUN_ENDED, run, NULL, NULL);
+        if (is_over && run->is_awaited && tell_end(work, run, err) != STATUS_OK)
+            return err->code;
         if (run->dirty)
             saver_run(&work->saver, run);
     }
-    return saver_flush(&work->saver, work->db, err);
+    if (saver_flush(&work->saver, work->db, err) != STATUS_OK)
+        return err->code;
+    /* Datasets come last: whoever waits for one of them holds nothing that this one needs. */
+    if (tidings_save(work->db, work->now_us, &work->tidings, &work->has_news, err) != STATUS_OK)
+        return err->code;
+    return tiding_spread(work->db, work->has_news, err);
 }
