@@ -70,6 +70,11 @@ static void on_run_ended(void *context, int64_t run, enum run_state state)
     scheduler_wake(((struct daemon *)context)->scheduler);
 }
 
+static void on_news(void *context)
+{
+    scheduler_wake(((struct daemon *)context)->scheduler);
+}
+
 static void on_delivered(void *context)
 {
     struct daemon *daemon = context;
@@ -412,6 +417,7 @@ enum status daemon_serve(const struct config *config, const struct home *home, c
                 .context = &daemon,
                 .changed = on_changed,
                 .run_ended = on_run_ended,
+                .news = on_news,
                 .delivered = on_delivered,
                 .failed = on_failed,
             },

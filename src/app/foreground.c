@@ -82,6 +82,13 @@ static void on_run_ended(void *context, int64_t run, enum run_state state)
     loop_stop(drive->session.loop);
 }
 
+/* A daemon on the same store may start what waits for it. */
+static void on_news(void *context)
+{
+    const struct drive *drive = context;
+    home_wake(drive->session.home);
+}
+
 /* Another process wrote to the store: a cancel, or something to claim. */
 static void on_wake(void *context)
 {
@@ -225,6 +232,7 @@ static enum status run_in(const struct foreground *self, const struct home *home
                 .changed = on_changed,
                 .progress = on_progress,
                 .run_ended = on_run_ended,
+                .news = on_news,
                 .failed = on_failed,
             },
         .heard = on_wake,

@@ -115,6 +115,23 @@ static const struct command_option WAIT_OPTIONS[] = {
 };
 static const struct command_option CANCEL_OPTIONS[] = {OPTION_DRY};
 static const struct command_option DELETE_OPTIONS[] = {OPTION_YES, OPTION_DRY};
+static const struct command_option ASSETS_LIST_OPTIONS[] = {
+    VALUE("contains", 0, "TEXT", "only URIs with this in them"),
+    VALUE("limit", 'n', "N", "at most so many; 100 by default"),
+};
+static const struct command_option ASSETS_SHOW_OPTIONS[] = {
+    VALUE("limit", 'n', "N", "at most so many updates; 20 by default"),
+};
+static const struct command_option ASSETS_EMIT_OPTIONS[] = {
+    VALUE("extra", 0, "JSON", "an object that is told to those who wait"),
+};
+static const struct command_option WEBHOOKS_CREATE_OPTIONS[] = {
+    VALUE("name", 0, "NAME", "as in the DAG's schedule; not needed when it says 'webhook: true'"),
+};
+static const struct command_option WEBHOOKS_FIRE_OPTIONS[] = {
+    VALUE("body", 0, "JSON", "what is told; an object becomes the conf of the run"),
+    VALUE("key", 0, "KEY", "the same key again gives the same run"),
+};
 static const struct command_option VALUES_OPTIONS[] = {
     VALUE("key", 'k', "KEY", "only this key"), OPTION_MAP,
 };
@@ -282,6 +299,32 @@ static const struct command ROWS[] = {
     {"dags source", GROUP_DAGS, 0, "FILE|DAG", 1, 1, COMPLETE_FILE, NULL,
         "print the file of a DAG", NULL, "eider dags source orders_daily", OPTIONS(FILE_OPTIONS),
         cmd_dags_source},
+    {"assets list", GROUP_DAGS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
+        "list datasets that were updated or are waited for", NULL,
+        "eider assets list --contains warehouse", OPTIONS(ASSETS_LIST_OPTIONS), cmd_assets_list},
+    {"assets show", GROUP_DAGS, COMMAND_READS, "URI", 1, 1, COMPLETE_NONE, NULL,
+        "show a dataset, its updates and what each DAG that waits for it still needs", NULL,
+        "eider assets show warehouse://mart/orders", OPTIONS(ASSETS_SHOW_OPTIONS),
+        cmd_assets_show},
+    {"assets emit", GROUP_DAGS, COMMAND_READS, "URI", 1, 1, COMPLETE_NONE, NULL,
+        "say that a dataset was updated, as a task with it in 'outputs' does", NULL,
+        "eider assets emit s3://landing/orders --extra '{\"rows\": 120}'",
+        OPTIONS(ASSETS_EMIT_OPTIONS), cmd_assets_emit},
+    {"webhooks list", GROUP_DAGS, COMMAND_READS, "[DAG]", 0, 1, COMPLETE_DAG, NULL,
+        "list webhooks, without their tokens", NULL, "eider webhooks list orders_daily",
+        {NULL, 0}, cmd_webhooks_list},
+    {"webhooks create", GROUP_DAGS, COMMAND_READS, "DAG", 1, 1, COMPLETE_DAG, NULL,
+        "make a token with which others start the DAG",
+        "The schedule of the DAG needs 'webhook'. The token is shown once.",
+        "eider webhooks create orders_daily", OPTIONS(WEBHOOKS_CREATE_OPTIONS),
+        cmd_webhooks_create},
+    {"webhooks delete", GROUP_DAGS, COMMAND_READS, "ID", 1, 1, COMPLETE_NONE, NULL,
+        "make the token of a webhook useless", NULL, "eider webhooks delete 3 --yes",
+        OPTIONS(DELETE_OPTIONS), cmd_webhooks_delete},
+    {"webhooks fire", GROUP_DAGS, COMMAND_READS, "TOKEN", 1, 1, COMPLETE_NONE, NULL,
+        "start a DAG by the token of a webhook", NULL,
+        "eider webhooks fire ewh_... --body '{\"ref\": \"main\"}' --key 7f3a",
+        OPTIONS(WEBHOOKS_FIRE_OPTIONS), cmd_webhooks_fire},
 
     /* --- runs --- */
     {"runs list", GROUP_RUNS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,

@@ -21,7 +21,14 @@ struct parsed;
     X(dags_list)                                                                                   \
     X(dags_show)                                                                                   \
     X(dags_graph)                                                                                  \
-    X(dags_source)                                                                                 \
+    X(dags_source)                                                                             \
+    X(assets_list)                                                                             \
+    X(assets_show)                                                                             \
+    X(assets_emit)                                                                             \
+    X(webhooks_list)                                                                           \
+    X(webhooks_create)                                                                         \
+    X(webhooks_delete)                                                                         \
+    X(webhooks_fire)                                                                           \
     X(runs_list)                                                                                   \
     X(runs_show)                                                                                   \
     X(runs_tasks)                                                                                  \

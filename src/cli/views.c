@@ -35,6 +35,7 @@ static const struct column RUN[] = {
     {"Tasks", "counts", COLUMN_JSON, false},
     {"Params", "params", COLUMN_JSON, false},
     {"Conf", "conf", COLUMN_JSON, true},
+    {"Caused by", "caused_by", COLUMN_JSON, false},
     {"Note", "note", COLUMN_TEXT, false},
     {"Version", "dag_version", COLUMN_TEXT, true},
 };
@@ -123,6 +124,7 @@ static const struct column DAG[] = {
     {"Timeout", "timeout", COLUMN_DURATION, false},
     {"Last run", "last_run.state", COLUMN_STATE, false},
     {"Schedule", "schedule", COLUMN_JSON, false},
+    {"Waits for", "missing", COLUMN_TEXT, false},
 };
 const struct view VIEW_DAG = {COLUMNS(DAG)};
 

@@ -17,11 +17,14 @@
 
 #define DUTY_NEVER INT64_MAX /* not before something happens */
 
+struct file_watcher;
+
 /* What a duty is given. */
 struct duty_call {
     struct store *store;
-    int64_t now_us; /* by the store's clock */
-    bool is_woken;  /* something happened; else the duty's own time has come */
+    int64_t now_us;             /* by the store's clock */
+    bool is_woken;              /* something happened; else the duty's own time has come */
+    struct file_watcher *files; /* what this host sees of its folders; NULL: nothing */
 };
 
 struct duty_result {
@@ -43,3 +46,9 @@ extern const size_t DUTIES_COUNT;
 /* Runs that take longer than their DAG allows are asked to stop. */
 NODISCARD enum status duty_stop_overdue(const struct duty_call *call, struct duty_result *out,
                                         struct err *err);
+/* DAGs whose datasets were updated, or that follow a DAG that ended, get their runs. */
+NODISCARD enum status duty_start_by_events(const struct duty_call *call, struct duty_result *out,
+                                           struct err *err);
+/* The same for files that have arrived. */
+NODISCARD enum status duty_start_by_files(const struct duty_call *call, struct duty_result *out,
+                                          struct err *err);

@@ -12,6 +12,9 @@ struct service;
     NODISCARD enum status name(struct service *service, const json_t *request, json_t **out,       \
                                struct err *err)
 
+OPERATION_HANDLER(op_asset_emit);
+OPERATION_HANDLER(op_asset_list);
+OPERATION_HANDLER(op_asset_show);
 OPERATION_HANDLER(op_config_get);
 OPERATION_HANDLER(op_config_list);
 OPERATION_HANDLER(op_dag_graph);
@@ -63,3 +66,7 @@ OPERATION_HANDLER(op_task_list);
 OPERATION_HANDLER(op_task_mark);
 OPERATION_HANDLER(op_task_render);
 OPERATION_HANDLER(op_task_show);
+OPERATION_HANDLER(op_webhook_create);
+OPERATION_HANDLER(op_webhook_delete);
+OPERATION_HANDLER(op_webhook_fire);
+OPERATION_HANDLER(op_webhook_list);

@@ -80,7 +80,7 @@ static const struct operation_field RECORD_RUN[] = {
     {"dag_run_id", FIELD_STRING, true, "its name within the DAG"},
     {"state", FIELD_STRING, true, "queued, running, success, failed or cancelled"},
     {"reason", FIELD_STRING, false, "why it is in that state"},
-    {"run_type", FIELD_STRING, true, "manual, scheduled or backfill"},
+    {"run_type", FIELD_STRING, true, "manual, scheduled, backfill, dataset or event"},
     {"logical_date", FIELD_INSTANT, false, "what it is for"},
     {"queued_at", FIELD_INSTANT, true, "when it was made"},
     {"start_date", FIELD_INSTANT, false, "when its first task started"},
@@ -92,6 +92,7 @@ static const struct operation_field RECORD_RUN[] = {
     {"conf", FIELD_OBJECT, true, "what was given when it was made"},
     {"note", FIELD_STRING, false, "what people wrote about it"},
     {"dag_version", FIELD_INTEGER, true, "version of the DAG it runs"},
+    {"caused_by", FIELD_ARRAY, false, "events that it was made of"},
 };
 static const struct operation_field RECORD_TASK_INSTANCE[] = {
     {"number", FIELD_ID, true, "its run"},
@@ -129,6 +130,8 @@ static const struct operation_field RECORD_DAG[] = {
     {"params", FIELD_OBJECT, true, "declarations of parameters"},
     {"timeout", FIELD_NUMBER, false, "seconds for a run"},
     {"schedule", FIELD_ANY, false, "when it runs by itself"},
+    {"waits_for", FIELD_ARRAY, false, "datasets, DAGs, files and webhooks that start it"},
+    {"missing", FIELD_STRING, false, "what has to happen before events start it, in words"},
     {"last_run", FIELD_OBJECT, false, "its newest run"},
     {"tasks", FIELD_ARRAY, true, "tasks, parents first"},
 };
@@ -452,7 +455,66 @@ static const struct operation_field REQUEST_QUEUE_SET[] = {
     {"create", FIELD_BOOLEAN, false, "make it when it is not there; true by default"},
 };
 
+static const struct operation_field REQUEST_ASSET_LIST[] = {
+    {"contains", FIELD_STRING, false, "part of the URI"},
+    {"limit", FIELD_INTEGER, false, "at most so many; 100 by default"},
+};
+static const struct operation_field REQUEST_ASSET[] = {
+    {"uri", FIELD_STRING, true, "URI of the dataset"},
+    {"limit", FIELD_INTEGER, false, "at most so many events; 20 by default"},
+};
+static const struct operation_field REQUEST_EMIT[] = {
+    {"uri", FIELD_STRING, true, "URI of the dataset"},
+    {"extra", FIELD_OBJECT, false, "told to those who wait for it"},
+};
+static const struct operation_field RECORD_ASSET[] = {
+    {"uri", FIELD_STRING, true, "what names it"},
+    {"updates", FIELD_INTEGER, true, "how many are known"},
+    {"last_update", FIELD_INSTANT, false, "the newest of them"},
+    {"waiters", FIELD_INTEGER, true, "DAGs that wait for it"},
+    {"events", FIELD_ARRAY, true, "updates, newest first, with the task that made each"},
+    {"waiting_dags", FIELD_ARRAY, true, "DAGs that wait for it, and what each still needs"},
+};
+static const struct operation_field LIST_ASSETS[] = {
+    TOTAL, {"assets", FIELD_ARRAY, true, "datasets by URI"},
+};
+static const struct operation_field REQUEST_WEBHOOK_LIST[] = {
+    {"dag", FIELD_STRING, false, "only those of this DAG"},
+};
+static const struct operation_field REQUEST_WEBHOOK_CREATE[] = {
+    {"dag", FIELD_STRING, true, "id of the DAG"},
+    {"name", FIELD_STRING, false, "as in the DAG's schedule; default when it says true"},
+};
+static const struct operation_field REQUEST_WEBHOOK[] = {
+    {"id", FIELD_ID, true, "number of the webhook"}, DRY_RUN,
+};
+static const struct operation_field REQUEST_FIRE[] = {
+    {"token", FIELD_STRING, true, "of the webhook"},
+    {"body", FIELD_ANY, false, "an object is the conf of the run; else its member 'body'"},
+    {"key", FIELD_STRING, false, "the same key again gives the same run"},
+};
+static const struct operation_field RECORD_WEBHOOK[] = {
+    {"id", FIELD_ID, true, "its number"},
+    {"dag_id", FIELD_STRING, true, "the DAG it starts"},
+    {"name", FIELD_STRING, true, "as in the DAG's schedule"},
+    {"token", FIELD_STRING, false, "only when it is made"},
+    {"created_by", FIELD_STRING, true, "who made it"},
+    {"created_at", FIELD_INSTANT, true, "when"},
+    {"last_used", FIELD_INSTANT, false, "the last call that made a run"},
+    {"calls", FIELD_INTEGER, true, "calls that made a run"},
+    {"asked", FIELD_BOOLEAN, true, "the DAG waits for calls by this name"},
+};
+static const struct operation_field LIST_WEBHOOKS[] = {
+    TOTAL, {"webhooks", FIELD_ARRAY, true, "webhooks by DAG"},
+};
+
 static const struct operation ROWS[] = {
+    {"asset.emit", "say that a dataset was updated", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_EMIT), FIELDS(RECORD_ASSET), op_asset_emit},
+    {"asset.list", "datasets that were updated or are waited for", PERMISSION_VIEWER,
+        FIELDS(REQUEST_ASSET_LIST), FIELDS(LIST_ASSETS), op_asset_list},
+    {"asset.show", "a dataset with its updates and who waits for it", PERMISSION_VIEWER,
+        FIELDS(REQUEST_ASSET), FIELDS(RECORD_ASSET), op_asset_show},
     {"config.get", "the value of a setting", PERMISSION_VIEWER,
         FIELDS(REQUEST_CONFIG_GET), FIELDS(RECORD_SETTING), op_config_get},
     {"config.list", "every setting and where its value came from", PERMISSION_VIEWER,
@@ -555,6 +617,14 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_RENDER), FIELDS(RECORD_RENDERED), op_task_render},
     {"task.show", "a task of a DAG", PERMISSION_VIEWER,
         FIELDS(REQUEST_DAG_TASK), FIELDS(RECORD_TASK), op_task_show},
+    {"webhook.create", "make a token that starts a DAG", PERMISSION_EDITOR,
+        FIELDS(REQUEST_WEBHOOK_CREATE), FIELDS(RECORD_WEBHOOK), op_webhook_create},
+    {"webhook.delete", "make a token useless", PERMISSION_EDITOR,
+        FIELDS(REQUEST_WEBHOOK), FIELDS(RECORD_WEBHOOK), op_webhook_delete},
+    {"webhook.fire", "start a DAG by a token", PERMISSION_VIEWER,
+        FIELDS(REQUEST_FIRE), FIELDS(RECORD_RUN), op_webhook_fire},
+    {"webhook.list", "tokens that start DAGs, without the tokens themselves", PERMISSION_VIEWER,
+        FIELDS(REQUEST_WEBHOOK_LIST), FIELDS(LIST_WEBHOOKS), op_webhook_list},
 };
 /* clang-format on */
 

@@ -209,6 +209,8 @@ void attempt_end_make(const struct attempt_facts *facts, const struct keeper_exi
         .end = end_of(exit, facts->reports),
         .detail = detail_with_log(detail_of(facts, exit, arena), exit, arena),
         .label = facts->label,
+        .datasets = facts->datasets,
+        .datasets_count = facts->datasets_count,
         .started_at_us = facts->started_at_us,
         .ended_at_us = facts->started_at_us + exit->wall_us,
         .log_bytes = (int64_t)exit->log.bytes,

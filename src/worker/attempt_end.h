@@ -23,6 +23,8 @@ struct attempt_facts {
     const struct claim *claim;
     const char *label;
     const char *outputs_dir;
+    const char *const *datasets; /* that its success updates */
+    size_t datasets_count;
     int64_t started_at_us;
     const struct attempt_reports *reports;
     struct blob *blob; /* for values too large for the store, and the last line of the log */

@@ -25,6 +25,8 @@ struct attempt {
     struct arena *arena; /* everything below is in it */
     const char *label;
     const char *outputs_dir;
+    const char *const *datasets; /* that its success updates */
+    size_t datasets_count;
     const char *nonce; /* as its processes carry it */
     int64_t slot;      /* from 1 */
     int64_t started_at_us;

@@ -265,6 +265,8 @@ static void take_answer(struct executor *executor, struct batch *batch)
     for (size_t i = 0; i < result->claims_count; i++)
         launch_claim(executor, &result->claims[i]);
     set_due_timer(executor, result->next_due_us);
+    if (result->has_news && executor->events.news != NULL)
+        executor->events.news(executor->events.context);
     finish_runs(executor, result);
     batch_free(batch);
     if (executor->events.delivered != NULL)

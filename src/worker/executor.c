@@ -103,6 +103,8 @@ static void task_exited(void *context, int64_t id, const struct keeper_exit *exi
         .claim = &attempt->claim,
         .label = attempt->label,
         .outputs_dir = attempt->outputs_dir,
+        .datasets = attempt->datasets,
+        .datasets_count = attempt->datasets_count,
         .started_at_us = attempt->started_at_us,
         .reports = &attempt->reports,
         .blob = executor->options.source.blob,

@@ -125,6 +125,8 @@ static bool occupy(struct executor *executor, struct attempt *attempt, struct pr
     }
     attempt->label = prepared->label;
     attempt->outputs_dir = prepared->process.outputs_dir;
+    attempt->datasets = prepared->outcome.datasets;
+    attempt->datasets_count = prepared->outcome.datasets_count;
     if (executor_is_daemon(executor))
         prepared->process.context = attempt_note(attempt);
     return keeper_spawn(executor->options.keeper, &prepared->process, err) == STATUS_OK;

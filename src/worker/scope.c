@@ -119,6 +119,14 @@ ROOT(conf)
     return STATUS_OK;
 }
 
+/* Updates that the run was made of, by dataset; empty where it was not. */
+ROOT(triggering_dataset_events)
+{
+    json_t *found = json_object_get(scope->run->conf, path[0]);
+    *out = json_is_object(found) ? json_incref(found) : json_object();
+    return STATUS_OK;
+}
+
 ROOT(item)
 {
     if (scope->item == NULL)
@@ -281,6 +289,7 @@ static const struct {
     {"task_instance_key_str", root_task_instance_key_str},
     {"tasks", root_tasks},
     {"ti", root_ti},
+    {"triggering_dataset_events", root_triggering_dataset_events},
     {"try_number", root_try_number},
     {"ts", root_logical_date},
     {"ts_nodash", root_ts_nodash},
