@@ -13,6 +13,7 @@
 
 #include "base/attrs.h"
 #include "base/err.h"
+#include "sched/retention_turn.h"
 #include "store/store.h"
 
 #define DUTY_NEVER INT64_MAX /* not before something happens */
@@ -22,7 +23,9 @@ struct file_watcher;
 /* What a duty is given. */
 struct duty_call {
     struct store *store;
-    int64_t now_us;             /* by the store's clock */
+    int64_t now_us;    /* by the store's clock */
+    struct blob *blob; /* of logs and large values; NULL: there is none */
+    const struct retention_policy *retention;
     bool is_woken;              /* something happened; else the duty's own time has come */
     struct file_watcher *files; /* what this host sees of its folders; NULL: nothing */
 };
@@ -52,3 +55,6 @@ NODISCARD enum status duty_start_by_events(const struct duty_call *call, struct 
 /* The same for files that have arrived. */
 NODISCARD enum status duty_start_by_files(const struct duty_call *call, struct duty_result *out,
                                           struct err *err);
+/* Runs, logs, values, jobs and events go when they are older than the settings say. */
+NODISCARD enum status duty_remove_old(const struct duty_call *call, struct duty_result *out,
+                                      struct err *err);

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "sched/duty.h"
 #include "sched/file_watcher.h"
-#include "store/trigger.h"
+#include "store/trigger_store.h"
 
 enum { DAGS_MAX = 100, FILES_MAX = 100 };
 

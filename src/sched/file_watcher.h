@@ -11,7 +11,7 @@
  * Tests      tests/unit/sched/test_file_watcher.c, test_settling.c
  */
 #include "base/arena.h"
-#include "store/trigger.h"
+#include "store/trigger_store.h"
 
 struct file_watcher;
 

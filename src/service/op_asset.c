@@ -7,7 +7,7 @@
 #include "service/op_handlers.h"
 #include "service/service.h"
 #include "store/asset.h"
-#include "store/trigger.h"
+#include "store/trigger_store.h"
 
 enum { LIST_DEFAULT = 100, LIST_MAX = 10000, UPDATES_DEFAULT = 20 };
 

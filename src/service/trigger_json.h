@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "store/store.h"
-#include "store/trigger.h"
+#include "store/trigger_store.h"
 
 /*
  * Put `waits_for`, a list of {kind, name, waiting, last, needed}, and `missing`, the same in words,

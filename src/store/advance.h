@@ -50,7 +50,7 @@ struct outcome {
     bool is_choice; /* of a branch or short circuit: `chosen` are the nodes to go on with */
     const uint32_t *chosen;
     size_t chosen_count;
-    int64_t instances; /* OUTCOME_EXPAND: at least 1 */
+    int64_t instances;           /* OUTCOME_EXPAND: at least 1 */
     const char *const *datasets; /* URIs that a success updates */
     size_t datasets_count;
 };

@@ -3,7 +3,7 @@
  * asset: datasets and their updates.
  *
  * A dataset is known from its first update on, whether a task wrote it (`outputs`) or somebody said
- * so. Who waits for it is in trigger.h.
+ * so. Who waits for it is in trigger_store.h.
  */
 #include "base/arena.h"
 #include "store/store.h"

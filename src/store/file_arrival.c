@@ -164,7 +164,8 @@ static enum status look(struct store *store, const struct file_arrival *arrival,
 }
 
 enum status store_file_arrived(struct store *store, const struct file_arrival *arrival,
-                               enum arrival_verdict *out, char why[static ERR_TEXT_MAX], struct err *err)
+                               enum arrival_verdict *out, char why[static ERR_TEXT_MAX],
+                               struct err *err)
 {
     struct arriving *call = &(struct arriving){.arrival = arrival, .verdict = ARRIVAL_KNOWN};
     bool is_known = false;

@@ -51,6 +51,7 @@ const struct move_table MOVE_TABLES[] = {
     {"file_arrival", "id dag path/t mtime_us bytes inode at_us run", true, false},
     {"webhook", "id dag name/t token_hash/t actor/t created_at_us used_at_us calls", true, false},
     {"webhook_call", "webhook key/t run at_us", false, false},
+    {"retention", "what/t run", false, false},
     /* Logs and large values move as files, since not every store has them in a table. */
     {"chunk", "-kind -k1 -k2 -k3 -k4 -start_at -length -form -bytes/b", false, true},
     {NULL, NULL, false, false},

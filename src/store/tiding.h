@@ -3,7 +3,7 @@
  * tiding: what happened that DAGs may wait for, written in the transaction in which it happens.
  *
  * An update of a dataset is kept for ever; for each DAG that waits for it, it waits as well until a
- * run is made of it (trigger.h). An end of a run is kept only for those who wait.
+ * run is made of it (trigger_store.h). An end of a run is kept only for those who wait.
  *
  * Private to the store layer.
  */

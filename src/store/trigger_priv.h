@@ -6,7 +6,7 @@
 #include "model/trigger_expr.h"
 #include "store/run_store.h"
 #include "store/store_priv.h"
-#include "store/trigger.h"
+#include "store/trigger_store.h"
 
 /*
  * `dag` is the newest version now, from a file in `folder`: what it waits for replaces what was

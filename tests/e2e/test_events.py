@@ -1,4 +1,4 @@
-"""Runs from events: datasets, ends of other DAGs, files that arrive and calls, with real daemons."""
+"""Runs from events: datasets, ends of other DAGs, files that arrive and calls; real daemons."""
 import os
 import pathlib
 import signal

@@ -242,6 +242,19 @@ Test(move, the_list_is_the_schema_of_the_database)
 
 extern const char *const POSTGRES_MIGRATIONS[];
 
+/* Those that a later migration added: "ALTER TABLE name ADD COLUMN column TYPE". */
+static const char *added_columns(const char *sql, const char *table, const char *list)
+{
+    const char *begin = arena_format(bench.arena, "ALTER TABLE %s ADD COLUMN ", table);
+    for (const char *at = sql; (at = strstr(at, begin)) != NULL; at++) {
+        char name[64];
+        char type[64];
+        cr_assert_eq(sscanf(at + strlen(begin), "%63s %63[A-Z0-9]", name, type), 2);
+        list = arena_format(bench.arena, "%s%s:%c ", list, name, letter_of_type(type));
+    }
+    return list;
+}
+
 /* The columns between "CREATE TABLE name (" and ")": four blanks, a lower-case name, a type. */
 static const char *written_columns(const char *sql, const char *table)
 {
@@ -255,7 +268,7 @@ static const char *written_columns(const char *sql, const char *table)
         if (sscanf(at, " %63s %63[A-Z0-9]", name, type) == 2 && name[0] >= 'a')
             list = arena_format(bench.arena, "%s%s:%c ", list, name, letter_of_type(type));
     }
-    return list;
+    return added_columns(sql, table, list);
 }
 
 Test(move, the_list_is_the_schema_of_postgresql)
@@ -263,7 +276,6 @@ Test(move, the_list_is_the_schema_of_postgresql)
     const char *sql = "";
     for (size_t i = 0; POSTGRES_MIGRATIONS[i] != NULL; i++)
         sql = arena_format(bench.arena, "%s%s\n", sql, POSTGRES_MIGRATIONS[i]);
-    cr_assert_null(strstr(sql, "ADD COLUMN"), "teach this test to read it");
     for (const struct move_table *known = MOVE_TABLES; known->name != NULL; known++)
         expect_same_columns(known->name, listed_columns(known->name, DB_POSTGRES),
                             written_columns(sql, known->name));

@@ -5,8 +5,8 @@
 #include "store/asset.h"
 #include "store/event_store.h"
 #include "store/run_create_priv.h"
-#include "store/trigger.h"
 #include "store/trigger_priv.h"
+#include "store/trigger_store.h"
 #include "store/webhook.h"
 #include "store_bench.h"
 

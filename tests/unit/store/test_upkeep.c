@@ -196,6 +196,12 @@ Test(upkeep, each_planted_inconsistency_is_found)
         "INSERT INTO dead (task, run, lane, at_us, reason, attempt) VALUES (999, 1, 1, 0, 4, 3)",
         "INSERT INTO value VALUES (999, 'k', '1', 1)",
         "UPDATE run SET version = 999",
+        "CREATE TEMP TABLE other AS SELECT * FROM run;"
+        " UPDATE other SET id = 998, run_id = 'x', logical_at_us = 1;"
+        " INSERT INTO run SELECT * FROM other;"
+        " INSERT INTO run_cause SELECT id, 0, 5, 'a', 0, 0 FROM run",
+        "INSERT INTO run_cause SELECT id, 0, 5, 'a', 0, 0 FROM run;"
+        " INSERT INTO trigger_pending SELECT 1, dag, 0, 5, 'a', 0, 0, 0 FROM run",
     };
     bench_start(&bench, "{\"tasks\": {\"a\": {\"run\": \"x\"}, \"b\": {\"run\": \"x\"}, \"c\": "
                         "{\"run\": \"x\", \"needs\": [\"a\"]}}}");

@@ -1,6 +1,6 @@
 #pragma once
 /*
- * trigger: runs that events start, and what each DAG still needs.
+ * trigger_store: runs that events start, and what each DAG still needs.
  *
  * Updates of datasets and ends of runs wait for each DAG that asked for them, in rows of their own
  * that are written together with what happened. The transaction that makes a run takes exactly the
