@@ -2,6 +2,7 @@
  * Runs from events: each update counts once, for each DAG that waits for it, whoever comes in
  * between.
  */
+#include "os/thread.h"
 #include "store/asset.h"
 #include "store/event_store.h"
 #include "store/run_create_priv.h"
@@ -415,6 +416,66 @@ STORE_TEST(trigger, a_scheduler_that_dies_before_its_commit_loses_and_doubles_no
     cr_assert(is_due(dag));
     cr_assert_eq(start(dag), 1);
     cr_assert_eq(count_runs(dag), 1);
+}
+
+/* Each scheduler has a connection of its own and does what is due until nothing is left. */
+struct racer {
+    const char *url;
+    int64_t dag;
+    size_t runs;
+    struct thread *thread;
+};
+
+enum { RACERS = 3, RACE_UPDATES = 40 };
+
+static void race(void *context)
+{
+    struct racer *racer = context;
+    struct err err = {0};
+    struct store *store = NULL;
+    struct store_options options = {.url = racer->url, .mode = DB_READ_WRITE};
+    EXPECT_OK(store_open(&options, &store, &err), &err);
+    for (int64_t taken = 0; taken < RACE_UPDATES;) {
+        struct trigger_started started;
+        EXPECT_OK(store_trigger_start(store, racer->dag, &started, &err), &err);
+        racer->runs += started.runs;
+        EXPECT_OK(db_get_int(store->db, 0, &taken, &err,
+                             "SELECT count(*) FROM run_cause WHERE kind = 0", ""),
+                  &err);
+    }
+    store_close(store);
+}
+
+STORE_TEST(trigger, schedulers_that_race_with_updates_take_each_of_them_once)
+{
+    struct err err = {0};
+    struct racer racers[RACERS] = {0};
+    int64_t dag = keep_dag("d", "{\"datasets\":\"a\"}");
+    for (size_t i = 0; i < RACERS; i++) {
+        racers[i] = (struct racer){.url = bench.url, .dag = dag};
+        EXPECT_OK(thread_start("racer", race, &racers[i], &racers[i].thread, &err), &err);
+    }
+    for (int i = 0; i < RACE_UPDATES; i++)
+        emit("a");
+    size_t runs = 0;
+    for (size_t i = 0; i < RACERS; i++) {
+        thread_join(racers[i].thread);
+        runs += racers[i].runs;
+    }
+
+    cr_assert_eq(count_runs(dag), (int64_t)runs);
+    cr_assert_leq(runs, RACE_UPDATES);
+    cr_assert_eq(bench_number(&bench,
+                              "SELECT count(DISTINCT source) FROM run_cause WHERE kind = $1",
+                              TRIGGER_DATASET),
+                 RACE_UPDATES);
+    cr_assert_eq(bench_number(&bench, "SELECT count(*) FROM trigger_pending WHERE dag = $1", dag),
+                 0);
+    cr_assert_eq(bench_number(&bench,
+                              "SELECT count(*) FROM run r WHERE r.dag = $1 AND NOT EXISTS"
+                              " (SELECT 1 FROM run_cause c WHERE c.run = r.id)",
+                              dag),
+                 0, "no empty run");
 }
 
 /* --- files -------------------------------------------------------------------------------------
