@@ -228,7 +228,7 @@ static void read_rules(struct trigger_reader *t, const struct placed *found, siz
                        : (struct trigger_expr){.op = TRIGGER_ANY, .items = items, .count = count};
     out->root = root;
     out->leaves_count = t->leaves;
-    out->leaves = arena_array(t->arena, t->leaves + 1, sizeof *out->leaves);
+    out->leaves = arena_array(t->arena, t->leaves + 1, sizeof(struct trigger_expr *));
     list_leaves(root, out->leaves);
 }
 

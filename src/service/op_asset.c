@@ -69,13 +69,12 @@ enum status op_asset_list(struct service *service, const json_t *request, json_t
 static enum status put_updates(struct store *store, struct arena *arena, int64_t asset,
                                int64_t limit, json_t *object, struct err *err)
 {
-    struct asset_update *updates = NULL;
-    size_t count = 0;
-    if (store_asset_updates(store, arena, asset, limit, &updates, &count, err) != STATUS_OK)
+    struct asset_updates updates;
+    if (store_asset_updates(store, arena, asset, limit, &updates, err) != STATUS_OK)
         return err->code;
     json_t *list = json_build_array();
-    for (size_t i = 0; i < count; i++)
-        json_build_append(list, update_json(&updates[i]));
+    for (size_t i = 0; i < updates.count; i++)
+        json_build_append(list, update_json(&updates.items[i]));
     json_put(object, "events", list);
     return STATUS_OK;
 }

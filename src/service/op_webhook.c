@@ -66,7 +66,7 @@ enum status op_webhook_create(struct service *service, const json_t *request, js
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct store *store = NULL;
-    struct webhook_info info;
+    struct webhook_info info = {0};
     char token[WEBHOOK_TOKEN_MAX];
     int64_t id = 0;
     const struct webhook_request wanted = {
@@ -96,7 +96,7 @@ enum status op_webhook_delete(struct service *service, const json_t *request, js
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct store *store = NULL;
-    struct webhook_info info;
+    struct webhook_info info = {0};
     int64_t id = 0;
     bool dry_run = json_get_bool(request, "dry_run", false);
     if (parse_id(request, &id, err) != STATUS_OK ||

@@ -61,15 +61,14 @@ enum status trigger_json_put_causes(struct store *store, int64_t run, json_t *ob
                                     struct err *err)
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
-    struct cause_info *causes = NULL;
-    size_t count = 0;
-    if (store_run_causes(store, arena, run, CAUSES_MAX, &causes, &count, err) != STATUS_OK)
+    struct cause_list causes;
+    if (store_run_causes(store, arena, run, CAUSES_MAX, &causes, err) != STATUS_OK)
         return err->code;
-    if (count == 0)
+    if (causes.count == 0)
         return STATUS_OK;
     json_t *list = json_build_array();
-    for (size_t i = 0; i < count; i++)
-        json_build_append(list, cause_json(&causes[i]));
+    for (size_t i = 0; i < causes.count; i++)
+        json_build_append(list, cause_json(&causes.items[i]));
     json_put(object, "caused_by", list);
     return STATUS_OK;
 }

@@ -101,8 +101,7 @@ enum status store_asset_load(struct store *store, struct arena *arena, const cha
 }
 
 enum status store_asset_updates(struct store *store, struct arena *arena, int64_t asset,
-                                int64_t limit, struct asset_update **out, size_t *out_count,
-                                struct err *err)
+                                int64_t limit, struct asset_updates *out, struct err *err)
 {
     CLEANUP(mem_freep) struct asset_update *list = NULL;
     struct db_stmt *stmt = NULL;
@@ -125,10 +124,10 @@ enum status store_asset_updates(struct store *store, struct arena *arena, int64_
     }
     if (status != STATUS_OK)
         return err_wrap(err, "list updates");
-    *out = arena_array(arena, count + 1, sizeof **out);
+    struct asset_update *kept = arena_array(arena, count + 1, sizeof *kept);
     if (count > 0)
-        memcpy(*out, list, count * sizeof *list);
-    *out_count = count;
+        memcpy(kept, list, count * sizeof *list);
+    *out = (struct asset_updates){kept, count};
     return STATUS_OK;
 }
 

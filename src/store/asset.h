@@ -42,10 +42,15 @@ struct asset_update {
     const char *extra; /* JSON */
 };
 
+struct asset_updates {
+    const struct asset_update *items;
+    size_t count;
+};
+
 /* Newest first. */
 NODISCARD enum status store_asset_updates(struct store *store, struct arena *arena, int64_t asset,
-                                          int64_t limit, struct asset_update **out,
-                                          size_t *out_count, struct err *err);
+                                          int64_t limit, struct asset_updates *out,
+                                          struct err *err);
 
 struct asset_emission {
     const char *uri;

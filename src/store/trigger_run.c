@@ -99,6 +99,7 @@ enum status trigger_refuse(struct store *store, int64_t dag_key, const char *wha
     int64_t version = 0;
     if (load_newest(store, dag_key, &version, &dag, err) != STATUS_OK)
         return err->code;
+    CHECK(dag != NULL);
     CLEANUP(json_decrefp) json_t *data = json_object();
     json_put_string(data, "dag_id", dag->id);
     json_put_string(data, "what", what);

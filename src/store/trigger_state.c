@@ -76,20 +76,28 @@ static void note_wanted(struct trigger_state *state, enum trigger_kind kind, con
             state->needs[i].is_needed = true;
 }
 
-static enum status find_missing(struct store *store, int64_t dag_key, enum trigger_kind kind,
-                                const struct trigger_rules *rules, struct trigger_state *out,
-                                struct strbuf *words, struct err *err)
+/* What is found out about one DAG. */
+struct looking {
+    struct store *store;
+    int64_t dag_key;
+    struct trigger_state state;
+    struct strbuf words;
+};
+
+static enum status find_missing(struct looking *look, enum trigger_kind kind,
+                                const struct trigger_rules *rules, struct err *err)
 {
+    struct strbuf *words = &look->words;
     CLEANUP(mem_freep) bool *happened = mem_zalloc(rules->leaves_count + 1, sizeof *happened);
     CLEANUP(mem_freep) bool *wanted = mem_zalloc(rules->leaves_count + 1, sizeof *wanted);
     if (rules->root == NULL)
         return STATUS_OK;
-    if (read_happened(store, dag_key, kind, rules, happened, err) != STATUS_OK)
+    if (read_happened(look->store, look->dag_key, kind, rules, happened, err) != STATUS_OK)
         return err->code;
     trigger_rules_wanted(rules, happened, wanted);
     for (size_t i = 0; i < rules->leaves_count; i++)
         if (wanted[i])
-            note_wanted(out, kind, rules->leaves[i]->name);
+            note_wanted(&look->state, kind, rules->leaves[i]->name);
     if (words->length > 0 && !trigger_expr_holds(rules->root, happened))
         strbuf_add(words, ", or ");
     if (kind == TRIGGER_RUN_END && !trigger_expr_holds(rules->root, happened))
@@ -98,36 +106,46 @@ static enum status find_missing(struct store *store, int64_t dag_key, enum trigg
     return STATUS_OK;
 }
 
-enum status store_trigger_state(struct store *store, struct arena *arena, const char *dag_id,
-                                struct trigger_state *out, struct err *err)
+static enum status look_at(struct looking *look, struct arena *arena, const char *dag_id,
+                           struct err *err)
 {
     CLEANUP(triggers_freep) struct triggers *triggers = NULL;
-    CLEANUP(strbuf_fini) struct strbuf words;
-    strbuf_init(&words, MISSING_MAX);
-    CLEANUP(db_endp) struct db *db = store->db;
-    struct trigger_state state = {0};
     struct db_stmt *stmt = NULL;
     bool row = false;
-    if (db_begin_read(db, err) != STATUS_OK ||
-        db_query(db, &stmt, err, STATE_ROW, "t", dag_id) != STATUS_OK ||
+    if (db_query(look->store->db, &stmt, err, STATE_ROW, "t", dag_id) != STATUS_OK ||
         db_step(stmt, &row, err) != STATUS_OK)
         return err->code;
     if (!row)
         return err_set(err, STATUS_NOT_FOUND, "DAG '%s' does not start by events", dag_id);
-    int64_t dag_key = db_int(stmt, 0);
-    state.paused = db_int(stmt, 1) != 0;
-    state.keeps = db_int(stmt, 2) != 0;
+    look->dag_key = db_int(stmt, 0);
+    look->state = (struct trigger_state){
+        .paused = db_int(stmt, 1) != 0,
+        .keeps = db_int(stmt, 2) != 0,
+    };
     db_reset(stmt);
-    if (trigger_load(store, dag_key, &triggers, err) != STATUS_OK ||
-        read_needs(store, arena, dag_key, &state, err) != STATUS_OK ||
-        find_missing(store, dag_key, TRIGGER_DATASET, &triggers->datasets, &state, &words, err) !=
-            STATUS_OK ||
-        find_missing(store, dag_key, TRIGGER_RUN_END, &triggers->after, &state, &words, err) !=
-            STATUS_OK)
+    if (trigger_load(look->store, look->dag_key, &triggers, err) != STATUS_OK ||
+        read_needs(look->store, arena, look->dag_key, &look->state, err) != STATUS_OK ||
+        find_missing(look, TRIGGER_DATASET, &triggers->datasets, err) != STATUS_OK ||
+        find_missing(look, TRIGGER_RUN_END, &triggers->after, err) != STATUS_OK)
         return err_wrap(err, "what DAG '%s' waits for", dag_id);
-    state.missing = words.length > 0 ? arena_strdup(arena, words.text) : NULL;
-    *out = state;
     return STATUS_OK;
+}
+
+enum status store_trigger_state(struct store *store, struct arena *arena, const char *dag_id,
+                                struct trigger_state *out, struct err *err)
+{
+    CLEANUP(db_endp) struct db *db = store->db;
+    struct looking look = {.store = store};
+    if (db_begin_read(db, err) != STATUS_OK)
+        return err->code;
+    strbuf_init(&look.words, MISSING_MAX);
+    enum status status = look_at(&look, arena, dag_id, err);
+    if (status == STATUS_OK) {
+        *out = look.state;
+        out->missing = look.words.length > 0 ? arena_strdup(arena, look.words.text) : NULL;
+    }
+    strbuf_fini(&look.words);
+    return status;
 }
 
 enum status store_trigger_waiters(struct store *store, struct arena *arena, const char *uri,
@@ -156,7 +174,7 @@ enum status store_trigger_waiters(struct store *store, struct arena *arena, cons
 }
 
 enum status store_run_causes(struct store *store, struct arena *arena, int64_t run, size_t most,
-                             struct cause_info **out, size_t *out_count, struct err *err)
+                             struct cause_list *out, struct err *err)
 {
     struct db_stmt *stmt = NULL;
     struct cause_info *list = arena_array(arena, most + 1, sizeof *list);
@@ -180,7 +198,6 @@ enum status store_run_causes(struct store *store, struct arena *arena, int64_t r
     }
     if (status != STATUS_OK)
         return err_wrap(err, "what run %lld was made of", (long long)run);
-    *out = list;
-    *out_count = count;
+    *out = (struct cause_list){list, count};
     return STATUS_OK;
 }

@@ -86,10 +86,14 @@ struct cause_info {
     const char *extra; /* JSON; NULL: none */
 };
 
+struct cause_list {
+    const struct cause_info *items;
+    size_t count;
+};
+
 /* Oldest first, at most `most`. */
 NODISCARD enum status store_run_causes(struct store *store, struct arena *arena, int64_t run,
-                                       size_t most, struct cause_info **out, size_t *out_count,
-                                       struct err *err);
+                                       size_t most, struct cause_list *out, struct err *err);
 
 /* --- files ----------------------------------------------------------------------------------- */
 

@@ -132,7 +132,7 @@ static enum status load_before(struct store *store, int64_t dag_key, struct aren
 {
     struct db_stmt *stmt = NULL;
     enum status status = db_query(store->db, &stmt, err, WATCHES, "i", dag_key);
-    size_t most = 4 * LIMIT_TRIGGERS;
+    size_t most = (size_t)4 * LIMIT_TRIGGERS;
     out->items = arena_array(arena, most, sizeof *out->items);
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         CHECK(out->count < most);

@@ -237,7 +237,7 @@ static enum status make_run(struct store *store, const struct firing *firing,
 /* Under the lock of the DAG's row: of two calls with one key the second sees the first. */
 static enum status fire(struct store *store, const struct firing *firing, struct err *err)
 {
-    struct target target;
+    struct target target = {0};
     bool is_free = false;
     int64_t run = 0;
     if (find_target(store, firing->hash, &target, err) != STATUS_OK ||

@@ -97,10 +97,9 @@ static struct run_info last_run(const char *dag_id)
 static size_t count_causes(int64_t run)
 {
     struct err err = {0};
-    struct cause_info *causes = NULL;
-    size_t count = 0;
-    EXPECT_OK(store_run_causes(bench.store, bench.arena, run, 1000, &causes, &count, &err), &err);
-    return count;
+    struct cause_list causes;
+    EXPECT_OK(store_run_causes(bench.store, bench.arena, run, 1000, &causes, &err), &err);
+    return causes.count;
 }
 
 static const char *missing(const char *dag_id)
@@ -266,15 +265,13 @@ STORE_TEST(trigger, a_task_that_succeeds_updates_its_outputs_once_and_others_do_
 
     cr_assert_eq(start(dag), 1);
 
-    struct cause_info *causes = NULL;
-    size_t count = 0;
-    EXPECT_OK(
-        store_run_causes(bench.store, bench.arena, last_run("waits").id, 10, &causes, &count, &err),
-        &err);
-    cr_assert_eq(count, 2);
-    EXPECT_STR("p", causes[0].dag_id);
-    EXPECT_STR("u", causes[0].task_id);
-    cr_assert_eq(causes[0].run, bench.run.id);
+    struct cause_list causes;
+    EXPECT_OK(store_run_causes(bench.store, bench.arena, last_run("waits").id, 10, &causes, &err),
+              &err);
+    cr_assert_eq(causes.count, 2);
+    EXPECT_STR("p", causes.items[0].dag_id);
+    EXPECT_STR("u", causes.items[0].task_id);
+    cr_assert_eq(causes.items[0].run, bench.run.id);
     struct asset_info asset;
     EXPECT_OK(store_asset_load(bench.store, bench.arena, "b", &asset, &err), &err);
     cr_assert_eq(asset.updates, 1);
