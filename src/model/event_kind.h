@@ -28,7 +28,14 @@
     X(QUEUE_DELETED, "queue_deleted")                                                              \
     X(JOB_RESCHEDULED, "job_rescheduled")                                                          \
     X(JOBS_PURGED, "jobs_purged")                                                                  \
-    X(DEAD_PURGED, "dead_purged")
+    X(DEAD_PURGED, "dead_purged")                                                                  \
+    X(VARIABLE_SET, "variable_set")                                                                \
+    X(VARIABLE_DELETED, "variable_deleted")                                                        \
+    X(CONNECTION_SET, "connection_set")                                                            \
+    X(CONNECTION_DELETED, "connection_deleted")                                                    \
+    X(SECRET_SET, "secret_set")                                                                    \
+    X(SECRET_DELETED, "secret_deleted")                                                            \
+    X(SECRETS_ROTATED, "secrets_rotated")
 
 enum event_kind {
 #define X(name, text) EVENT_##name,

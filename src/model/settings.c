@@ -59,6 +59,12 @@ const struct setting SETTINGS[SETTING_COUNT] = {
         "how often to look for work that nobody told of"},
     ROW(DRAIN_GRACE) = {"drain_grace", "EIDER_DRAIN_GRACE", NULL, SETTING_DURATION, "30s", 0,
         86400000, NULL, "how long a stop waits for running tasks before it gives them back"},
+    ROW(SECRET_KEY_FILE) = {"secret_key_file", "EIDER_SECRET_KEY_FILE", NULL, SETTING_PATH,
+        "secret.key", 0, 0, NULL,
+        "the key that secrets are sealed with, unless EIDER_SECRET_KEY holds it; a relative path is "
+        "below `home`"},
+    ROW(SECRETS_DIR) = {"secrets_dir", "EIDER_SECRETS_DIR", NULL, SETTING_PATH, NULL, 0, 0, NULL,
+        "folder with a file for each secret; by default the one that systemd passes credentials in"},
     ROW(LOG_LEVEL) = {"log_level", "EIDER_LOG_LEVEL", "--log-level", SETTING_CHOICE, "warn", 0, 0,
         "error warn info debug", "the program's own messages"},
     ROW(LOG_FORMAT) = {"log_format", "EIDER_LOG_FORMAT", "--log-format", SETTING_CHOICE, "text",
