@@ -13,7 +13,7 @@
 #include "service/service.h"
 #include "store/vault.h"
 
-enum { TIMEOUT_MS = 10000 };
+enum { TIMEOUT_MS = 10000, ANSWER_BYTES_MAX = 1024 };
 
 /* Where systems listen when nobody says otherwise. */
 static const struct {
@@ -49,7 +49,8 @@ static enum status ask_web(const struct connection *connection, int64_t port, ch
     CLEANUP(mem_freep)
     char *url = mem_format("%s://%s%s%s:%lld/", connection->type, is_address ? "[" : "",
                            connection->host, is_address ? "]" : "", (long long)port);
-    struct http_request request = {.method = "HEAD", .url = url, .timeout_ms = TIMEOUT_MS};
+    struct http_request request = {
+        .method = "HEAD", .url = url, .timeout_ms = TIMEOUT_MS, .answer_max = ANSWER_BYTES_MAX};
     struct http_answer got = {0};
     if (http_perform(&request, &got, err) != STATUS_OK)
         return err->code;

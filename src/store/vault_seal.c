@@ -18,14 +18,17 @@ static enum status load_keys(struct vault *vault, bool make, struct secret_keys 
         .file = vault->sources->key_file,
         .make = make,
     };
-    if (secret_keys_load(&place, out, err) != STATUS_OK) {
-        /* That the key is not there does not mean that the value is not. */
-        if (err->code == STATUS_NOT_FOUND)
-            err->code = STATUS_DENIED;
+    if (secret_keys_load(&place, out, err) != STATUS_OK)
         return err->code;
-    }
     privacy_begin();
     return STATUS_OK;
+}
+
+/* That the key is not there does not mean that the value is not. */
+static void tell_from_missing(struct err *err)
+{
+    if (err->code == STATUS_NOT_FOUND)
+        err->code = STATUS_DENIED;
 }
 
 static enum status need_keys(struct vault *vault, bool make, struct err *err)
@@ -54,6 +57,7 @@ enum status vault_open(struct vault *vault, enum vault_kind kind, const struct v
     char id[SECRET_KEY_ID_MAX] = "";
     if (need_keys(vault, false, err) != STATUS_OK) {
         bool is_sealed = secret_box_key_id(row->sealed, id);
+        tell_from_missing(err);
         return err_wrap(err, "the %s '%s' is sealed (key id %s)", context.kind, row->name,
                         is_sealed ? id : "unknown");
     }
@@ -112,6 +116,10 @@ enum status vault_seal(struct vault *vault, const struct secret_context *context
     struct sealed_rows rows = {0};
     struct err none = {0};
     bool has_keys = need_keys(vault, false, &none) == STATUS_OK;
+    if (!has_keys && none.code != STATUS_NOT_FOUND) {
+        *err = none;
+        return err->code;
+    }
     if (look_at_rows(vault, &rows, err) != STATUS_OK)
         return err->code;
     if (rows.count > 0 && !rows.is_known)
@@ -182,8 +190,10 @@ enum status vault_rotate(struct vault *vault, const char *actor, struct vault_ro
     CHECK(vault->store != NULL);
     struct vault_rotation rotation = {0};
     struct secret_keys *keys = NULL;
-    if (load_keys(vault, false, &keys, err) != STATUS_OK)
+    if (load_keys(vault, false, &keys, err) != STATUS_OK) {
+        tell_from_missing(err);
         return err->code;
+    }
     secret_keys_free(vault->keys);
     vault->keys = keys;
     (void)secret_key_id_format(keys->keys[0].id, rotation.key_id);
