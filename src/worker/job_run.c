@@ -83,7 +83,8 @@ static enum status render(struct job *job, const char *text, const char **out, s
 {
     struct vault_scope scope = {
         .vault = job->options->vault,
-        .space = job->claim->job->namespace_,
+        .space =
+            job->claim->job->namespace_ != NULL ? job->claim->job->namespace_ : VAULT_DEFAULT_SPACE,
         .may_see = true,
         .seen = &job->seen,
     };
@@ -97,6 +98,7 @@ static enum status render(struct job *job, const char *text, const char **out, s
     if (template_parse(job->arena, text, &template, &fault, err) != STATUS_OK ||
         template_render_text(template, &names, &rendered, &fault, err) != STATUS_OK)
         return err->code;
+    CHECK(rendered != NULL);
     *out = arena_strdup(job->arena, rendered);
     secret_wipe(rendered, strlen(rendered));
     mem_freep(&rendered);
@@ -175,12 +177,14 @@ static void start(struct job *job, const char *command, const json_t *handler)
     struct err err = {0};
     enum status status =
         make_env(job, json_object_get(handler, "env"), &job->out->process.env, &err);
-    job->out->process.secrets = vault_seen_list(&job->seen);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK) {
+        job->out->process.secrets = vault_seen_list(&job->seen);
         return;
+    }
     job->out->is_process = false;
     job->out->store_is_away = status_is_retryable(status) || status == STATUS_UNKNOWN;
     fail(job, REASON_TEMPLATE_ERROR, vault_seen_mask(&job->seen, err.text));
+    vault_seen_wipe(&job->seen);
 }
 
 /* --- which ----------------------------------------------------------------------------------- */

@@ -303,7 +303,6 @@ void prepare_attempt(struct run_context *run, const struct claim *claim,
     struct err err = {0};
     *out = (struct prepared){.outcome = outcome_of(claim)};
     enum status status = prepare(&scope, options, out, &err);
-    out->process.secrets = vault_seen_list(&seen);
     if (status != STATUS_OK) {
         fail(out, arena, reason_of(&err), &err);
         /* What a template does with a secret may be what it complains of. */
@@ -311,6 +310,10 @@ void prepare_attempt(struct run_context *run, const struct claim *claim,
         out->store_is_away = err.code == STATUS_BUSY || err.code == STATUS_UNREACHABLE ||
                              err.code == STATUS_TIMEOUT || err.code == STATUS_UNKNOWN;
     }
+    if (out->is_process)
+        out->process.secrets = vault_seen_list(&seen);
+    else
+        vault_seen_wipe(&seen);
 }
 
 static void wipe_all(const char *const *texts)

@@ -192,9 +192,20 @@ ROOT(vault)
     return vault_scope_lookup(&scope->vault, path, count, out_used, out, err);
 }
 
+/* Whether the variable is that of a secret or of a connection. */
+static bool is_secret_variable(const char *name)
+{
+    enum env_kind kind = ENV_KIND_COUNT;
+    CLEANUP(mem_freep) char *known = env_name_parse(name, &kind);
+    return known != NULL && kind != ENV_VARIABLE;
+}
+
 ROOT(env)
 {
     const char *name = count >= 2 ? path[1] : "";
+    if (is_secret_variable(name) && !scope->vault.may_see)
+        return err_set(err, STATUS_DENIED,
+                       "env.%s is secret: it can be used in 'env' and in headers only", name);
     for (size_t i = 0; i < scope->task->env_pass.count; i++) {
         const char *value = getenv(name);
         if (strcmp(scope->task->env_pass.items[i], name) == 0 && value != NULL) {
@@ -390,6 +401,7 @@ static enum status render_text(void *context, const char *field, const char *tex
     char *rendered = NULL;
     if (render(scope, field, text, NULL, &rendered, err) != STATUS_OK)
         return err->code;
+    CHECK(rendered != NULL);
     *out = arena_strdup(scope->arena, rendered);
     secret_wipe(rendered, scope->vault.may_see ? strlen(rendered) : 0);
     free(rendered);
