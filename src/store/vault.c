@@ -125,7 +125,7 @@ enum status vault_variable(struct vault *vault, const char *space, const char *n
         return STATUS_OK;
     }
     CLEANUP(arena_freep) struct arena *arena = arena_new();
-    struct vault_row row;
+    struct vault_row row = {0};
     if (load_row(vault, arena, (struct vault_name){VAULT_VARIABLE, space, name, false}, &row,
                  err) != STATUS_OK)
         return err->code;
@@ -196,7 +196,7 @@ enum status vault_secret(struct vault *vault, const char *space, const char *nam
         return status;
     }
     CLEANUP(arena_freep) struct arena *arena = arena_new();
-    struct vault_row row;
+    struct vault_row row = {0};
     if (load_row(vault, arena, (struct vault_name){VAULT_SECRET, space, name, false}, &row, err) !=
         STATUS_OK)
         return err->code;
@@ -323,7 +323,7 @@ enum status vault_connection(struct vault *vault, const char *space, const char 
     if (is_outside)
         return STATUS_OK;
     CLEANUP(arena_freep) struct arena *arena = arena_new();
-    struct vault_row row;
+    struct vault_row row = {0};
     if (load_row(vault, arena, (struct vault_name){VAULT_CONNECTION, space, name, false}, &row,
                  err) != STATUS_OK)
         return err->code;
@@ -343,7 +343,7 @@ enum status vault_connection_shown(struct vault *vault, const char *space, const
         return STATUS_OK;
     }
     CLEANUP(arena_freep) struct arena *arena = arena_new();
-    struct vault_row row;
+    struct vault_row row = {0};
     if (load_row(vault, arena, (struct vault_name){VAULT_CONNECTION, space, name, false}, &row,
                  err) != STATUS_OK)
         return err->code;
@@ -368,6 +368,6 @@ enum status vault_find(struct vault *vault, enum vault_kind kind, const char *sp
     if ((path != NULL && access(path, F_OK) == 0) || json_object_get(files, name) != NULL)
         return STATUS_OK;
     CLEANUP(arena_freep) struct arena *arena = arena_new();
-    struct vault_row row;
+    struct vault_row row = {0};
     return load_row(vault, arena, (struct vault_name){kind, space, name, false}, &row, err);
 }
