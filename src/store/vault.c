@@ -129,6 +129,7 @@ enum status vault_variable(struct vault *vault, const char *space, const char *n
     if (load_row(vault, arena, (struct vault_name){VAULT_VARIABLE, space, name, false}, &row,
                  err) != STATUS_OK)
         return err->code;
+    CHECK(row.value != NULL);
     *out = json_text(row.value, strlen(row.value));
     return STATUS_OK;
 }
@@ -347,6 +348,7 @@ enum status vault_connection_shown(struct vault *vault, const char *space, const
     if (load_row(vault, arena, (struct vault_name){VAULT_CONNECTION, space, name, false}, &row,
                  err) != STATUS_OK)
         return err->code;
+    CHECK(row.value != NULL);
     return json_parse(row.value, strlen(row.value), out, err);
 }
 

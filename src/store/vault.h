@@ -84,6 +84,15 @@ NODISCARD enum status vault_seal(struct vault *vault, const struct secret_contex
                                  const struct secret_value *plain, struct strbuf *out,
                                  struct err *err);
 
+/* What is sealed in the store, and with which keys. */
+struct vault_sealed {
+    size_t count;
+    size_t unknown;                 /* of them, by keys that we do not have */
+    char key_id[SECRET_KEY_ID_MAX]; /* one of those */
+};
+
+NODISCARD enum status vault_sealed(struct vault *vault, struct vault_sealed *out, struct err *err);
+
 struct vault_rotation {
     int64_t resealed;
     int64_t current; /* sealed with the first key already */

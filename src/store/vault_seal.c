@@ -2,6 +2,7 @@
  * vault_seal: the keys of a vault, and what is sealed with them.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/check.h"
 #include "base/str.h"
@@ -71,13 +72,6 @@ enum status vault_open(struct vault *vault, enum vault_kind kind, const struct v
     return err->code;
 }
 
-/* How much is sealed in the store, and whether any of the keys did it. */
-struct sealed_rows {
-    size_t count;
-    bool is_known;
-    char key_id[SECRET_KEY_ID_MAX]; /* of the last */
-};
-
 static bool is_among(const struct secret_keys *keys, const char *id)
 {
     char own[SECRET_KEY_ID_MAX];
@@ -87,7 +81,7 @@ static bool is_among(const struct secret_keys *keys, const char *id)
     return false;
 }
 
-static enum status look_at_rows(struct vault *vault, struct sealed_rows *out, struct err *err)
+static enum status look_at_rows(struct vault *vault, struct vault_sealed *out, struct err *err)
 {
     static const enum vault_kind SEALED[] = {VAULT_CONNECTION, VAULT_SECRET};
     CLEANUP(arena_freep) struct arena *arena = arena_new();
@@ -97,10 +91,14 @@ static enum status look_at_rows(struct vault *vault, struct sealed_rows *out, st
         if (store_vault_list(vault->store, arena, SEALED[i], &rows, &count, err) != STATUS_OK)
             return err->code;
         for (size_t j = 0; j < count; j++) {
-            if (rows[j].sealed == NULL || !secret_box_key_id(rows[j].sealed, out->key_id))
+            char id[SECRET_KEY_ID_MAX];
+            if (rows[j].sealed == NULL || !secret_box_key_id(rows[j].sealed, id))
                 continue;
             out->count++;
-            out->is_known |= is_among(vault->keys, out->key_id);
+            if (is_among(vault->keys, id))
+                continue;
+            out->unknown++;
+            memcpy(out->key_id, id, sizeof id);
         }
     }
     return STATUS_OK;
@@ -113,7 +111,7 @@ static enum status look_at_rows(struct vault *vault, struct sealed_rows *out, st
 enum status vault_seal(struct vault *vault, const struct secret_context *context,
                        const struct secret_value *plain, struct strbuf *out, struct err *err)
 {
-    struct sealed_rows rows = {0};
+    struct vault_sealed rows = {0};
     struct err none = {0};
     bool has_keys = need_keys(vault, false, &none) == STATUS_OK;
     if (!has_keys && none.code != STATUS_NOT_FOUND) {
@@ -122,7 +120,7 @@ enum status vault_seal(struct vault *vault, const struct secret_context *context
     }
     if (look_at_rows(vault, &rows, err) != STATUS_OK)
         return err->code;
-    if (rows.count > 0 && !rows.is_known)
+    if (rows.count > 0 && rows.unknown == rows.count)
         return err_set(err, STATUS_DENIED,
                        "the store has secrets that are sealed with another key (id %s), which this "
                        "host does not have: give it that key (secret_key_file or "
@@ -131,6 +129,18 @@ enum status vault_seal(struct vault *vault, const struct secret_context *context
     if (!has_keys && need_keys(vault, true, err) != STATUS_OK)
         return err->code;
     return secret_box_seal(vault->keys, context, plain, out, err);
+}
+
+enum status vault_sealed(struct vault *vault, struct vault_sealed *out, struct err *err)
+{
+    struct vault_sealed rows = {0};
+    struct err none = {0};
+    /* Without keys everything is unknown. */
+    (void)!need_keys(vault, false, &none);
+    if (look_at_rows(vault, &rows, err) != STATUS_OK)
+        return err->code;
+    *out = rows;
+    return STATUS_OK;
 }
 
 /* --- another key ----------------------------------------------------------------------------- */

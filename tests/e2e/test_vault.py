@@ -318,6 +318,8 @@ def test_a_wrong_key_says_so_and_loses_nothing(eider):
     assert f"another key (id {key_id})" in done.err
     eider("secrets", "set", "tok", input="value-two", code=4)
     assert not (eider.home / "secret.key").exists()
+    assert f"1 of them with a key that is not here, id {key_id}" in eider("doctor", env=wrong).out
+    assert "0 of them with a key that is not here" in eider("doctor", env=right).out
     assert "stay as they are" in eider("secrets", "rotate", env=wrong, code=4).err
     assert "EIDER_SECRET_KEY: key 1 is no key" in eider(
         "secrets", "rotate", env={"EIDER_SECRET_KEY": "nonsense"}, code=2).err
@@ -466,3 +468,22 @@ def test_validation_says_where_a_secret_may_not_be(eider):
     done = eider("validate", path, code=6)
     assert re.search(r"dag.yaml:3:\d+.*'secrets' can be used in 'env'", done.out + done.err)
     assert (done.out + done.err).count("can be used") == 1
+
+
+def test_validation_warns_of_names_that_look_misspelt(eider):
+    """What is not there may be set later, or elsewhere; what is nearly there is a slip."""
+    path = eider.write("dag.yaml", """\
+        tasks:
+          a: {run: "echo {{ var.value.regoin }} {{ var.value.unheard }} {{ conn.wh.host }}"}
+          b:
+            run: "echo {{ var.value.regoin | default(1) }}"
+            env: {T: "{{ secrets.api_tokn }}", U: "{{ secrets.other }}"}
+    """)
+    assert "did you mean" not in eider("validate", path, code=0).err
+    eider("secrets", "set", "api-token", input="x" * 9, code=0)
+    done = eider("validate", path, "-o", "json", env={"EIDER_VAR_REGION": "eu"}, code=0).json()
+    problems = [(problem["line"], problem["message"]) for problem in done["files"][0]["problems"]]
+    assert problems == [
+        (2, "template: there is no variable 'regoin' here; did you mean 'region'?"),
+        (5, "template: there is no secret 'api_tokn' here; did you mean 'api-token'?")]
+    assert done["warnings"] == 2 and done["errors"] == 0
