@@ -17,6 +17,7 @@ from harness import rows_of, wait_for
 # With what shells, URLs and JSON write in another way.
 CANARY = 'Qz7/canary+42 & "x"'
 PASSWORD = "pw-Kanari%99=envogel"
+CALM = {"EIDER_CPU_MOST": "1000000"}  # a busy machine runs them, too
 KEYS = {name: base64.b64encode(bytes([number] + list(range(31)))).decode()
         for number, name in enumerate("abc", 1)}
 
@@ -140,9 +141,10 @@ def test_a_secret_is_nowhere_after_a_run_of_a_daemon(eider, store, request):
         server = request.getfixturevalue("server")
         options = {"env": {"EIDER_SECRET_KEY": KEYS["a"]}}
         daemons.append(Daemon(eider, "--host-name", "one",
-                              env={"EIDER_HOME": str(eider.folder / "one"), **options["env"]}))
+                              env={"EIDER_HOME": str(eider.folder / "one"), **CALM,
+                                   **options["env"]}))
     else:
-        daemons.append(Daemon(eider))
+        daemons.append(Daemon(eider, env=CALM))
     try:
         daemons[0].wait_until_up()
         keep_canaries(eider, **options)
@@ -266,7 +268,7 @@ def test_handlers_of_jobs_take_secrets(eider):
           send: {run: "echo got $TOKEN", env: {TOKEN: "{{ secrets.tok }}"}}
     """)
     eider("secrets", "set", "tok", input="job-secret-77", code=0)
-    daemon = Daemon(eider)
+    daemon = Daemon(eider, env=CALM)
     try:
         daemon.wait_until_up()
         job = eider("enqueue", "default", "send", "-o", "name", code=0).out.strip()
