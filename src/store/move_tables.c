@@ -45,6 +45,7 @@ const struct move_table MOVE_TABLES[] = {
     {"connection", "namespace/t name/t shown/t sealed/t doc/t actor/t updated_at_us", false, false},
     /* What is sealed moves as it is: with the same key it opens there, too. */
     {"secret", "namespace/t name/t sealed/t doc/t actor/t updated_at_us", false, false},
+    {"retention", "what/t run", false, false},
     /* Logs and large values move as files, since not every store has them in a table. */
     {"chunk", "-kind -k1 -k2 -k3 -k4 -start_at -length -form -bytes/b", false, true},
     {NULL, NULL, false, false},
