@@ -241,7 +241,7 @@ int64_t timetable_first_cursor(const struct timetable *timetable, int64_t now_us
 static int64_t horizon_us(const struct timetable *timetable, int64_t now_us)
 {
     const struct timetable_policy *policy = &timetable->policy;
-    int64_t grace_us = now_us - policy->grace_ms * 1000;
+    int64_t grace_us = now_us - MAX(policy->grace_ms, (int64_t)TIMETABLE_ON_TIME_MS) * 1000;
     int64_t latest_us = 0;
     switch (policy->catchup) {
     case CATCHUP_NONE:

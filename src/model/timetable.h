@@ -35,10 +35,12 @@ enum date_rule { DATE_INTERVAL_END, DATE_INTERVAL_START };
 struct timetable_policy {
     enum catchup_policy catchup;
     int64_t window_ms; /* of CATCHUP_WINDOW, else 0 */
-    int64_t grace_ms;
+    int64_t grace_ms;  /* counts from TIMETABLE_ON_TIME_MS on: nobody acts at the very instant */
     enum overlap_policy overlap;
     enum date_rule date;
 };
+
+enum { TIMETABLE_ON_TIME_MS = 2000 };
 
 struct timetable {
     struct arena *arena;
