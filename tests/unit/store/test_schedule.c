@@ -346,6 +346,7 @@ STORE_TEST(schedule, two_schedulers_start_each_tick_once)
 /* A scheduler of its own, until nothing is due any more. */
 struct racer {
     struct thread *thread;
+    int64_t offset_us; /* of its dates, so that names do not collide */
     size_t runs;
     bool has_failed;
     char problem[ERR_TEXT_MAX];
@@ -406,7 +407,7 @@ static void trigger_one(void *context)
     struct run_request request = {
         .version = bench.run.id, /* set by the test */
         .kind = "manual",
-        .logical_at_us = bench_now_us,
+        .logical_at_us = bench_now_us + racer->offset_us,
         .params = "{}",
         .conf = "{}",
         .note = "",
@@ -422,6 +423,24 @@ static void trigger_one(void *context)
     (void)snprintf(racer->problem, sizeof racer->problem, "%s", err.text);
 }
 
+/* Those that wait for this connection, and for those. */
+static const char BLOCKED[] =
+    "WITH RECURSIVE b (pid) AS (SELECT $1::bigint UNION SELECT a.pid::bigint"
+    " FROM pg_stat_activity a JOIN b ON b.pid::int = ANY (pg_blocking_pids(a.pid)))"
+    " SELECT count(*) - 1 FROM b";
+
+/* Keeps everybody from making ids, so that all are under way at the same time. */
+static void hold_until_all_wait(struct db *holder, struct db *watcher, int64_t racers)
+{
+    struct err err = {0};
+    int64_t pid = 0;
+    int64_t blocked = 0;
+    EXPECT_OK(db_get_int(holder, 0, &pid, &err, "SELECT pg_backend_pid()", ""), &err);
+    while (blocked < racers)
+        EXPECT_OK(db_get_int(watcher, 0, &blocked, &err, BLOCKED, "i", pid), &err);
+    EXPECT_OK(db_commit(holder, &err), &err);
+}
+
 STORE_TEST(schedule, no_race_lets_more_runs_go_than_may)
 {
     enum { RACERS = 4 };
@@ -429,9 +448,22 @@ STORE_TEST(schedule, no_race_lets_more_runs_go_than_may)
     struct racer racers[RACERS] = {0};
     struct version_ref ref = save(DAG("\"max_active_runs\": 3"));
     bench.run.id = ref.version;
+    CLEANUP(db_closep) struct db *holder = NULL;
+    CLEANUP(db_closep) struct db *watcher = NULL;
+    EXPECT_OK(db_open(bench.url, DB_READ_WRITE, &holder, &err), &err);
+    EXPECT_OK(db_open(bench.url, DB_READ_WRITE, &watcher, &err), &err);
+    bool is_postgres = db_dialect(holder) == DB_POSTGRES;
+    if (is_postgres) {
+        EXPECT_OK(db_begin(holder, &err), &err);
+        EXPECT_OK(db_do(holder, &err, "UPDATE store SET next_run = next_run", ""), &err);
+    }
     size_t going = 0;
-    for (size_t i = 0; i < RACERS; i++)
+    for (size_t i = 0; i < RACERS; i++) {
+        racers[i].offset_us = (int64_t)i;
         EXPECT_OK(thread_start("racer", trigger_one, &racers[i], &racers[i].thread, &err), &err);
+    }
+    if (is_postgres)
+        hold_until_all_wait(holder, watcher, RACERS);
     for (size_t i = 0; i < RACERS; i++) {
         thread_join(racers[i].thread);
         cr_assert(!racers[i].has_failed, "%s", racers[i].problem);
