@@ -6,5 +6,6 @@ const struct duty DUTIES[] = {
     {"let waiting runs go", duty_let_go},
     {"let tasks go that waited for their past", duty_let_past_go},
     {"stop overdue runs", duty_stop_overdue},
+    {"remove what is old", duty_remove_old},
 };
 const size_t DUTIES_COUNT = ARRAY_LEN(DUTIES);
