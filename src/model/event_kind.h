@@ -35,7 +35,10 @@
     X(CONNECTION_DELETED, "connection_deleted")                                                    \
     X(SECRET_SET, "secret_set")                                                                    \
     X(SECRET_DELETED, "secret_deleted")                                                            \
-    X(SECRETS_ROTATED, "secrets_rotated")
+    X(SECRETS_ROTATED, "secrets_rotated")                                                          \
+    X(RUN_ADMITTED, "run_admitted")                                                                \
+    X(DAG_PAUSED, "dag_paused")                                                                    \
+    X(DAG_UNPAUSED, "dag_unpaused")
 
 enum event_kind {
 #define X(name, text) EVENT_##name,

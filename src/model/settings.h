@@ -49,6 +49,7 @@ enum setting_type {
     X(SWEEP, "sweep", "EIDER_SWEEP")                                                               \
     X(SWEEP_BY, "sweep_by", "EIDER_SWEEP_BY")                                                      \
     X(POLL, "poll", "EIDER_POLL")                                                                  \
+    X(DAGS_PAUSED_AT_CREATION, "dags_paused_at_creation", "EIDER_DAGS_PAUSED_AT_CREATION")         \
     X(DRAIN_GRACE, "drain_grace", "EIDER_DRAIN_GRACE")                                             \
     X(SECRET_KEY_FILE, "secret_key_file", "EIDER_SECRET_KEY_FILE")                                 \
     X(SECRETS_DIR, "secrets_dir", "EIDER_SECRETS_DIR")                                             \
