@@ -22,6 +22,9 @@ struct parsed;
     X(dags_show)                                                                                   \
     X(dags_graph)                                                                                  \
     X(dags_source)                                                                                 \
+    X(dags_next)                                                                                   \
+    X(dags_pause)                                                                                  \
+    X(dags_unpause)                                                                                \
     X(runs_list)                                                                                   \
     X(runs_show)                                                                                   \
     X(runs_tasks)                                                                                  \

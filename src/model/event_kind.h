@@ -28,7 +28,10 @@
     X(QUEUE_DELETED, "queue_deleted")                                                              \
     X(JOB_RESCHEDULED, "job_rescheduled")                                                          \
     X(JOBS_PURGED, "jobs_purged")                                                                  \
-    X(DEAD_PURGED, "dead_purged")
+    X(DEAD_PURGED, "dead_purged")                                                                  \
+    X(RUN_ADMITTED, "run_admitted")                                                                \
+    X(DAG_PAUSED, "dag_paused")                                                                    \
+    X(DAG_UNPAUSED, "dag_unpaused")
 
 enum event_kind {
 #define X(name, text) EVENT_##name,

@@ -49,6 +49,7 @@ enum setting_type {
     X(SWEEP, "sweep", "EIDER_SWEEP")                                                               \
     X(SWEEP_BY, "sweep_by", "EIDER_SWEEP_BY")                                                      \
     X(POLL, "poll", "EIDER_POLL")                                                                  \
+    X(DAGS_PAUSED_AT_CREATION, "dags_paused_at_creation", "EIDER_DAGS_PAUSED_AT_CREATION")         \
     X(DRAIN_GRACE, "drain_grace", "EIDER_DRAIN_GRACE")                                             \
     X(KEEP_RUNS, "keep_runs", "EIDER_KEEP_RUNS")                                                   \
     X(KEEP_RUNS_PER_DAG, "keep_runs_per_dag", "EIDER_KEEP_RUNS_PER_DAG")                           \

@@ -200,6 +200,12 @@ struct tick_dates timetable_dates_by_hand(const struct timetable *timetable, int
     return dates;
 }
 
+int32_t timetable_offset_at(const struct timetable *timetable, int64_t at_us)
+{
+    const struct zone *zone = timetable->schedules_count > 0 ? timetable->schedules[0].zone : NULL;
+    return zone != NULL ? zone_offset_at(zone, at_us) : 0;
+}
+
 /* ---- decisions ---- */
 
 static int64_t earliest_us(const struct timetable *timetable)

@@ -74,6 +74,9 @@ struct tick_dates timetable_dates(const struct timetable *timetable, int64_t tic
 /* Of a run by hand: its date is `at_us`, its interval the last that was complete by then. */
 struct tick_dates timetable_dates_by_hand(const struct timetable *timetable, int64_t at_us);
 
+/* Seconds to add to UTC to get what clocks of its zone show: of the first schedule's, or 0. */
+int32_t timetable_offset_at(const struct timetable *timetable, int64_t at_us);
+
 /* ---- decisions ---- */
 
 /* Where the cursor of a DAG begins when it is first seen, or its schedule was changed. */
