@@ -162,7 +162,8 @@ static struct player_fate started(void *context, const struct claim *claim)
         choose(def, &fate);
     struct forecast_hour *hour = hour_at(making, player_clock());
     hour->tasks++;
-    hour->most_running = MAX(hour->most_running, ++making->running);
+    making->running++;
+    hour->most_running = MAX(hour->most_running, making->running);
     run->dag->report->tasks++;
     run->dag->report->busy_us += fate.takes_us;
     add_busy(making, player_clock(), player_clock() + fate.takes_us);
