@@ -221,6 +221,13 @@ static const struct command_option RESTORE_OPTIONS[] = {OPTION_YES};
 static const struct command_option EXPORT_OPTIONS[] = {
     SWITCH("logs", 'l', "the output of tasks, too"),
 };
+static const struct command_option SIMULATE_OPTIONS[] = {
+    VALUE("from", 0, "DATE", "first instant; default: now"),
+    VALUE("to", 0, "DATE", "last instant; default: a day later"),
+    VALUE("slots", 0, "N", "of the whole fleet; default: those of this machine"),
+    VALUE("unknown", 0, "TIME", "how long a task takes that has never run; default 1m"),
+    SWITCH("dags", 0, "the DAGs that make the load, the busiest first"),
+};
 static const struct command_option MIGRATE_OPTIONS[] = {OPTION_DRY};
 static const struct command_option PROVE_OPTIONS[] = {
     VALUE("kills", 0, "N", "how often a host is killed; 2 by default"),
@@ -556,6 +563,12 @@ static const struct command ROWS[] = {
     /* --- the program itself --- */
     {"doctor", GROUP_PROGRAM, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
         "check that this machine has what is needed", NULL, NULL, {NULL, 0}, cmd_doctor},
+    {"simulate", GROUP_PROGRAM, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
+        "play the schedules of the coming hours",
+        "Plays the schedules of all DAGs on a clock of its own, with the times their tasks took lately,\n"
+        "and shows the load of every hour. Nothing of the store changes and nothing is run.",
+        "eider simulate\neider simulate --from 2026-01-01 --to 2026-01-02 --slots 64\n"
+        "eider simulate --dags", OPTIONS(SIMULATE_OPTIONS), cmd_simulate},
     {"prove", GROUP_PROGRAM, COMMAND_READS, "[PROOF]", 0, 1, COMPLETE_CHOICE, "adoption",
         "prove a promise on your own store",
         "Without PROOF the proofs are listed. `adoption` makes a run of its own, starts hosts of its\n"

@@ -87,6 +87,7 @@ struct parsed;
     X(config_list)                                                                                 \
     X(config_get)                                                                                  \
     X(doctor)                                                                                      \
+    X(simulate)                                                                                    \
     X(prove)                                                                                       \
     X(completion)                                                                                  \
     X(version)                                                                                     \

@@ -317,6 +317,19 @@ static const struct operation_field RESPONSE_MIGRATE[] = {
     {"to", FIELD_INTEGER, true, "schema afterwards"},
     {"applied", FIELD_STRINGS, true, "steps"},
 };
+static const struct operation_field REQUEST_SIMULATE[] = {
+    {"from", FIELD_STRING, false, "first instant; default: now"},
+    {"to", FIELD_STRING, false, "last instant; default: a day later"},
+    {"slots", FIELD_INTEGER, false, "of the whole fleet; default: those of this machine"},
+    {"unknown_ms", FIELD_INTEGER, false, "time of a task that has never run; default 60000"},
+};
+static const struct operation_field RESPONSE_SIMULATE[] = {
+    {"hours", FIELD_ARRAY, true, "hour, runs, tasks, busy, busy_percent, most_running, most_waiting"},
+    {"dags", FIELD_ARRAY, true, "dag_id, runs, failed, tasks, busy, longest_run, unknown"},
+    {"runs", FIELD_INTEGER, true, "that begin"},
+    {"tasks", FIELD_INTEGER, true, "that begin"},
+    {"slots", FIELD_INTEGER, true, "that were assumed"},
+};
 static const struct operation_field REQUEST_PRUNE[] = {DRY_RUN};
 static const struct operation_field RESPONSE_PRUNE[] = {
     {"runs", FIELD_INTEGER, true, "removed with everything of theirs"},
@@ -661,6 +674,8 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_SECRET_SET), FIELDS(RECORD_SECRET), op_secret_set},
     {"secret.show", "where a secret comes from, never its value", PERMISSION_VIEWER,
         FIELDS(REQUEST_VAULT_NAME), FIELDS(RECORD_SECRET), op_secret_show},
+    {"simulate", "what the schedules of the coming hours will bring", PERMISSION_VIEWER,
+        FIELDS(REQUEST_SIMULATE), FIELDS(RESPONSE_SIMULATE), op_simulate},
     {"store.backup", "copy the store while it is in use", PERMISSION_ADMIN,
         FIELDS(REQUEST_PATH), FIELDS(RESPONSE_BACKUP), op_store_backup},
     {"store.check", "check the store for damage", PERMISSION_ADMIN,
