@@ -21,6 +21,9 @@
 
 struct db;
 
+/* Whether a run counts for how many of its DAG may go at once, and whether it may go yet. */
+enum admission { ADMISSION_FREE, ADMISSION_GOING, ADMISSION_WAITING };
+
 struct run_row {
     int64_t id;
     int64_t dag_key;
@@ -37,7 +40,9 @@ struct run_row {
     int64_t ended_at_us;
     int64_t row_version;
     int64_t created_at_us;
-    bool is_awaited; /* some DAG starts when it ends */
+    enum admission admission;
+    int64_t backfill; /* that it belongs to; 0: none */
+    bool is_awaited;  /* some DAG starts when it ends */
 
     const struct dag *dag;
     const int64_t *lanes; /* one per node */

@@ -15,10 +15,9 @@
  */
 NODISCARD enum status trigger_sync(struct store *store, int64_t dag_key, const struct dag *dag,
                                    const char *folder, struct err *err);
-/* The same if that was never done, for versions that were kept by an older program. */
-NODISCARD enum status trigger_sync_if_new(struct store *store, int64_t dag_key,
-                                          const struct dag *dag, const char *folder,
-                                          struct err *err);
+/* Whether it waits for anything now, as it is known from elsewhere. In a write transaction. */
+NODISCARD enum status trigger_hold(struct store *store, int64_t dag_key, bool held,
+                                   struct err *err);
 /* The DAG is being deleted: nothing waits for it any more. Inside a write transaction. */
 NODISCARD enum status trigger_forget(struct store *store, int64_t dag_key, struct err *err);
 /*

@@ -12,6 +12,7 @@
 
 static const char LOCK[] =
     "UPDATE trigger_dag SET row_version = row_version + 1 WHERE dag = $1 AND paused = 0";
+static const char LOCK_SCHEDULE[] = "SELECT dag FROM schedule WHERE dag = $1 FOR UPDATE";
 static const char NEWEST[] = "SELECT version FROM dag WHERE id = $1";
 static const struct db_bulk_form CAUSES = {
     "INSERT INTO run_cause (run, kind, source, name, state, at_us)"
@@ -23,6 +24,11 @@ static const struct db_bulk_form CAUSES = {
 
 enum status trigger_lock(struct store *store, int64_t dag_key, bool *out_free, struct err *err)
 {
+    /* Whoever changes a DAG has the row of its schedule first, and so has who lets runs go. */
+    int64_t ignored = 0;
+    if (db_dialect(store->db) == DB_POSTGRES &&
+        db_get_int(store->db, 0, &ignored, err, LOCK_SCHEDULE, "i", dag_key) != STATUS_OK)
+        return err->code;
     if (db_do(store->db, err, LOCK, "i", dag_key) != STATUS_OK)
         return err->code;
     *out_free = db_changes(store->db) > 0;

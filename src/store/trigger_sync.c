@@ -59,6 +59,8 @@ static const char *const FORGET[] = {
 };
 static const char PAUSED_SET[] =
     "UPDATE trigger_dag SET paused = $2, row_version = row_version + 1 WHERE dag = $1";
+static const char HELD_SET[] = "UPDATE trigger_dag SET paused = $2, row_version = row_version + 1"
+                               " WHERE dag = $1 AND paused <> $2";
 static const char FILES_SINCE[] =
     "UPDATE trigger_watch SET since_us = $2 WHERE dag = $1 AND kind = 2 AND 0 ="
     " (SELECT keeps FROM trigger_dag WHERE dag = $1)";
@@ -216,15 +218,9 @@ enum status trigger_sync(struct store *store, int64_t dag_key, const struct dag 
     return STATUS_OK;
 }
 
-enum status trigger_sync_if_new(struct store *store, int64_t dag_key, const struct dag *dag,
-                                const char *folder, struct err *err)
+enum status trigger_hold(struct store *store, int64_t dag_key, bool held, struct err *err)
 {
-    int64_t has_row = 0;
-    if (json_object_get(dag->rest, "schedule") == NULL)
-        return STATUS_OK;
-    if (db_get_int(store->db, 0, &has_row, err, HAS_ROW, "i", dag_key) != STATUS_OK)
-        return err->code;
-    return has_row != 0 ? STATUS_OK : trigger_sync(store, dag_key, dag, folder, err);
+    return db_do(store->db, err, HELD_SET, "ii", dag_key, (int64_t)held);
 }
 
 enum status trigger_set_paused(struct store *store, int64_t dag_key, bool paused, struct err *err)

@@ -242,20 +242,10 @@ Test(move, the_list_is_the_schema_of_the_database)
 
 extern const char *const POSTGRES_MIGRATIONS[];
 
-/* Those that a later migration added: "ALTER TABLE name ADD COLUMN column TYPE". */
-static const char *added_columns(const char *sql, const char *table, const char *list)
-{
-    const char *begin = arena_format(bench.arena, "ALTER TABLE %s ADD COLUMN ", table);
-    for (const char *at = sql; (at = strstr(at, begin)) != NULL; at++) {
-        char name[64];
-        char type[64];
-        cr_assert_eq(sscanf(at + strlen(begin), "%63s %63[A-Z0-9]", name, type), 2);
-        list = arena_format(bench.arena, "%s%s:%c ", list, name, letter_of_type(type));
-    }
-    return list;
-}
-
-/* The columns between "CREATE TABLE name (" and ")": four blanks, a lower-case name, a type. */
+/*
+ * The columns between "CREATE TABLE name (" and ")": four blanks, a lower-case name, a type; then
+ * those that were added.
+ */
 static const char *written_columns(const char *sql, const char *table)
 {
     const char *begin = arena_format(bench.arena, "CREATE TABLE %s (\n", table);
@@ -268,7 +258,15 @@ static const char *written_columns(const char *sql, const char *table)
         if (sscanf(at, " %63s %63[A-Z0-9]", name, type) == 2 && name[0] >= 'a')
             list = arena_format(bench.arena, "%s%s:%c ", list, name, letter_of_type(type));
     }
-    return added_columns(sql, table, list);
+    const char *added = arena_format(bench.arena, "ALTER TABLE %s ADD COLUMN ", table);
+    for (at = sql; (at = strstr(at, added)) != NULL;) {
+        char name[64];
+        char type[64];
+        at += strlen(added);
+        cr_assert_eq(sscanf(at, "%63s %63[A-Z0-9]", name, type), 2);
+        list = arena_format(bench.arena, "%s%s:%c ", list, name, letter_of_type(type));
+    }
+    return list;
 }
 
 Test(move, the_list_is_the_schema_of_postgresql)

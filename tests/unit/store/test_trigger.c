@@ -6,6 +6,7 @@
 #include "store/asset.h"
 #include "store/event_store.h"
 #include "store/run_create_priv.h"
+#include "store/schedule.h"
 #include "store/trigger_priv.h"
 #include "store/trigger_store.h"
 #include "store/webhook.h"
@@ -222,7 +223,8 @@ STORE_TEST(trigger, what_cannot_be_a_run_is_kept_as_refused_and_not_tried_again)
     EXPECT_OK(json_parse(text, strlen(text), &tree, &err), &err);
     struct dag *dag = dag_read(tree, &(struct dag_read_options){0}, &diags);
     struct version_ref ref;
-    EXPECT_OK(store_version_save(bench.store, dag, &(struct version_source){"", text}, &ref, &err),
+    EXPECT_OK(store_version_save(bench.store, dag,
+                                 &(struct version_source){.path = "", .text = text}, &ref, &err),
               &err);
     dag_free(dag);
     emit("a");
@@ -237,6 +239,30 @@ STORE_TEST(trigger, what_cannot_be_a_run_is_kept_as_refused_and_not_tried_again)
     cr_assert_eq(
         bench_number(&bench, "SELECT count(*) FROM event WHERE kind = $1", EVENT_TRIGGER_REFUSED),
         1);
+}
+
+STORE_TEST(trigger, pausing_a_dag_and_taking_its_file_away_hold_its_events)
+{
+    struct err err = {0};
+    int64_t dag = keep_dag("d", "{\"datasets\":\"a\"}");
+    struct pause_request request = {.dag_id = "d", .is_paused = true, .actor = "test"};
+    bool changed = false;
+    EXPECT_OK(store_schedule_pause(bench.store, &request, &changed, &err), &err);
+    emit("a");
+    cr_assert_eq(start(dag), 0);
+    request.is_paused = false;
+    EXPECT_OK(store_schedule_pause(bench.store, &request, &changed, &err), &err);
+    emit("a");
+    cr_assert_eq(start(dag), 1);
+    cr_assert_eq(count_causes(last_run("d").id), 1);
+
+    EXPECT_OK(store_schedule_withdraw(bench.store, "d", &err), &err);
+    emit("a");
+    cr_assert_eq(start(dag), 0);
+    (void)keep_dag("d", "{\"datasets\":\"a\"}");
+    cr_assert(!is_due(dag));
+    emit("a");
+    cr_assert_eq(start(dag), 1);
 }
 
 /* --- tasks -------------------------------------------------------------------------------------
