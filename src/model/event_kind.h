@@ -28,7 +28,11 @@
     X(QUEUE_DELETED, "queue_deleted")                                                              \
     X(JOB_RESCHEDULED, "job_rescheduled")                                                          \
     X(JOBS_PURGED, "jobs_purged")                                                                  \
-    X(DEAD_PURGED, "dead_purged")
+    X(DEAD_PURGED, "dead_purged")                                                                  \
+    X(SLA_MISSED, "sla_missed")                                                                    \
+    X(NOTICE_FAILED, "notice_failed")                                                              \
+    X(NOTICE_RETRIED, "notice_retried")                                                            \
+    X(NOTICE_TESTED, "notice_tested")
 
 enum event_kind {
 #define X(name, text) EVENT_##name,
