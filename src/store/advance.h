@@ -119,6 +119,7 @@ struct advance_result {
     size_t changes_count;
     struct run_change *runs; /* runs that ended; the scope's own run also if others ended it */
     size_t runs_count;
+    bool told;           /* messages wait to be sent */
     int64_t next_due_us; /* when to look again: a retry is due, others are in the way; 0: never */
 };
 

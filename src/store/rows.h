@@ -20,6 +20,7 @@
 #include "model/trigger_rule.h"
 
 struct db;
+struct run_about;
 
 struct run_row {
     int64_t id;
@@ -39,8 +40,9 @@ struct run_row {
     int64_t created_at_us;
 
     const struct dag *dag;
-    const int64_t *lanes; /* one per node */
-    bool locked;          /* nobody else can change it before this transaction ends */
+    const int64_t *lanes;          /* one per node */
+    const struct run_about *about; /* read when somebody is told of the run; see watch_priv.h */
+    bool locked;                   /* nobody else can change it before this transaction ends */
     bool dirty;
     enum run_state read_state;
     bool finally_released; /* in this transaction or before it */

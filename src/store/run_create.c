@@ -12,6 +12,7 @@
 #include "store/lane_priv.h"
 #include "store/run_create_priv.h"
 #include "store/run_store.h"
+#include "store/watch_priv.h"
 #include "store/work.h"
 
 enum { RUN_ID_TRIES = 1000, CREATE_TRIES = 20 };
@@ -159,6 +160,8 @@ static enum status create(struct work *work, struct creation *call, size_t index
     out->id = run->id;
     out->scope = run->scope;
     out->first_task = run->first_task;
+    if (run->dag->watch != NULL && watch_new_run(work, run, request, err) != STATUS_OK)
+        return err->code;
     run->row_version = -1; /* the event tells the version it leads to */
     work_event(work, EVENT_RUN_CREATED, run, NULL, NULL);
     return STATUS_OK;

@@ -8,6 +8,7 @@
 #include "store/job_priv.h"
 #include "store/lane_cache.h"
 #include "store/lane_priv.h"
+#include "store/watch_priv.h"
 
 void work_init(struct work *work, struct store *store, const char *actor)
 {
@@ -310,6 +311,8 @@ static enum status save_task(struct work *work, struct task_row *task, struct er
         work_event(work, EVENT_TASK_ENDED, run, task, NULL);
     if (is_new && is_given_up(task))
         bury(work, run, task);
+    if (run->dag->watch != NULL && watch_task(work, run, task, err) != STATUS_OK)
+        return err->code;
     saver_task(&work->saver, run, task);
     return STATUS_OK;
 }
@@ -323,6 +326,8 @@ enum status work_save(struct work *work, struct err *err)
         struct run_row *run = work->run_rows.items[i];
         if (run->state != run->read_state && run_state_is_final(run->state))
             work_event(work, EVENT_RUN_ENDED, run, NULL, NULL);
+        if (run->dirty && run->dag->watch != NULL && watch_run(work, run, err) != STATUS_OK)
+            return err->code;
         if (run->dirty)
             saver_run(&work->saver, run);
     }

@@ -44,6 +44,7 @@ struct work {
     enum run_lock lock;       /* how runs are read that are not there yet */
     struct run_row *jobs;     /* the run that jobs seem to belong to, once one was read */
     struct saver saver;
+    bool has_notices; /* somebody will be told of something */
 };
 
 /* Inside a write transaction: reads the store's clock. */

@@ -28,6 +28,8 @@ struct executor_events {
     /* How far a running task says it is; NULL: nobody wants to know. */
     void (*progress)(void *context, const struct claim *claim, const struct keeper_report *report);
     void (*run_ended)(void *context, int64_t run, enum run_state state);
+    /* Messages wait to be sent; NULL: nobody wants to know. */
+    void (*told)(void *context);
     /* A call to the store ended well; NULL: nobody wants to know. */
     void (*delivered)(void *context);
     /* The store or the keeper cannot go on; nothing more will happen. */
