@@ -165,6 +165,8 @@ static enum status configure(void *context, const json_t *flags, struct err *err
         .make_home_context = &app->home,
         .preview = preview,
         .preview_context = app,
+        .connections = app->config.connections,
+        .variables = app->config.variables,
         .progress = progress,
         .progress_context = app,
     };

@@ -3,5 +3,6 @@
 
 const struct duty DUTIES[] = {
     {"stop overdue runs", duty_stop_overdue},
+    {"pass deadlines", duty_pass_deadlines},
 };
 const size_t DUTIES_COUNT = ARRAY_LEN(DUTIES);

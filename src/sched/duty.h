@@ -40,6 +40,9 @@ extern const size_t DUTIES_COUNT;
 
 /* --- the duties, one file each --------------------------------------------------------------- */
 
+/* Deadlines that have come: what is late is recorded and told. */
+NODISCARD enum status duty_pass_deadlines(const struct duty_call *call, struct duty_result *out,
+                                          struct err *err);
 /* Runs that take longer than their DAG allows are asked to stop. */
 NODISCARD enum status duty_stop_overdue(const struct duty_call *call, struct duty_result *out,
                                         struct err *err);
