@@ -9,6 +9,7 @@ static const struct column RUNS[] = {
     {"DAG", "dag_id", COLUMN_TEXT, false},
     {"RUN", "dag_run_id", COLUMN_TEXT, false},
     {"STATE", "state", COLUMN_STATE, false},
+    {"LATE", "late", COLUMN_TEXT, false},
     {"STARTED", "start_date", COLUMN_INSTANT, false},
     {"DURATION", "duration", COLUMN_DURATION, false},
     {"TASKS", "tasks_total", COLUMN_NUMBER, false},
@@ -25,6 +26,7 @@ static const struct column RUN[] = {
     {"DAG", "dag_id", COLUMN_TEXT, false},
     {"Run", "dag_run_id", COLUMN_TEXT, false},
     {"State", "state", COLUMN_STATE, false},
+    {"Late", "late", COLUMN_TEXT, false},
     {"Reason", "reason", COLUMN_TEXT, false},
     {"Type", "run_type", COLUMN_TEXT, false},
     {"Logical date", "logical_date", COLUMN_INSTANT, false},
@@ -123,6 +125,7 @@ static const struct column DAG[] = {
     {"Timeout", "timeout", COLUMN_DURATION, false},
     {"Last run", "last_run.state", COLUMN_STATE, false},
     {"Schedule", "schedule", COLUMN_JSON, false},
+    {"Deadlines", "sla", COLUMN_JSON, false},
 };
 const struct view VIEW_DAG = {COLUMNS(DAG)};
 

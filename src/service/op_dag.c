@@ -10,6 +10,7 @@
 #include "service/lookup.h"
 #include "service/op_handlers.h"
 #include "service/run_json.h"
+#include "service/sla_json.h"
 #include "spec/spec_find.h"
 #include "store/version.h"
 
@@ -154,7 +155,8 @@ enum status op_dag_show(struct service *service, const json_t *request, json_t *
     if (found.version > 0)
         json_put_int(object, "dag_version", found.version);
     json_put(object, "tasks", describe_tasks(found.dag));
-    if (put_last_run(service, store, found.dag->id, object, err) != STATUS_OK)
+    if (put_last_run(service, store, found.dag->id, object, err) != STATUS_OK ||
+        sla_json_put(store, found.dag->id, object, err) != STATUS_OK)
         return err->code;
     *out = TAKE(object);
     return STATUS_OK;

@@ -2,6 +2,7 @@
 
 #include "base/str.h"
 #include "service/json_build.h"
+#include "store/deadline.h"
 
 void run_json_put_duration(json_t *object, const char *key, int64_t from_us, int64_t to_us)
 {
@@ -68,7 +69,11 @@ enum status run_json_load(const struct service *service, struct store *store,
     struct tally tally;
     if (store_tally(store, run, &tally, err) != STATUS_OK)
         return err->code;
+    bool is_late = false;
+    if (store_sla_is_late(store, run->id, 0, &is_late, err) != STATUS_OK)
+        return err->code;
     *out = run_json(service, run, &tally);
+    json_put_bool(*out, "late", is_late);
     return STATUS_OK;
 }
 

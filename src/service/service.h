@@ -61,6 +61,9 @@ struct service {
      */
     json_t *(*preview)(void *context, const struct service_preview *preview);
     void *preview_context;
+    /* What messages may need, by name; NULL: nothing. */
+    const json_t *connections;
+    const json_t *variables;
     /* How far something long is: now at this many rows of a table. NULL: nobody waits. */
     void (*progress)(void *context, const char *table, int64_t rows);
     void *progress_context;
