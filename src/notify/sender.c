@@ -12,7 +12,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "base/sabotage.h"
 #include "model/alert_pace.h"
 #include "notify/parcel.h"
 #include "os/file.h"
@@ -193,7 +192,6 @@ static bool settle(struct sender *self, struct trip *trip)
     struct err err = {0};
     thread_join(trip->thread);
     trip->thread = NULL;
-    SABOTAGE_PAUSE("sent_but_not_noted");
     judge(self, trip, text, sizeof text, &verdict);
     if (store_notice_settle(self->store, &verdict, &err) != STATUS_OK) {
         log_debug("settle a message", LOG_STR("error", err.text));
