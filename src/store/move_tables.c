@@ -48,6 +48,7 @@ const struct move_table MOVE_TABLES[] = {
         " hook_key/t group_key/t head follows incident document/t attempts first_at_us ended_at_us"
         " answer/t", true, false},
     {"alert_rate", "hook_key/t empty_at_us", false, false},
+    {"retention", "what/t run", false, false},
     /* Logs and large values move as files, since not every store has them in a table. */
     {"chunk", "-kind -k1 -k2 -k3 -k4 -start_at -length -form -bytes/b", false, true},
     {NULL, NULL, false, false},
