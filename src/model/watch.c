@@ -83,7 +83,7 @@ const struct dag_watch *watch_of_dag(const struct dag *dag)
     struct dag_watch watch = {0};
     bool is_watched = read_watch(dag->rest, dag->arena, &watch.run);
     watch.has_sla = watch.run.has_sla;
-    watch.tasks = arena_array(dag->arena, dag->tasks_count + 1, sizeof *watch.tasks);
+    watch.tasks = arena_array(dag->arena, dag->tasks_count + 1, sizeof(const struct watch *));
     for (size_t node = 0; node < dag->tasks_count; node++) {
         const json_t *rest = dag->tasks[node].rest;
         struct watch one;

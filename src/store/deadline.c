@@ -104,20 +104,30 @@ static bool met_at(const struct run_row *run, const struct task_row *task, const
     return true;
 }
 
-static enum status tell(struct work *work, struct run_row *run, const struct task_row *task,
-                        const struct due *due, struct deadline_result *out, struct err *err)
+/* A deadline and whom it is about. */
+struct lateness {
+    const struct due *due;
+    struct run_row *run;
+    const struct task_row *task; /* NULL: the run itself */
+    int64_t actual_us;           /* 0: it is late still */
+};
+
+static enum status tell(struct work *work, const struct lateness *late, struct deadline_result *out,
+                        struct err *err)
 {
+    const struct due *due = late->due;
     char expected[INSTANT_TEXT_MAX];
     int64_t told = 0;
     const struct tiding tiding = {
         .kind = HOOK_SLA_MISS,
-        .task = task,
-        .state = task != NULL ? task_state_name(task->state) : run_state_name(run->state),
+        .task = late->task,
+        .state = late->task != NULL ? task_state_name(late->task->state)
+                                    : run_state_name(late->run->state),
         .reason = sla_kind_name(due->kind),
         .error = arena_format(work->arena, "expected by %s (%s)",
                               instant_format(due->due_at_us, expected), sla_kind_name(due->kind)),
     };
-    if (watch_tell(work, run, &tiding, &told, err) != STATUS_OK)
+    if (watch_tell(work, late->run, &tiding, &told, err) != STATUS_OK)
         return err->code;
     out->told += told;
     return told == 0 ? STATUS_OK
@@ -125,16 +135,17 @@ static enum status tell(struct work *work, struct run_row *run, const struct tas
                                 (int64_t)due->kind, due->generation, told);
 }
 
-static enum status record(struct work *work, struct run_row *run, const struct task_row *task,
-                          const struct due *due, int64_t actual_us, struct deadline_result *out,
-                          struct err *err)
+static enum status record(struct work *work, const struct lateness *late,
+                          struct deadline_result *out, struct err *err)
 {
+    const struct due *due = late->due;
+    int64_t node = late->task != NULL ? late->task->node : -1;
+    int64_t map_index = late->task != NULL ? late->task->map_index : -1;
     const char *data = arena_format(work->arena, "{\"kind\":\"%s\",\"due_at_us\":\"%lld\"}",
                                     sla_kind_name(due->kind), (long long)due->due_at_us);
     if (db_do(work->db, err, MISS_ADD, "iiiiiiiiiz", due->run, due->task, (int64_t)due->kind,
-              due->generation, due->due_at_us, run->dag_key,
-              task != NULL ? task->node : (int64_t)-1, task != NULL ? task->map_index : (int64_t)-1,
-              work->now_us, actual_us) != STATUS_OK)
+              due->generation, due->due_at_us, late->run->dag_key, node, map_index, work->now_us,
+              late->actual_us) != STATUS_OK)
         return err->code;
     if (db_changes(work->db) == 0)
         return STATUS_OK; /* a retry of what was late before */
@@ -142,25 +153,28 @@ static enum status record(struct work *work, struct run_row *run, const struct t
     if (db_later(work->db, err, EVENT_MISSED, "iiizt", work->now_us, (int64_t)EVENT_SLA_MISSED,
                  due->run, due->task, data) != STATUS_OK)
         return err->code;
-    return actual_us == 0 ? tell(work, run, task, due, out, err) : STATUS_OK;
+    return late->actual_us == 0 ? tell(work, late, out, err) : STATUS_OK;
 }
 
 static enum status look(struct work *work, const struct due *due, struct deadline_result *out,
                         struct err *err)
 {
-    struct run_row *run = idmap_find(work->runs, due->run);
-    const struct task_row *task = due->task != 0 ? idmap_find(work->tasks, due->task) : NULL;
-    int64_t actual_us = 0;
+    struct lateness late = {
+        .due = due,
+        .run = idmap_find(work->runs, due->run),
+        .task = due->task != 0 ? idmap_find(work->tasks, due->task) : NULL,
+    };
     if (db_do(work->db, err, DROP, "iiiii", due->run, due->task, (int64_t)due->kind,
               due->generation, due->due_at_us) != STATUS_OK)
         return err->code;
     if (db_changes(work->db) == 0)
         return STATUS_OK; /* another was faster */
     out->looked++;
-    if (run == NULL || run->dag->watch == NULL || !met_at(run, task, due, &actual_us))
+    if (late.run == NULL || late.run->dag->watch == NULL ||
+        !met_at(late.run, late.task, due, &late.actual_us))
         return STATUS_OK;
-    bool is_met = actual_us != 0 && actual_us <= due->due_at_us;
-    return is_met ? STATUS_OK : record(work, run, task, due, actual_us, out, err);
+    bool is_met = late.actual_us != 0 && late.actual_us <= due->due_at_us;
+    return is_met ? STATUS_OK : record(work, &late, out, err);
 }
 
 static enum status pass(struct work *work, struct deadline_result *out, struct err *err)

@@ -208,7 +208,7 @@ static enum status choose(struct store *store, struct arena *arena, struct notic
 {
     int64_t now_us = store_now_us(store);
     for (int passed = 0; passed < PASSED_MAX; passed++) {
-        struct candidate candidate;
+        struct candidate candidate = {0};
         int64_t later_us = 0;
         if (find(store, now_us, arena, &candidate, out_found, err) != STATUS_OK || !*out_found)
             return err->code;
