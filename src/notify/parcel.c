@@ -1,5 +1,6 @@
 #include "notify/parcel.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "store/vault_scope.h"
 
 struct parcel {
     struct arena *arena;
@@ -15,6 +17,7 @@ struct parcel {
     struct alert_message message;
     struct connection connection;
     bool has_connection;
+    struct vault_seen seen; /* what is secret in it */
     bool public_only;
     const char *workdir;
 };
@@ -52,11 +55,24 @@ static enum status choose_events(const struct parcel_request *request,
     return STATUS_OK;
 }
 
-/* *out_is_wanted false: nothing is to be sent. */
-static enum status fill(struct parcel *parcel, const struct alert_source *source,
-                        const struct parcel_request *request, bool *out_is_wanted, struct err *err)
+/* The one place that knows where connections come from. */
+static enum status alert_connection(const struct parcel_request *request, const char *name,
+                                    struct connection *out, struct err *err)
 {
-    struct template_scope scope = alert_source_scope(source);
+    return vault_connection(request->vault, request->space, name, out, err);
+}
+
+/* *out_is_wanted false: nothing is to be sent. */
+static enum status fill(struct parcel *parcel, const struct parcel_request *request,
+                        bool *out_is_wanted, struct err *err)
+{
+    struct vault_scope names = {
+        .vault = request->vault,
+        .space = request->space,
+        .may_see = true,
+        .seen = &parcel->seen,
+    };
+    struct template_scope scope = vault_scope_names(&names);
     struct alert_event *events = arena_array(parcel->arena, request->count, sizeof *events);
     size_t wanted = 0;
     if (read_events(parcel, request, events, err) != STATUS_OK ||
@@ -77,21 +93,24 @@ static enum status fill(struct parcel *parcel, const struct alert_source *source
         return err->code;
     if (request->hook->connection == NULL)
         return STATUS_OK;
+    if (alert_connection(request, request->hook->connection, &parcel->connection, err) != STATUS_OK)
+        return err->code;
     parcel->has_connection = true;
-    return alert_connection(source, request->hook->connection, &parcel->connection, err);
+    vault_seen_add_connection(&parcel->seen, &parcel->connection);
+    return STATUS_OK;
 }
 
-enum status parcel_new(const struct alert_source *source, const struct parcel_request *request,
-                       struct parcel **out, struct err *err)
+enum status parcel_new(const struct parcel_request *request, struct parcel **out, struct err *err)
 {
     CHECK(request->count > 0);
     CHECK(request->total >= request->count);
     struct parcel *parcel = mem_zalloc(1, sizeof *parcel);
     bool is_wanted = false;
     parcel->arena = arena_new();
-    parcel->public_only = source->public_only;
+    parcel->seen.arena = parcel->arena;
+    parcel->public_only = request->public_only;
     parcel->workdir = arena_strdup_null(parcel->arena, request->workdir);
-    enum status status = fill(parcel, source, request, &is_wanted, err);
+    enum status status = fill(parcel, request, &is_wanted, err);
     if (status != STATUS_OK || !is_wanted) {
         parcel_free(parcel);
         parcel = NULL;
@@ -111,6 +130,12 @@ void parcel_send(const struct parcel *parcel, struct deliver_outcome *out)
         .workdir = parcel->workdir,
     };
     deliver(&request, out);
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    struct vault_seen seen = parcel->seen;
+    seen.arena = arena;
+    const char *text = vault_seen_mask(&seen, out->text);
+    if (text != out->text)
+        (void)snprintf(out->text, sizeof out->text, "%s", text);
 }
 
 void parcel_free(struct parcel *parcel)
@@ -119,6 +144,7 @@ void parcel_free(struct parcel *parcel)
         return;
     for (size_t i = 0; i < parcel->documents_count; i++)
         json_decref(parcel->documents[i]);
+    vault_seen_wipe(&parcel->seen);
     if (parcel->has_connection)
         connection_fini(&parcel->connection);
     arena_free(parcel->arena);

@@ -8,12 +8,15 @@
  * outlive it.
  */
 #include "model/alert.h"
-#include "notify/alert_source.h"
 #include "notify/deliver.h"
+#include "store/vault.h"
 
 struct parcel;
 
 struct parcel_request {
+    struct vault *vault; /* connections, and what templates may ask for */
+    const char *space;   /* the namespace that asks */
+    bool public_only;    /* refuse receivers inside */
     const struct hook *hook;
     const char *delivery;
     int64_t at_us;
@@ -24,9 +27,8 @@ struct parcel_request {
 };
 
 /* NULL with STATUS_OK: the hook's `if` wants none of the events. */
-NODISCARD enum status parcel_new(const struct alert_source *source,
-                                 const struct parcel_request *request, struct parcel **out,
+NODISCARD enum status parcel_new(const struct parcel_request *request, struct parcel **out,
                                  struct err *err);
-/* Blocks. */
+/* Blocks. Secrets of the message are hidden in what was answered. */
 void parcel_send(const struct parcel *parcel, struct deliver_outcome *out);
 void parcel_free(struct parcel *parcel); /* NULL is allowed */

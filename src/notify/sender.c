@@ -55,6 +55,7 @@ struct sender {
     struct thread *thread;
     /* Of the sender's thread. */
     struct store *store;
+    struct vault *vault;
     size_t under_way;
     int64_t next_us;
     int64_t wait_ms; /* after failures */
@@ -109,6 +110,9 @@ static void set_out(struct sender *self, struct trip *trip)
 {
     struct err err = {0};
     const struct parcel_request request = {
+        .vault = self->vault,
+        .space = trip->claim.space,
+        .public_only = self->options.public_only,
         .hook = &trip->claim.hook,
         .delivery = trip->claim.delivery,
         .at_us = trip->claim.at_us,
@@ -118,7 +122,7 @@ static void set_out(struct sender *self, struct trip *trip)
         .workdir = workdir_of(trip),
     };
     self->under_way++;
-    enum status status = parcel_new(&self->options.source, &request, &trip->parcel, &err);
+    enum status status = parcel_new(&request, &trip->parcel, &err);
     trip->is_dropped = status == STATUS_OK && trip->parcel == NULL;
     if (status == STATUS_OK && trip->parcel != NULL &&
         thread_start("send", travel, trip, &trip->thread, &err) == STATUS_OK)
@@ -281,8 +285,12 @@ static void await(struct sender *self)
 static bool open_store(struct sender *self)
 {
     struct err err = {0};
-    if (self->store != NULL || store_open(&self->options.store, &self->store, &err) == STATUS_OK)
+    if (self->store != NULL)
         return true;
+    if (store_open(&self->options.store, &self->store, &err) == STATUS_OK) {
+        self->vault = vault_new(self->options.vault, self->store);
+        return true;
+    }
     log_warn("the sender cannot open the store", LOG_STR("error", err.text));
     knock_wait(self->knock_fd, LONGEST_WAIT_MS);
     return false;
@@ -319,6 +327,7 @@ static void body(void *context)
         if (!is_over(self))
             await(self);
     }
+    vault_free(self->vault);
     store_close(self->store);
 }
 

@@ -12,18 +12,18 @@
  *
  * Threads    sender_* are to be called by one thread.
  */
-#include "notify/alert_source.h"
-#include "store/store.h"
+#include "store/vault.h"
 
 struct sender;
 
 struct sender_options {
     struct store_options store;
-    struct alert_source source;
-    int64_t poll_ms; /* the longest time between two looks, whatever is heard */
+    const struct vault_sources *vault;
+    bool public_only; /* refuse receivers inside */
+    int64_t poll_ms;  /* the longest time between two looks, whatever is heard */
 };
 
-/* Texts and JSON in the options must outlive it. */
+/* What the options point to must outlive it. */
 NODISCARD enum status sender_start(const struct sender_options *options, struct sender **out,
                                    struct err *err);
 /* There may be something to send. NULL is allowed. */

@@ -128,6 +128,8 @@ enum status op_notify_retry(struct service *service, const json_t *request, json
 
 struct trial {
     const struct service *service;
+    struct vault *vault;
+    const char *space;
     enum hook_event kind;
     const char *dag_id;
     const char *task; /* NULL: about the run */
@@ -179,10 +181,6 @@ static void put_result(struct trial *trial, const struct hook *hook, const char 
 static void try_hook(struct trial *trial, const struct hook *hook)
 {
     const struct service *service = trial->service;
-    const struct alert_source source = {
-        .connections = service->connections,
-        .variables = service->variables,
-    };
     struct err err = {0};
     struct deliver_outcome outcome;
     struct parcel *parcel = NULL;
@@ -192,6 +190,8 @@ static void try_hook(struct trial *trial, const struct hook *hook)
     CLEANUP(mem_freep) char *delivery = mem_format("test-%016llx", (unsigned long long)number);
     const char *const documents[] = {document};
     const struct parcel_request request = {
+        .vault = trial->vault,
+        .space = trial->space,
         .hook = hook,
         .delivery = delivery,
         .at_us = service_now_us(service),
@@ -199,7 +199,7 @@ static void try_hook(struct trial *trial, const struct hook *hook)
         .count = 1,
         .total = 1,
     };
-    if (parcel_new(&source, &request, &parcel, &err) != STATUS_OK) {
+    if (parcel_new(&request, &parcel, &err) != STATUS_OK) {
         trial->is_ok = false;
         put_result(trial, hook, "failed", err.text);
         return;
@@ -277,6 +277,7 @@ static enum status try_dag(struct trial *trial, const struct dag *dag, struct er
 {
     const struct dag_watch *watch = dag->watch;
     trial->dag_id = dag->id;
+    trial->space = dag->namespace_;
     if (watch != NULL && try_hooks(trial, &watch->run.hooks[trial->kind], err) != STATUS_OK)
         return err->code;
     for (size_t node = 0; watch != NULL && node < dag->tasks_count; node++) {
@@ -330,13 +331,24 @@ enum status op_notify_test(struct service *service, const json_t *request, json_
     CLEANUP(strmap_freep) struct strmap *seen = strmap_new();
     const char *target = json_get_string(request, "target", "");
     const char *kind = json_get_string(request, "kind", "failure");
-    struct trial trial = {.service = service, .results = results, .is_ok = true, .seen = seen};
+    CLEANUP(vault_freep) struct vault *vault = NULL;
+    if (service_vault(service, &vault, err) != STATUS_OK)
+        return err->code;
+    struct trial trial = {
+        .service = service,
+        .vault = vault,
+        .space = VAULT_DEFAULT_SPACE,
+        .results = results,
+        .is_ok = true,
+        .seen = seen,
+    };
     if (!hook_event_parse(kind, &trial.kind))
         return err_set(err, STATUS_INVALID,
                        "'%.60s' is none of success, failure, retry, skip, sla_miss", kind);
     json_t *entry = entry_of_text(target);
     enum status status =
         entry != NULL ? try_target(&trial, entry, err) : try_named(service, &trial, target, err);
+    vault_free(TAKE(vault)); /* another store may be opened now */
     if (status != STATUS_OK || keep_record(service, target, err) != STATUS_OK)
         return err->code;
     *out = json_build_list("results", TAKE(results));

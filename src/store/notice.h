@@ -44,7 +44,8 @@ struct notice_claim {
     int64_t id;
     const char *delivery;
     const char *dag_id;
-    const char *path; /* of the DAG's file; NULL: not known any more */
+    const char *space; /* its namespace */
+    const char *path;  /* of the DAG's file; NULL: not known any more */
     int64_t run;
     int64_t task;
     int64_t at_us;

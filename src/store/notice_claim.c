@@ -18,7 +18,8 @@ enum { FOLLOW_WAIT_US = 1000000, FOLDED_MAX = 10000, PASSED_MAX = 100 };
 #define SKIP_LOCKED " FOR UPDATE SKIP LOCKED"
 #define FIRST_DUE                                                                                  \
     "SELECT id, delivery, dag_id, run, task, at_us, attempts, first_at_us, event, hook, hook_key," \
-    " group_key, follows FROM notice WHERE state IN (0, 1) AND due_at_us <= $1"                    \
+    " group_key, follows, coalesce((SELECT d.namespace FROM dag d WHERE d.dag_id ="                \
+    " notice.dag_id), 'default') FROM notice WHERE state IN (0, 1) AND due_at_us <= $1"            \
     " ORDER BY due_at_us, id LIMIT 1"
 #define GROUP_MEMBERS                                                                              \
     "SELECT id FROM notice WHERE state = 0 AND group_key = $1 AND group_key IS NOT NULL"           \
@@ -84,6 +85,7 @@ static enum status find(struct store *store, int64_t now_us, struct arena *arena
                 .id = db_int(stmt, 0),
                 .delivery = arena_strdup(arena, db_text(stmt, 1)),
                 .dag_id = arena_strdup(arena, db_text(stmt, 2)),
+                .space = arena_strdup(arena, db_text(stmt, 13)),
                 .run = db_int(stmt, 3),
                 .task = db_int(stmt, 4),
                 .at_us = db_int(stmt, 5),

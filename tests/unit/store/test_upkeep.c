@@ -196,6 +196,9 @@ Test(upkeep, each_planted_inconsistency_is_found)
         "INSERT INTO dead (task, run, lane, at_us, reason, attempt) VALUES (999, 1, 1, 0, 4, 3)",
         "INSERT INTO value VALUES (999, 'k', '1', 1)",
         "UPDATE run SET version = 999",
+        "INSERT INTO waiting VALUES (1, 0, 5, 999)",
+        "INSERT INTO past VALUES (999, 1, 998)",
+        "DELETE FROM schedule",
         "INSERT INTO deadline VALUES (999, 0, 1, 0, 5)",
         "INSERT INTO sla_miss SELECT id, 0, 1, 0, 5, dag, -1, -1, 6, NULL, 0 FROM run;"
         " UPDATE run SET state = 2",
