@@ -27,7 +27,8 @@
 
 enum {
     RECONCILE_MS = 60000,
-    LOGS_WAIT_MS = 5000, /* at the end, for the rest of them */
+    LOGS_WAIT_MS = 5000,     /* at the end, for the rest of them */
+    MESSAGES_WAIT_MS = 3000, /* the same, for answers of receivers */
     HEALTH_MS = 1000,
     SILENCE_MS = 20000,     /* without a beat for longer, the store counts as away */
     STUCK_MS_LEAST = 60000, /* a call that waits for longer, while the store answers others */
@@ -119,9 +120,15 @@ static void on_wished(void *context, const struct stop_wish *wishes, size_t coun
     executor_stop_wished(daemon->session.executor, wishes, count);
 }
 
+static void on_told(void *context)
+{
+    sender_wake(((struct daemon *)context)->sender);
+}
+
 static void on_scheduled(void *context)
 {
     struct daemon *daemon = context;
+    sender_wake(daemon->sender);
     executor_wake(daemon->session.executor);
     pulse_look(daemon->pulse);
 }
@@ -309,6 +316,19 @@ static enum status begin_scheduling(struct daemon *daemon, struct err *err)
     return scheduler_start(daemon->session.loop, &options, &daemon->scheduler, err);
 }
 
+static enum status begin_sending(struct daemon *daemon, struct err *err)
+{
+    const struct config *config = daemon->session.config;
+    struct sender_options options = {
+        .store = session_store_options(&daemon->session),
+        .vault = &config->vault,
+        .poll_ms = settings_number(daemon->settings, SETTING_POLL),
+    };
+    if (!word_set_has(daemon->roles, "scheduler"))
+        return STATUS_OK;
+    return sender_start(&options, &daemon->sender, err);
+}
+
 static enum status watch_outside(struct daemon *daemon, struct err *err)
 {
     static const int SIGNALS[] = {SIGTERM, SIGINT, SIGHUP};
@@ -371,7 +391,7 @@ static enum status serve(struct daemon *daemon, const struct session_options *op
     if (daemon_host_begin(daemon, err) != STATUS_OK || read_dags(daemon, err) != STATUS_OK ||
         watch_outside(daemon, err) != STATUS_OK || begin_logs(daemon, err) != STATUS_OK ||
         begin_housekeeping(daemon, err) != STATUS_OK || begin_pulse(daemon, err) != STATUS_OK ||
-        begin_scheduling(daemon, err) != STATUS_OK)
+        begin_scheduling(daemon, err) != STATUS_OK || begin_sending(daemon, err) != STATUS_OK)
         return err->code;
     begin_claiming(daemon);
     /* The pulse has not been heard yet, and tasks start at once. */
@@ -387,6 +407,7 @@ static void close_all(struct daemon *daemon)
 {
     thread_deafen(); /* whoever asks once more to stop is being served */
     scheduler_stop(daemon->scheduler);
+    sender_stop(daemon->sender, MESSAGES_WAIT_MS);
     pulse_stop(daemon->pulse);
     housekeeping_stop(daemon->housekeeping);
     if (!log_ship_stop(daemon->log_ship, LOGS_WAIT_MS))
@@ -424,6 +445,7 @@ enum status daemon_serve(const struct config *config, const struct home *home, c
                 .changed = on_changed,
                 .run_ended = on_run_ended,
                 .news = on_news,
+                .told = on_told,
                 .delivered = on_delivered,
                 .failed = on_failed,
             },

@@ -219,6 +219,24 @@ static const struct command_option DESIRED_OPTIONS[] = {
     "eider enqueue default --delay 10m -- pg_dump -f /backup/shop.sql shop\n"                      \
     "eider enqueue mail --batch < jobs.jsonl"
 
+#define OPTION_ONLY_DAG                                                                            \
+    {"dag", 0, "DAG", "only of this DAG", false, COMPLETE_DAG, NULL, NULL}
+static const struct command_option SLA_LIST_OPTIONS[] = {
+    OPTION_ONLY_DAG, SWITCH("open", 0, "only what is late now"), OPTION_LIMIT,
+};
+static const struct command_option SLA_REPORT_OPTIONS[] = {
+    OPTION_ONLY_DAG, VALUE("last", 0, "N", "runs of each DAG that count; 20 by default"),
+};
+static const struct command_option NOTIFY_LIST_OPTIONS[] = {
+    SWITCH("failed", 0, "only those that were given up"),
+    {"state", 's', "STATE", "only in this state", false, COMPLETE_CHOICE,
+        "pending sending sent failed dropped folded", NULL},
+    OPTION_ONLY_DAG, OPTION_LIMIT,
+};
+static const struct command_option NOTIFY_TEST_OPTIONS[] = {
+    {"kind", 0, "KIND", "what is said to have happened; failure by default", false,
+        COMPLETE_CHOICE, "success failure retry skip sla_miss", NULL},
+};
 #define OPTION_SPACE VALUE("namespace", 0, "NAME", "the namespace in the store; `default` by default")
 static const struct command_option VAULT_LIST_OPTIONS[] = {
     VALUE("namespace", 0, "NAME", "only of this namespace, and what counts for all"),
@@ -513,6 +531,29 @@ static const struct command ROWS[] = {
         "eider hosts desired --min 1 --max 20 -o name", OPTIONS(DESIRED_OPTIONS),
         cmd_hosts_desired},
 
+    /* --- deadlines and messages --- */
+    {"sla list", GROUP_ALERTS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
+        "list runs and tasks that were late, or are", NULL,
+        "eider sla list --open\neider sla list --dag sales", OPTIONS(SLA_LIST_OPTIONS),
+        cmd_sla_list},
+    {"sla report", GROUP_ALERTS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
+        "show how DAGs keep their deadlines",
+        "ON TIME is the part of the last runs that missed no deadline, neither their own nor one of\n"
+        "their tasks. Runs that were cancelled do not count.",
+        "eider sla report --last 50", OPTIONS(SLA_REPORT_OPTIONS), cmd_sla_report},
+    {"notify list", GROUP_ALERTS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
+        "list messages: sent, waiting and given up", NULL,
+        "eider notify list --failed", OPTIONS(NOTIFY_LIST_OPTIONS), cmd_notify_list},
+    {"notify retry", GROUP_ALERTS, COMMAND_READS, "ID", 1, 1, COMPLETE_NONE, NULL,
+        "send a message that failed or waits, now", NULL, "eider notify retry 42", {NULL, 0},
+        cmd_notify_retry},
+    {"notify test", GROUP_ALERTS, COMMAND_READS, "TARGET", 1, 1, COMPLETE_DAG, NULL,
+        "send a test message and show what the receiver answered",
+        "TARGET is a DAG or its file, whose hooks of the kind are all tried, or a target: slack:NAME,\n"
+        "webhook:URL, pagerduty:NAME, email:ADDRESS, command:TEXT, or an entry as JSON. The message\n"
+        "goes out from here, at once, and is not tried again. Exit code 1 when one did not arrive.",
+        "eider notify test sales --kind sla_miss\neider notify test slack:data-alerts",
+        OPTIONS(NOTIFY_TEST_OPTIONS), cmd_notify_test},
     /* --- variables, connections, secrets --- */
     {"vars list", GROUP_VAULT, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
         "list variables and where each comes from",

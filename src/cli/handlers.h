@@ -84,6 +84,11 @@ struct parsed;
     X(hosts_drain)                                                                                 \
     X(hosts_resume)                                                                                \
     X(hosts_desired)                                                                               \
+    X(sla_list)                                                                                    \
+    X(sla_report)                                                                                  \
+    X(notify_list)                                                                                 \
+    X(notify_retry)                                                                                \
+    X(notify_test)                                                                                 \
     X(store_check)                                                                                 \
     X(store_backup)                                                                                \
     X(store_restore)                                                                               \

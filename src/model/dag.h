@@ -21,6 +21,8 @@
 #include "model/retry.h"
 #include "model/trigger_rule.h"
 
+struct dag_watch;
+
 struct string_list {
     const char **items;
     size_t count;
@@ -159,6 +161,8 @@ struct dag {
     size_t tasks_count;
     size_t finally_count; /* how many of them are finally tasks */
     uint32_t *order;      /* node numbers so that parents come first */
+
+    const struct dag_watch *watch; /* deadlines and hooks (watch.h); NULL: it has none */
 
     struct source_place *places; /* sorted by path; empty when read from canonical form */
     size_t places_count;

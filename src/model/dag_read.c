@@ -10,6 +10,7 @@
 #include "model/dag_read_priv.h"
 #include "model/limits.h"
 #include "model/template.h"
+#include "model/watch.h"
 
 /* ---- references ---- */
 
@@ -586,5 +587,6 @@ struct dag *dag_read(const json_t *tree, const struct dag_read_options *options,
         dag_free(dag);
         return NULL;
     }
+    dag->watch = watch_of_dag(dag);
     return dag;
 }

@@ -20,6 +20,7 @@
 #include "model/dag_read.h"
 #include "model/diag.h"
 #include "model/hook.h"
+#include "model/sla.h"
 #include "model/timetable.h"
 #include "model/trigger_expr.h"
 #include "model/zone.h"
@@ -197,6 +198,10 @@ void reader_email_alias(struct reader *r, enum hook_event event, struct spot spo
                         const json_t *value, struct hook_list *out);
 /* Report the problems of a kept key if it is one of hooks. */
 void reader_check_hooks(struct reader *r, const char *key, struct spot spot, const json_t *value);
+
+/* ---- dag_read_sla.c ---- */
+/* False after a problem. */
+bool reader_sla(struct reader *r, struct spot spot, const json_t *value, struct sla *out);
 
 /* ---- dag_read_schedule.c ---- */
 /* Never NULL; of no use when there were problems. The caller frees it. */

@@ -167,6 +167,9 @@ void reader_keep(struct reader *r, const struct field_table *table, const struct
         warn_kept(r, table, field, spot);
     reader_check_hooks(r, field->key, spot, value);
     reader_check_outputs(r, field->key, spot, value);
+    struct sla ignored;
+    if (strcmp(field->key, "sla") == 0)
+        (void)reader_sla(r, spot, value, &ignored);
     /* What came from defaults is shared with other tasks. */
     json_t *own = *rest != NULL ? json_copy(*rest) : json_object();
     json_decref(*rest);

@@ -42,7 +42,11 @@
     X(ASSET_EMITTED, "asset_emitted")                                                              \
     X(TRIGGER_REFUSED, "trigger_refused")                                                          \
     X(WEBHOOK_CREATED, "webhook_created")                                                          \
-    X(WEBHOOK_DELETED, "webhook_deleted")
+    X(WEBHOOK_DELETED, "webhook_deleted")                                                          \
+    X(SLA_MISSED, "sla_missed")                                                                    \
+    X(NOTICE_FAILED, "notice_failed")                                                              \
+    X(NOTICE_RETRIED, "notice_retried")                                                            \
+    X(NOTICE_TESTED, "notice_tested")
 
 enum event_kind {
 #define X(name, text) EVENT_##name,

@@ -8,6 +8,7 @@ const struct duty DUTIES[] = {
     {"stop overdue runs", duty_stop_overdue},
     {"start what events ask for", duty_start_by_events},
     {"start what files ask for", duty_start_by_files},
+    {"pass deadlines", duty_pass_deadlines},
     {"remove what is old", duty_remove_old},
 };
 const size_t DUTIES_COUNT = ARRAY_LEN(DUTIES);

@@ -55,6 +55,9 @@ NODISCARD enum status duty_let_go(const struct duty_call *call, struct duty_resu
 /* Tasks that waited for the same task of the run before are queued. */
 NODISCARD enum status duty_let_past_go(const struct duty_call *call, struct duty_result *out,
                                        struct err *err);
+/* Deadlines that have come: what is late is recorded and told. */
+NODISCARD enum status duty_pass_deadlines(const struct duty_call *call, struct duty_result *out,
+                                          struct err *err);
 /* Runs that take longer than their DAG allows are asked to stop. */
 NODISCARD enum status duty_stop_overdue(const struct duty_call *call, struct duty_result *out,
                                         struct err *err);

@@ -104,6 +104,8 @@ static const struct operation_field RECORD_RUN[] = {
     {"reason", FIELD_STRING, false, "why it is in that state"},
     {"waits_because", FIELD_STRING, false, "why it may not start yet"},
     {"run_type", FIELD_STRING, true, "manual, scheduled, backfill, dataset or event"},
+    {"late", FIELD_BOOLEAN, false, "it missed a deadline of its own"},
+    {"run_type", FIELD_STRING, true, "manual, scheduled or backfill"},
     {"logical_date", FIELD_INSTANT, false, "what it is for"},
     {"queued_at", FIELD_INSTANT, true, "when it was made"},
     {"start_date", FIELD_INSTANT, false, "when its first task started"},
@@ -162,6 +164,7 @@ static const struct operation_field RECORD_DAG[] = {
     {"runs_waiting", FIELD_INTEGER, true, "runs that wait for others of the DAG"},
     {"missed", FIELD_ARRAY, true, "ticks that became no run, the last stretches"},
     {"last_run", FIELD_OBJECT, false, "its newest run"},
+    {"sla", FIELD_OBJECT, false, "how its last runs kept their deadlines: runs, late, on_time_rate, ..."},
     {"tasks", FIELD_ARRAY, true, "tasks, parents first"},
 };
 static const struct operation_field RECORD_TASK[] = {
@@ -389,6 +392,56 @@ static const struct operation_field REQUEST_DEAD_PURGE[] = {ONLY_QUEUE, OLDER, L
 static const struct operation_field RESPONSE_PURGE[] = {
     {"purged", FIELD_INTEGER, true, "how many went, or would"},
     {"dry_run", FIELD_BOOLEAN, true, "nothing was changed"},
+};
+static const struct operation_field REQUEST_SLA_LIST[] = {
+    {"dag", FIELD_STRING, false, "only of this DAG"},
+    {"open", FIELD_BOOLEAN, false, "only what is late now"},
+    LIMIT,
+};
+static const struct operation_field LIST_MISSES[] = {
+    {"misses", FIELD_ARRAY, true, "number, dag_id, task_id, map_index, sla, expected, actual, duration late, open, notified of each"},
+    TOTAL,
+};
+static const struct operation_field REQUEST_SLA_REPORT[] = {
+    {"dag", FIELD_STRING, false, "only of this DAG"},
+    {"last", FIELD_INTEGER, false, "runs that count; 20 by default"},
+};
+static const struct operation_field LIST_SLAS[] = {
+    {"dags", FIELD_ARRAY, true, "dag_id, runs, late, on_time_rate, misses, open, worst (seconds), next_deadline of each"},
+    TOTAL,
+};
+static const struct operation_field REQUEST_NOTICE_LIST[] = {
+    {"dag", FIELD_STRING, false, "only of this DAG"},
+    {"state", FIELD_STRING, false, "pending, sending, sent, failed, dropped or folded"},
+    LIMIT,
+};
+static const struct operation_field LIST_NOTICES[] = {
+    {"notices", FIELD_ARRAY, true, "messages, newest first"}, TOTAL,
+};
+static const struct operation_field REQUEST_NOTICE[] = {{"id", FIELD_ID, true, "its number"}};
+static const struct operation_field RECORD_NOTICE[] = {
+    {"id", FIELD_ID, true, "its number"},
+    {"delivery", FIELD_STRING, true, "what its receiver knows it by"},
+    {"state", FIELD_STRING, true, "pending, sending, sent, failed, dropped or folded"},
+    {"event", FIELD_STRING, true, "success, failure, retry, skip or sla_miss"},
+    {"target", FIELD_STRING, true, "command, webhook, slack, pagerduty or email"},
+    {"dag_id", FIELD_STRING, true, "the DAG it is about"},
+    {"number", FIELD_ID, true, "the run"},
+    {"task_id", FIELD_STRING, false, "the task; null: about the run"},
+    {"happened_at", FIELD_INSTANT, true, "when it happened"},
+    {"next_try", FIELD_INSTANT, false, "while it waits"},
+    {"ended_at", FIELD_INSTANT, false, "when it was sent or given up"},
+    {"attempts", FIELD_INTEGER, true, "how often it was tried"},
+    {"answer", FIELD_STRING, false, "what the receiver said, or what went wrong"},
+};
+static const struct operation_field REQUEST_NOTIFY_TEST[] = {
+    {"target", FIELD_STRING, true, "a DAG or its file; or slack:NAME, webhook:URL, ..., an entry as JSON"},
+    {"kind", FIELD_STRING, false, "success, failure, retry, skip or sla_miss; failure by default"},
+};
+static const struct operation_field RESPONSE_NOTIFY_TEST[] = {
+    {"results", FIELD_ARRAY, true, "target, connection, task_id, state, answer of each"},
+    TOTAL,
+    {"ok", FIELD_BOOLEAN, true, "all arrived"},
 };
 static const struct operation_field REQUEST_HOST_LIST[] = {
     {"all", FIELD_BOOLEAN, false, "those that ended, too"},
@@ -697,6 +750,12 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_JOB), FIELDS(RECORD_JOB), op_job_show},
     {"log.read", "what tasks printed, in parts", PERMISSION_VIEWER,
         FIELDS(REQUEST_LOG), FIELDS(RESPONSE_LOG), op_log_read},
+    {"notify.list", "messages, newest first", PERMISSION_VIEWER,
+        FIELDS(REQUEST_NOTICE_LIST), FIELDS(LIST_NOTICES), op_notify_list},
+    {"notify.retry", "send a message again, now", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_NOTICE), FIELDS(RECORD_NOTICE), op_notify_retry},
+    {"notify.test", "send a test message", PERMISSION_EDITOR,
+        FIELDS(REQUEST_NOTIFY_TEST), FIELDS(RESPONSE_NOTIFY_TEST), op_notify_test},
     {"queue.delete", "delete an empty queue", PERMISSION_EDITOR,
         FIELDS(REQUEST_QUEUE_DELETE), FIELDS(RECORD_QUEUE), op_queue_delete},
     {"queue.list", "queues, what waits in them and whether somebody serves them", PERMISSION_VIEWER,
@@ -737,6 +796,10 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_VAULT_NAME), FIELDS(RECORD_SECRET), op_secret_show},
     {"simulate", "what the schedules of the coming hours will bring", PERMISSION_VIEWER,
         FIELDS(REQUEST_SIMULATE), FIELDS(RESPONSE_SIMULATE), op_simulate},
+    {"sla.list", "deadlines that were missed, the latest first", PERMISSION_VIEWER,
+        FIELDS(REQUEST_SLA_LIST), FIELDS(LIST_MISSES), op_sla_list},
+    {"sla.report", "how DAGs keep their deadlines", PERMISSION_VIEWER,
+        FIELDS(REQUEST_SLA_REPORT), FIELDS(LIST_SLAS), op_sla_report},
     {"store.backup", "copy the store while it is in use", PERMISSION_ADMIN,
         FIELDS(REQUEST_PATH), FIELDS(RESPONSE_BACKUP), op_store_backup},
     {"store.check", "check the store for damage", PERMISSION_ADMIN,

@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "service/json_build.h"
 #include "store/admission.h"
+#include "store/deadline.h"
 
 void run_json_put_duration(json_t *object, const char *key, int64_t from_us, int64_t to_us)
 {
@@ -73,11 +74,15 @@ enum status run_json_load(const struct service *service, struct store *store,
         return err->code;
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     const char *waits_because = NULL;
+    bool is_late = false;
     if (run->admission == ADMISSION_WAITING &&
         store_admission_why(store, arena, run->id, &waits_because, err) != STATUS_OK)
         return err->code;
+    if (store_sla_is_late(store, run->id, 0, &is_late, err) != STATUS_OK)
+        return err->code;
     *out = run_json(service, run, &tally);
     json_put_string(*out, "waits_because", waits_because);
+    json_put_bool(*out, "late", is_late);
     return STATUS_OK;
 }
 

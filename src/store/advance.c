@@ -166,6 +166,7 @@ static enum status advance(struct work *work, const struct advance_request *requ
     if (work_save(work, err) != STATUS_OK)
         return err->code;
     out->has_news = work->has_news;
+    out->told = work->has_notices;
     if (claims->count == 0 && look_for_end(work, request, arena, out, err) != STATUS_OK)
         return err->code;
     /* Who has no room for what is due need not know of it. */

@@ -122,6 +122,7 @@ struct advance_result {
     struct run_change *runs; /* runs that ended; the scope's own run also if others ended it */
     size_t runs_count;
     bool has_news;       /* a DAG waits for what happened: the scheduler should look */
+    bool told;           /* messages wait to be sent */
     int64_t next_due_us; /* when to look again: a retry is due, others are in the way; 0: never */
 };
 

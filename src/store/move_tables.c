@@ -59,6 +59,13 @@ const struct move_table MOVE_TABLES[] = {
     {"file_arrival", "id dag path/t mtime_us bytes inode at_us run", true, false},
     {"webhook", "id dag name/t token_hash/t actor/t created_at_us used_at_us calls", true, false},
     {"webhook_call", "webhook key/t run at_us", false, false},
+    {"deadline", "run task kind generation due_at_us", false, false},
+    {"sla_miss", "run task kind generation due_at_us dag node map_index noticed_at_us ended_at_us"
+        " notified", false, false},
+    {"notice", "id delivery/t state at_us due_at_us dag_id/t run task kind event target hook/t"
+        " hook_key/t group_key/t head follows incident document/t attempts first_at_us ended_at_us"
+        " answer/t", true, false},
+    {"alert_rate", "hook_key/t empty_at_us", false, false},
     {"retention", "what/t run", false, false},
     /* Logs and large values move as files, since not every store has them in a table. */
     {"chunk", "-kind -k1 -k2 -k3 -k4 -start_at -length -form -bytes/b", false, true},

@@ -20,6 +20,7 @@
 #include "model/trigger_rule.h"
 
 struct db;
+struct run_about;
 
 /* Whether a run counts for how many of its DAG may go at once, and whether it may go yet. */
 enum admission { ADMISSION_FREE, ADMISSION_GOING, ADMISSION_WAITING };
@@ -45,8 +46,9 @@ struct run_row {
     bool is_awaited;  /* some DAG starts when it ends */
 
     const struct dag *dag;
-    const int64_t *lanes; /* one per node */
-    bool locked;          /* nobody else can change it before this transaction ends */
+    const int64_t *lanes;          /* one per node */
+    const struct run_about *about; /* read when somebody is told of the run; see watch_priv.h */
+    bool locked;                   /* nobody else can change it before this transaction ends */
     bool dirty;
     enum run_state read_state;
     bool finally_released; /* in this transaction or before it */

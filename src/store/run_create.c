@@ -17,6 +17,7 @@
 #include "store/lane_priv.h"
 #include "store/run_create_priv.h"
 #include "store/run_store.h"
+#include "store/watch_priv.h"
 #include "store/work.h"
 
 enum { RUN_ID_TRIES = 1000, CREATE_TRIES = 20 };
@@ -348,7 +349,13 @@ static enum status create(struct work *work, struct creation *call, struct err *
     for (size_t i = 0; i < count; i++)
         if (make_tasks(work, drafts[i].request, drafts[i].run, err) != STATUS_OK)
             return err->code;
-    if (insert_runs(work, drafts, count, err) != STATUS_OK || work_settle(work, err) != STATUS_OK)
+    if (insert_runs(work, drafts, count, err) != STATUS_OK)
+        return err->code;
+    for (size_t i = 0; i < count; i++)
+        if (drafts[i].run->dag->watch != NULL &&
+            watch_new_run(work, drafts[i].run, drafts[i].request, err) != STATUS_OK)
+            return err->code;
+    if (work_settle(work, err) != STATUS_OK)
         return err->code;
     return work_save(work, err);
 }

@@ -95,6 +95,15 @@ static const struct {
      " WHERE t.id IS NULL OR t.state <> 0"},
     {"every DAG has its schedule",
      "SELECT count(*) FROM dag d LEFT JOIN schedule s ON s.dag = d.id WHERE s.dag IS NULL"},
+    {"deadlines and missed ones belong to runs",
+     "SELECT (SELECT count(*) FROM deadline d LEFT JOIN run r ON r.id = d.run WHERE r.id IS NULL)"
+     " + (SELECT count(*) FROM sla_miss m LEFT JOIN run r ON r.id = m.run WHERE r.id IS NULL)"},
+    {"what is over is not late any more",
+     "SELECT count(*) FROM sla_miss m JOIN run r ON r.id = m.run"
+     " WHERE m.ended_at_us IS NULL AND r.state IN (2, 3, 4)"},
+    {"a folded message goes with one that is there",
+     "SELECT count(*) FROM notice n LEFT JOIN notice h ON h.id = n.head"
+     " WHERE n.state = 5 AND h.id IS NULL"},
     {"every run has its version",
      "SELECT count(*) FROM run r LEFT JOIN version v ON v.id = r.version WHERE v.id IS NULL"},
 };

@@ -9,6 +9,7 @@
 #include "store/job_priv.h"
 #include "store/lane_cache.h"
 #include "store/lane_priv.h"
+#include "store/watch_priv.h"
 
 void work_init(struct work *work, struct store *store, const char *actor)
 {
@@ -315,6 +316,8 @@ static enum status save_task(struct work *work, struct task_row *task, struct er
     if (!work_is_job(task) && task_row_def(run, task)->depends_on_past &&
         past_note(work, task, err) != STATUS_OK)
         return err->code;
+    if (run->dag->watch != NULL && watch_task(work, run, task, err) != STATUS_OK)
+        return err->code;
     saver_task(&work->saver, run, task);
     return STATUS_OK;
 }
@@ -338,6 +341,8 @@ enum status work_save(struct work *work, struct err *err)
         if (is_over)
             work_event(work, EVENT_RUN_ENDED, run, NULL, NULL);
         if (is_over && run->is_awaited && tell_end(work, run, err) != STATUS_OK)
+            return err->code;
+        if (run->dirty && run->dag->watch != NULL && watch_run(work, run, err) != STATUS_OK)
             return err->code;
         if (run->dirty)
             saver_run(&work->saver, run);

@@ -47,6 +47,7 @@ struct work {
     struct saver saver;
     struct tiding_list tidings; /* datasets that were updated */
     bool has_news;              /* somebody waits for one of them, or for a run that ended */
+    bool has_notices;           /* somebody will be told of something */
 };
 
 /* Inside a write transaction: reads the store's clock. */

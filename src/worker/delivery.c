@@ -262,6 +262,8 @@ static void take_answer(struct executor *executor, struct batch *batch)
         handover_reconcile(executor, batch);
     if (result->changes_count > 0)
         executor->events.changed(executor->events.context, result->changes, result->changes_count);
+    if (result->told && executor->events.told != NULL)
+        executor->events.told(executor->events.context);
     for (size_t i = 0; i < result->claims_count; i++)
         launch_claim(executor, &result->claims[i]);
     set_due_timer(executor, result->next_due_us);

@@ -30,6 +30,8 @@ struct executor_events {
     void (*run_ended)(void *context, int64_t run, enum run_state state);
     /* A DAG waits for what just happened; NULL: nobody wants to know. */
     void (*news)(void *context);
+    /* Messages wait to be sent; NULL: nobody wants to know. */
+    void (*told)(void *context);
     /* A call to the store ended well; NULL: nobody wants to know. */
     void (*delivered)(void *context);
     /* The store or the keeper cannot go on; nothing more will happen. */

@@ -202,6 +202,15 @@ Test(upkeep, each_planted_inconsistency_is_found)
         " INSERT INTO run_cause SELECT id, 0, 5, 'a', 0, 0 FROM run",
         "INSERT INTO run_cause SELECT id, 0, 5, 'a', 0, 0 FROM run;"
         " INSERT INTO trigger_pending SELECT 1, dag, 0, 5, 'a', 0, 0, 0 FROM run",
+        "INSERT INTO waiting VALUES (1, 0, 5, 999)",
+        "INSERT INTO past VALUES (999, 1, 998)",
+        "DELETE FROM schedule",
+        "INSERT INTO deadline VALUES (999, 0, 1, 0, 5)",
+        "INSERT INTO sla_miss SELECT id, 0, 1, 0, 5, dag, -1, -1, 6, NULL, 0 FROM run;"
+        " UPDATE run SET state = 2",
+        "INSERT INTO notice (delivery, state, at_us, due_at_us, dag_id, run, task, kind, event,"
+        " target, hook, hook_key, head, incident, document)"
+        " VALUES ('n', 5, 1, 1, 'd', 1, 0, 1, 1, 1, '{}', 'k', 999, 0, '{}')",
     };
     bench_start(&bench, "{\"tasks\": {\"a\": {\"run\": \"x\"}, \"b\": {\"run\": \"x\"}, \"c\": "
                         "{\"run\": \"x\", \"needs\": [\"a\"]}}}");
