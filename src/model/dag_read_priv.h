@@ -172,6 +172,10 @@ void reader_branch(struct reader *r, struct draft *draft, struct spot spot, cons
 /* Once edges are known: targets must be direct dependants; settings get full ids. */
 void reader_check_branches(struct reader *r);
 
+/* ---- dag_read_sensor.c ---- */
+/* Canonical settings, a new reference; NULL after a problem. */
+json_t *reader_sensor(struct reader *r, struct spot spot, const json_t *value);
+
 /* ---- dag_read_refs.c ---- */
 /* What `name` means inside a group (or -1): as in reader.names, or REF_NONE. */
 int64_t reader_resolve(const struct reader *r, int64_t group, const char *name);

@@ -28,7 +28,8 @@
     X(QUEUE_DELETED, "queue_deleted")                                                              \
     X(JOB_RESCHEDULED, "job_rescheduled")                                                          \
     X(JOBS_PURGED, "jobs_purged")                                                                  \
-    X(DEAD_PURGED, "dead_purged")
+    X(DEAD_PURGED, "dead_purged")                                                                  \
+    X(TASK_DEFERRED, "task_deferred")
 
 enum event_kind {
 #define X(name, text) EVENT_##name,

@@ -59,6 +59,8 @@ const struct setting SETTINGS[SETTING_COUNT] = {
         "how often to look for work that nobody told of"},
     ROW(DRAIN_GRACE) = {"drain_grace", "EIDER_DRAIN_GRACE", NULL, SETTING_DURATION, "30s", 0,
         86400000, NULL, "how long a stop waits for running tasks before it gives them back"},
+    ROW(POKE_MAX) = {"poke_max", "EIDER_POKE_MAX", NULL, SETTING_DURATION, "0s", 0, 86400000, NULL,
+        "how long a sensor with `mode: poke` may keep its slot; 0s: no bound"},
     ROW(LOG_LEVEL) = {"log_level", "EIDER_LOG_LEVEL", "--log-level", SETTING_CHOICE, "warn", 0, 0,
         "error warn info debug", "the program's own messages"},
     ROW(LOG_FORMAT) = {"log_format", "EIDER_LOG_FORMAT", "--log-format", SETTING_CHOICE, "text",

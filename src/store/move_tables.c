@@ -34,6 +34,8 @@ const struct move_table MOVE_TABLES[] = {
     {"timer", "scope due_at_us task", false, false},
     {"expansion", "scope task", false, false},
     {"running", "host task lane", false, false},
+    {"wait", "task run lane host kind looks since_us target_us deadline_us every_ms every_max_ms"
+        " backoff subject/t dag/t dag_task/t date_us states", false, false},
     {"value", "task key/t json/t bytes", false, false},
     {"event", "id at_us kind run task row_version old_state new_state generation attempt nonce/b"
         " actor/t reason data/t -xid@p", true, false},

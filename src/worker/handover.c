@@ -8,7 +8,7 @@
 
 /* --- stopping -------------------------------------------------------------------------------- */
 
-static void stop_attempt(struct executor *executor, struct attempt *attempt, enum keeper_stop how)
+void handover_stop(struct executor *executor, struct attempt *attempt, enum keeper_stop how)
 {
     attempt->is_stopping = true;
     if (attempt->sleep != NULL)
@@ -30,7 +30,7 @@ void executor_stop_wished(struct executor *executor, const struct stop_wish *wis
         }
         if (is_wished && !attempt->is_stopping) {
             log_info("stopping a task on request", LOG_ID("task", claim->task));
-            stop_attempt(executor, attempt, KEEPER_STOP_GENTLE);
+            handover_stop(executor, attempt, KEEPER_STOP_GENTLE);
         }
     }
 }
@@ -50,6 +50,7 @@ static void return_waiting(struct executor *executor, struct backlog *backlog)
 void executor_close(struct executor *executor)
 {
     executor->is_closed = true;
+    lookout_set_taking(executor->lookout, false);
     delivery_recall(executor);
     return_waiting(executor, &executor->backlog);
     return_waiting(executor, &executor->deferred);
@@ -58,6 +59,7 @@ void executor_close(struct executor *executor)
 void executor_open(struct executor *executor)
 {
     executor->is_closed = false;
+    lookout_set_taking(executor->lookout, true);
     delivery_soon(executor);
 }
 
@@ -68,7 +70,7 @@ void executor_hand_back(struct executor *executor, enum keeper_stop how)
     for (struct attempt *attempt; (attempt = idmap_next(executor->attempts, &cursor)) != NULL;) {
         if (!attempt->is_stopping)
             attempt->fate = ATTEMPT_RETURN;
-        stop_attempt(executor, attempt, how);
+        handover_stop(executor, attempt, how);
     }
 }
 
@@ -83,6 +85,7 @@ static void drop_waiting(struct backlog *backlog)
 void executor_fence(struct executor *executor)
 {
     executor->is_closed = true;
+    lookout_set_taking(executor->lookout, false);
     delivery_recall(executor);
     drop_waiting(&executor->backlog);
     drop_waiting(&executor->deferred);
@@ -92,7 +95,7 @@ void executor_fence(struct executor *executor)
     size_t cursor = 0;
     for (struct attempt *attempt; (attempt = idmap_next(executor->attempts, &cursor)) != NULL;) {
         attempt->fate = ATTEMPT_DROP;
-        stop_attempt(executor, attempt, KEEPER_STOP_KILL);
+        handover_stop(executor, attempt, KEEPER_STOP_KILL);
     }
 }
 
@@ -165,7 +168,7 @@ static void fence_attempt(struct executor *executor, const struct reconcile_item
     log_warn("ending a task that is not ours any more", LOG_ID("task", item->task),
              LOG_INT("attempt", item->attempt));
     attempt->fate = ATTEMPT_DROP;
-    stop_attempt(executor, attempt, KEEPER_STOP_KILL);
+    handover_stop(executor, attempt, KEEPER_STOP_KILL);
 }
 
 static void take_unknown(struct executor *executor, const struct claim *claim)
