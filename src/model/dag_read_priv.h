@@ -145,6 +145,8 @@ void reader_keep(struct reader *r, const struct field_table *table, const struct
                  struct spot spot, const json_t *value, json_t **rest);
 /* Remember a text that may be a template, at the current path plus `suffix`. */
 void reader_template(struct reader *r, const char *text, struct spot spot, const char *suffix);
+/* The same for where it stands only: problems may be found later. */
+void reader_place(struct reader *r, struct spot spot, const char *suffix);
 /* A text that must be a template, or a boolean; canonical, NULL after a problem. */
 const char *reader_condition(struct reader *r, const char *key, struct spot spot,
                              const json_t *value, const char *suffix);

@@ -302,6 +302,7 @@ json_t *reader_sensor(struct reader *r, struct spot spot, const json_t *value)
     if (!choose_kind(&draft, spot))
         return NULL;
     draft.settings = json_object();
+    reader_place(r, spot, "sensor");
     refuse_foreign(&draft);
     read_common(&draft);
     read_subject(&draft);

@@ -181,6 +181,11 @@ void reader_template(struct reader *r, const char *text, struct spot spot, const
     r->uses = mem_grow(r->uses, &r->uses_capacity, r->uses_count, sizeof *r->uses);
     r->uses[r->uses_count++] = (struct template_use){
         .text = text, .spot = spot, .draft = r->current, .in_hook = r->hook_path != NULL};
+    reader_place(r, spot, suffix);
+}
+
+void reader_place(struct reader *r, struct spot spot, const char *suffix)
+{
     if (r->locator == NULL)
         return;
     struct source_span span = reader_span(r, spot, false);

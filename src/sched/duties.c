@@ -3,5 +3,6 @@
 
 const struct duty DUTIES[] = {
     {"stop overdue runs", duty_stop_overdue},
+    {"wake what waits", duty_wake_waits},
 };
 const size_t DUTIES_COUNT = ARRAY_LEN(DUTIES);

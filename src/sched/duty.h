@@ -43,3 +43,6 @@ extern const size_t DUTIES_COUNT;
 /* Runs that take longer than their DAG allows are asked to stop. */
 NODISCARD enum status duty_stop_overdue(const struct duty_call *call, struct duty_result *out,
                                         struct err *err);
+/* Tasks that wait for an instant, or for too long, where no host has room to see to it. */
+NODISCARD enum status duty_wake_waits(const struct duty_call *call, struct duty_result *out,
+                                      struct err *err);

@@ -3,6 +3,8 @@
  */
 #include "base/check.h"
 #include "model/duration.h"
+#include "store/claim_priv.h"
+#include "store/repeat.h"
 #include "store/wait_priv.h"
 #include "store/wait_row_priv.h"
 
@@ -207,4 +209,87 @@ enum status wait_wake(struct work *work, const struct id_list *tasks, bool *out_
     if (wake_unknown(work, tasks, &waits, err) != STATUS_OK)
         return err->code;
     return work_settle(work, err);
+}
+
+/* --- where nobody claims --------------------------------------------------------------------- */
+
+#define WAITS_DUE                                                                                  \
+    "SELECT r.task FROM timer r JOIN wait w ON w.task = r.task WHERE r.scope = 0"                  \
+    " AND r.due_at_us <= $1 ORDER BY r.scope, r.due_at_us, r.task LIMIT $2"
+static const char *const DUE[] = {
+    [DB_SQLITE] = WAITS_DUE,
+    [DB_POSTGRES] = WAITS_DUE " FOR UPDATE OF r SKIP LOCKED",
+};
+static const char NEXT[] = "SELECT r.due_at_us FROM timer r JOIN wait w ON w.task = r.task"
+                           " WHERE r.scope = 0 ORDER BY r.scope, r.due_at_us LIMIT 1";
+
+struct wake_call {
+    int64_t most;
+    int64_t *out_count;
+};
+
+static enum status fetch_due(struct work *work, int64_t most, struct id_list *tasks,
+                             struct err *err)
+{
+    CLEANUP(id_list_fini) struct id_list runs = {0};
+    struct db_stmt *stmt = NULL;
+    if (db_query(work->db, &stmt, err, DUE[db_dialect(work->db)], "ii", work->now_us, most) !=
+            STATUS_OK ||
+        claim_collect_ids(stmt, tasks, err) != STATUS_OK ||
+        work_fetch_tasks(work, tasks->items, tasks->count, err) != STATUS_OK)
+        return err->code;
+    for (size_t i = 0; i < tasks->count; i++) {
+        struct task_row *task = NULL;
+        if (work_task(work, tasks->items[i], &task, err) != STATUS_OK)
+            return err->code;
+        id_list_add(&runs, task->run);
+    }
+    work->lock = RUN_UNLOCKED;
+    if (work_fetch_runs(work, runs.items, runs.count, err) != STATUS_OK)
+        return err->code;
+    return work_try_lock(work, runs.items, runs.count, err);
+}
+
+static enum status wake_due(struct work *work, int64_t most, int64_t *out_count, struct err *err)
+{
+    CLEANUP(id_list_fini) struct id_list tasks = {0};
+    bool is_partial = false;
+    if (fetch_due(work, most, &tasks, err) != STATUS_OK)
+        return err->code;
+    *out_count = (int64_t)tasks.count;
+    if (tasks.count == 0)
+        return STATUS_OK;
+    if (wait_wake(work, &tasks, &is_partial, err) != STATUS_OK)
+        return err->code;
+    return work_save(work, err);
+}
+
+static enum status wake_once(struct store *store, const void *context, struct err *err)
+{
+    const struct wake_call *call = context;
+    CLEANUP(db_endp) struct db *db = store->db;
+    struct work work;
+    if (db_begin(db, err) != STATUS_OK)
+        return err->code;
+    work_init(&work, store, NULL);
+    enum status status = wake_due(&work, call->most, call->out_count, err);
+    work_fini(&work);
+    return status == STATUS_OK ? db_commit(db, err) : status;
+}
+
+enum status store_waits_wake(struct store *store, int64_t most, int64_t *out_count,
+                             int64_t *out_next_us, struct err *err)
+{
+    int64_t next_us = 0;
+    int64_t count = 0;
+    if (db_get_int(store->db, 0, &next_us, err, NEXT, "") != STATUS_OK)
+        return err_wrap(err, "look for what waits");
+    bool is_due = next_us != 0 && next_us <= store_now_us(store);
+    if (is_due &&
+        (store_repeat(store, wake_once, &(struct wake_call){most, &count}, err) != STATUS_OK ||
+         db_get_int(store->db, 0, &next_us, err, NEXT, "") != STATUS_OK))
+        return err_wrap(err, "wake what waits");
+    *out_count = count;
+    *out_next_us = next_us;
+    return STATUS_OK;
 }

@@ -63,6 +63,13 @@ NODISCARD enum status store_waits_left(struct store *store, bool *out, struct er
 NODISCARD enum status store_waits_look(struct store *store, const struct wait_info *waits,
                                        size_t count, bool *out_met, struct err *err);
 
+/*
+ * Do what is due for tasks that wait, at most `most` of them: whoever claims does the same, but
+ * there may be nobody with room. *out_next_us: when the next is due; 0: none is known of.
+ */
+NODISCARD enum status store_waits_wake(struct store *store, int64_t most, int64_t *out_count,
+                                       int64_t *out_next_us, struct err *err);
+
 /* STATUS_NOT_FOUND: it does not wait. */
 NODISCARD enum status store_wait_find(struct store *store, int64_t task, struct arena *arena,
                                       struct wait_info *out, struct err *err);

@@ -50,7 +50,6 @@ static void return_waiting(struct executor *executor, struct backlog *backlog)
 void executor_close(struct executor *executor)
 {
     executor->is_closed = true;
-    lookout_set_taking(executor->lookout, false);
     delivery_recall(executor);
     return_waiting(executor, &executor->backlog);
     return_waiting(executor, &executor->deferred);
@@ -59,7 +58,6 @@ void executor_close(struct executor *executor)
 void executor_open(struct executor *executor)
 {
     executor->is_closed = false;
-    lookout_set_taking(executor->lookout, true);
     delivery_soon(executor);
 }
 
@@ -97,6 +95,11 @@ void executor_fence(struct executor *executor)
         attempt->fate = ATTEMPT_DROP;
         handover_stop(executor, attempt, KEEPER_STOP_KILL);
     }
+}
+
+void executor_set_looking(struct executor *executor, bool looks)
+{
+    lookout_set_taking(executor->lookout, looks);
 }
 
 void executor_set_deadline(struct executor *executor, int64_t mono_us)
