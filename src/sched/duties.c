@@ -4,5 +4,6 @@
 const struct duty DUTIES[] = {
     {"stop overdue runs", duty_stop_overdue},
     {"wake what waits", duty_wake_waits},
+    {"remove what is old", duty_remove_old},
 };
 const size_t DUTIES_COUNT = ARRAY_LEN(DUTIES);
