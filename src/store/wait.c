@@ -63,7 +63,7 @@ static enum status put_to_wait(struct work *work, struct run_row *run, struct ta
 static enum status find_wait(struct work *work, const struct task_row *task, struct wait_info *out,
                              struct err *err)
 {
-    struct wait_list list;
+    struct wait_list list = {0};
     if (wait_rows_load(work->db, &task->id, 1, work->arena, &list, err) != STATUS_OK)
         return err->code;
     if (list.count > 0)
@@ -77,7 +77,7 @@ enum status wait_again(struct work *work, struct run_row *run, struct task_row *
                        struct err *err)
 {
     struct sensor sensor;
-    struct wait_info wait;
+    struct wait_info wait = {0};
     if (work_is_stopping(run, task))
         return work_end_task(work, run, task,
                              (struct ending){TASK_CANCELLED, REASON_CANCELLED, NULL}, err);
@@ -103,7 +103,7 @@ enum status wait_again(struct work *work, struct run_row *run, struct task_row *
 static enum status begin_process(struct work *work, struct run_row *run, struct task_row *task,
                                  const struct wait_plan *plan, struct err *err)
 {
-    struct wait_info wait;
+    struct wait_info wait = {0};
     if (find_wait(work, task, &wait, err) != STATUS_OK)
         return err->code;
     wait.kind = SENSOR_RUN;
@@ -193,7 +193,7 @@ static enum status wake_unknown(struct work *work, const struct id_list *tasks,
 enum status wait_wake(struct work *work, const struct id_list *tasks, bool *out_partial,
                       struct err *err)
 {
-    struct wait_list waits;
+    struct wait_list waits = {0};
     if (wait_rows_load(work->db, tasks->items, tasks->count, work->arena, &waits, err) != STATUS_OK)
         return err->code;
     for (size_t i = 0; i < waits.count; i++) {

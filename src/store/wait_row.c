@@ -106,7 +106,7 @@ enum status wait_rows_of_host(struct db *db, int64_t host, struct arena *arena,
 enum status store_wait_find(struct store *store, int64_t task, struct arena *arena,
                             struct wait_info *out, struct err *err)
 {
-    struct wait_list list;
+    struct wait_list list = {0};
     if (wait_rows_load(store->db, &task, 1, arena, &list, err) != STATUS_OK)
         return err->code;
     if (list.count == 0)

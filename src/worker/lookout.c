@@ -118,7 +118,7 @@ static struct watched *add(struct lookout *lookout, const struct wait_info *wait
     watched->interval_ms = MAX(wait->every_ms, (int64_t)TICK_MS_LEAST);
     watched->index = lookout->count;
     lookout->items =
-        mem_grow(lookout->items, &lookout->capacity, lookout->count, sizeof *lookout->items);
+        mem_grow(lookout->items, &lookout->capacity, lookout->count, sizeof(struct watched *));
     lookout->items[lookout->count++] = watched;
     lookout->dags += wait->kind == SENSOR_DAG;
     idmap_set(lookout->known, wait->task, watched);

@@ -271,6 +271,24 @@ def test_a_daemon_that_is_killed_loses_no_wait(eider, up):
     check(eider)
 
 
+def test_an_instant_comes_where_nothing_is_claimed(eider, up):
+    up()
+    trigger(eider, """
+        tasks:
+          time: {sensor: {duration: 1s}}
+          file: {sensor: {file: go, every: 100ms}}
+          after: {needs: [time], run: 'true'}
+    """)
+    wait_until(eider, "time", "deferred")
+    host = eider("hosts", "list", "-o", "name", code=0).out.split()[0]
+    eider("hosts", "drain", host, code=0)
+    (eider.work / "dags/go").touch()
+    wait_until(eider, "time", "success")
+    wait_until(eider, "file", "success")
+    assert eider.states()["after"] == "queued"
+    check(eider)
+
+
 def test_another_host_goes_on_looking(eider, fleet_up):
     first = fleet_up("first")
     trigger(eider, """

@@ -300,6 +300,31 @@ STORE_TEST(wait, instances_of_a_mapped_sensor_wait_all_at_once)
     cr_expect_eq(result.runs[0].state, RUN_SUCCESS);
 }
 
+STORE_TEST(wait, the_scheduler_wakes_where_nobody_has_room)
+{
+    struct err err = {0};
+    const struct wait_plan plan = {.kind = SENSOR_DURATION, .subject = "1m", .after_ms = 60000};
+    (void)begin("{\"duration\": \"1m\"}", &plan);
+    bench_sql(&bench, "UPDATE run SET scope = 0");
+    bench_sql(&bench, "UPDATE timer SET scope = 0");
+    int64_t due_us = bench_row(&bench, "s", -1).due_at_us;
+    int64_t count = 0;
+    int64_t next_us = 0;
+
+    bench_now_us = due_us - 1;
+    EXPECT_OK(store_waits_wake(bench.store, 10, &count, &next_us, &err), &err);
+    cr_expect_eq(count, 0);
+    cr_expect_eq(next_us, due_us);
+    EXPECT_STATE(&bench, "s", "deferred");
+
+    bench_now_us = due_us;
+    EXPECT_OK(store_waits_wake(bench.store, 10, &count, &next_us, &err), &err);
+    cr_expect_eq(count, 1);
+    cr_expect_eq(next_us, 0);
+    EXPECT_STATE(&bench, "s", "success");
+    EXPECT_STATE(&bench, "t", "queued");
+}
+
 /* --- who looks ------------------------------------------------------------------------------- */
 
 static int64_t host_named(const char *name)
@@ -321,33 +346,62 @@ static size_t take(int64_t host, const char *queues, bool takes)
     return list.count;
 }
 
-STORE_TEST(wait, who_serves_the_queue_follows_a_host_that_is_gone)
+/* Two sensors, 'far' in a queue of its own, looked at by these hosts. */
+static void begin_two(int64_t near_host, int64_t far_host)
+{
+    bench_start(&bench,
+                "{\"tasks\": {\"far\": {\"queue\": \"far\", \"sensor\": {\"file\": \"b\"}}, "
+                "\"s\": {\"sensor\": {\"file\": \"a\"}}}}");
+    struct advance_result result = bench_advance(&bench, NULL, 0, 4);
+    cr_assert_eq(result.claims_count, 2);
+    const struct outcome outcomes[] = {defer(&result.claims[0], &FILE_PLAN),
+                                       defer(&result.claims[1], &FILE_PLAN)};
+    (void)bench_advance(&bench, outcomes, 2, 4);
+    char sql[300];
+    (void)snprintf(sql, sizeof sql,
+                   "UPDATE run SET scope = 0; UPDATE timer SET scope = 0;"
+                   " UPDATE wait SET host = %lld WHERE task = %lld;"
+                   " UPDATE wait SET host = %lld WHERE task = %lld",
+                   (long long)near_host, (long long)bench_row(&bench, "s", -1).id,
+                   (long long)far_host, (long long)bench_row(&bench, "far", -1).id);
+    bench_sql(&bench, sql);
+}
+
+static void end_host(int64_t host)
+{
+    char sql[100];
+    (void)snprintf(sql, sizeof sql, "UPDATE host SET ended_at_us = 1 WHERE id = %lld",
+                   (long long)host);
+    bench_sql(&bench, sql);
+}
+
+static bool is_left(void)
 {
     struct err err = {0};
-    bool is_left = true;
-    int64_t first = host_named("first");
-    int64_t second = host_named("second");
-    (void)begin("{\"file\": \"a\"}", &FILE_PLAN);
-    bench_sql(&bench, "UPDATE run SET scope = 0");
-    bench_sql(&bench, "UPDATE timer SET scope = 0");
-    char sql[100];
-    (void)snprintf(sql, sizeof sql, "UPDATE wait SET host = %lld", (long long)first);
-    bench_sql(&bench, sql);
+    bool left = false;
+    EXPECT_OK(store_waits_left(bench.store, &left, &err), &err);
+    return left;
+}
 
-    cr_expect_eq(take(first, "", true), 1);
-    cr_expect_eq(take(second, "", true), 0, "it is looked at");
-    EXPECT_OK(store_waits_left(bench.store, &is_left, &err), &err);
-    cr_expect_not(is_left);
+STORE_TEST(wait, who_serves_the_queue_follows_a_host_that_is_gone)
+{
+    int64_t dead = host_named("dead");
+    int64_t living = host_named("living");
+    int64_t taker = host_named("taker");
+    begin_two(dead, living);
 
-    (void)snprintf(sql, sizeof sql, "UPDATE host SET ended_at_us = 1 WHERE id = %lld",
-                   (long long)first);
-    bench_sql(&bench, sql);
-    EXPECT_OK(store_waits_left(bench.store, &is_left, &err), &err);
-    cr_expect(is_left);
-    cr_expect_eq(take(second, "", false), 0, "it takes nothing now");
-    cr_expect_eq(take(second, "other", true), 0, "it does not serve the queue");
-    cr_expect_eq(take(second, "", true), 1);
-    cr_expect_eq(find().host, second);
+    cr_expect_eq(take(dead, "", true), 1);
+    cr_expect_eq(take(taker, "", true), 0, "it is looked at");
+    cr_expect_not(is_left());
+
+    end_host(dead);
+    cr_expect(is_left());
+    cr_expect_eq(take(taker, "", false), 0, "it takes nothing now");
+    cr_expect_eq(take(taker, "far", true), 0, "it does not serve the queue");
+    cr_expect_eq(take(taker, "", true), 1);
+    cr_expect_eq(find().host, taker);
+    cr_expect_eq(take(living, "", true), 1, "what a living host looks at stays with it");
+    cr_expect_not(is_left());
 }
 
 STORE_TEST(wait, who_goes_on_with_a_run_of_its_own_looks_at_all_of_it)
