@@ -63,6 +63,12 @@ const struct setting SETTINGS[SETTING_COUNT] = {
         86400000, NULL, "how long a stop waits for running tasks before it gives them back"},
     ROW(POKE_MAX) = {"poke_max", "EIDER_POKE_MAX", NULL, SETTING_DURATION, "0s", 0, 86400000, NULL,
         "how long a sensor with `mode: poke` may keep its slot; 0s: no bound"},
+    ROW(SECRET_KEY_FILE) = {"secret_key_file", "EIDER_SECRET_KEY_FILE", NULL, SETTING_PATH,
+        "secret.key", 0, 0, NULL,
+        "the key that secrets are sealed with, unless EIDER_SECRET_KEY holds it; a relative path is "
+        "below `home`"},
+    ROW(SECRETS_DIR) = {"secrets_dir", "EIDER_SECRETS_DIR", NULL, SETTING_PATH, NULL, 0, 0, NULL,
+        "folder with a file for each secret; by default the one that systemd passes credentials in"},
     ROW(KEEP_RUNS) = {"keep_runs", "EIDER_KEEP_RUNS", NULL, SETTING_DURATION, "365d", 0,
         FOR_EVER_MS, NULL, "how long runs are kept after their end; 0: for ever"},
     ROW(KEEP_RUNS_PER_DAG) = {"keep_runs_per_dag", "EIDER_KEEP_RUNS_PER_DAG", NULL,
