@@ -49,7 +49,9 @@ void daemon_fail(struct daemon *daemon, const struct err *err)
 void daemon_open_or_close(struct daemon *daemon)
 {
     bool may_claim = !daemon->is_drained && !daemon->is_loaded;
-    if (word_set_has(daemon->roles, "worker") && may_claim)
+    bool is_worker = word_set_has(daemon->roles, "worker");
+    executor_set_looking(daemon->session.executor, is_worker && !daemon->is_drained);
+    if (is_worker && may_claim)
         executor_open(daemon->session.executor);
     else
         executor_close(daemon->session.executor);

@@ -267,6 +267,7 @@ static const struct command_option MIGRATE_OPTIONS[] = {OPTION_DRY};
 static const struct command_option PROVE_OPTIONS[] = {
     VALUE("kills", 0, "N", "how often a host is killed; 2 by default"),
     VALUE("tasks", 0, "N", "tasks of the run; 8 by default"),
+    VALUE("count", 0, "N", "tasks that wait; 10000 by default"),
     SWITCH("keep", 0, "keep the run and the folder with the evidence"),
 };
 
@@ -653,16 +654,21 @@ static const struct command ROWS[] = {
         "and shows the load of every hour. Nothing of the store changes and nothing is run.",
         "eider simulate\neider simulate --from 2026-01-01 --to 2026-01-02 --slots 64\n"
         "eider simulate --dags", OPTIONS(SIMULATE_OPTIONS), cmd_simulate},
-    {"prove", GROUP_PROGRAM, COMMAND_READS, "[PROOF]", 0, 1, COMPLETE_CHOICE, "adoption",
+    {"prove", GROUP_PROGRAM, COMMAND_READS, "[PROOF]", 0, 1, COMPLETE_CHOICE, "adoption waiting",
         "prove a promise on your own store",
         "Without PROOF the proofs are listed. `adoption` makes a run of its own, starts hosts of its\n"
         "own that take nothing but its tasks, and kills their daemons with -9 in the middle, the last\n"
         "time with everything the daemon runs. In a fleet it freezes one for longer than its lease,\n"
         "too. What tasks wrote themselves is compared with what the store says; exit code 1 when that\n"
         "is not as promised. It takes some seconds. The run, its queue and the folder are removed, the\n"
-        "DAG stays known, and so does that hosts were lost.",
+        "DAG stays known, and so does that hosts were lost.\n"
+        "\n"
+        "`waiting` has one host with two slots and thousands of tasks that wait for files and for an\n"
+        "instant. It shows that they hold no slot, what the daemon uses meanwhile, and that each is\n"
+        "met. It takes a minute or two, and cleans up in the same way.",
         "eider prove\neider prove adoption\n"
-        "eider prove adoption --store postgresql://eider@db/eider --kills 5 --tasks 40",
+        "eider prove adoption --store postgresql://eider@db/eider --kills 5 --tasks 40\n"
+        "eider prove waiting --count 1000",
         OPTIONS(PROVE_OPTIONS), cmd_prove},
     {"completion", GROUP_PROGRAM, 0, "SHELL", 1, 1, COMPLETE_CHOICE, "bash zsh fish",
         "print completion for bash, zsh or fish", NULL, "source <(eider completion bash)",

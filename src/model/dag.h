@@ -130,6 +130,9 @@ static inline bool task_def_is_mapped(const struct task_def *task)
     return task->foreach != NULL || task->matrix != NULL;
 }
 
+/* Runs inside the worker at once, without a slot. */
+bool task_def_is_inline(const struct task_def *task);
+
 enum run_verdict_rule { VERDICT_ALL, VERDICT_LEAVES };
 
 /* Where a template stood in the source: for errors that only rendering can find. */

@@ -148,6 +148,8 @@ void reader_keep(struct reader *r, const struct field_table *table, const struct
                  struct spot spot, const json_t *value, json_t **rest);
 /* Remember a text that may be a template, at the current path plus `suffix`. */
 void reader_template(struct reader *r, const char *text, struct spot spot, const char *suffix);
+/* The same for where it stands only: problems may be found later. */
+void reader_place(struct reader *r, struct spot spot, const char *suffix);
 /* A text that must be a template, or a boolean; canonical, NULL after a problem. */
 const char *reader_condition(struct reader *r, const char *key, struct spot spot,
                              const json_t *value, const char *suffix);
@@ -174,6 +176,10 @@ void reader_finish_settings(struct reader *r, struct draft *draft);
 void reader_branch(struct reader *r, struct draft *draft, struct spot spot, const json_t *value);
 /* Once edges are known: targets must be direct dependants; settings get full ids. */
 void reader_check_branches(struct reader *r);
+
+/* ---- dag_read_sensor.c ---- */
+/* Canonical settings, a new reference; NULL after a problem. */
+json_t *reader_sensor(struct reader *r, struct spot spot, const json_t *value);
 
 /* ---- dag_read_refs.c ---- */
 /* What `name` means inside a group (or -1): as in reader.names, or REF_NONE. */

@@ -191,6 +191,11 @@ void reader_template(struct reader *r, const char *text, struct spot spot, const
         .in_hook = r->hook_path != NULL,
         .takes_secrets = r->hook_path != NULL || dag_field_takes_secrets(suffix),
     };
+    reader_place(r, spot, suffix);
+}
+
+void reader_place(struct reader *r, struct spot spot, const char *suffix)
+{
     if (r->locator == NULL)
         return;
     struct source_span span = reader_span(r, spot, false);

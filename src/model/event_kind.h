@@ -46,7 +46,8 @@
     X(SLA_MISSED, "sla_missed")                                                                    \
     X(NOTICE_FAILED, "notice_failed")                                                              \
     X(NOTICE_RETRIED, "notice_retried")                                                            \
-    X(NOTICE_TESTED, "notice_tested")
+    X(NOTICE_TESTED, "notice_tested")                                                              \
+    X(TASK_DEFERRED, "task_deferred")
 
 enum event_kind {
 #define X(name, text) EVENT_##name,

@@ -64,6 +64,8 @@ const struct setting SETTINGS[SETTING_COUNT] = {
         "DAGs that are seen for the first time wait for `eider dags unpause`"},
     ROW(DRAIN_GRACE) = {"drain_grace", "EIDER_DRAIN_GRACE", NULL, SETTING_DURATION, "30s", 0,
         86400000, NULL, "how long a stop waits for running tasks before it gives them back"},
+    ROW(POKE_MAX) = {"poke_max", "EIDER_POKE_MAX", NULL, SETTING_DURATION, "0s", 0, 86400000, NULL,
+        "how long a sensor with `mode: poke` may keep its slot; 0s: no bound"},
     ROW(SECRET_KEY_FILE) = {"secret_key_file", "EIDER_SECRET_KEY_FILE", NULL, SETTING_PATH,
         "secret.key", 0, 0, NULL,
         "the key that secrets are sealed with, unless EIDER_SECRET_KEY holds it; a relative path is "

@@ -67,6 +67,9 @@ NODISCARD enum status duty_start_by_events(const struct duty_call *call, struct 
 /* The same for files that have arrived. */
 NODISCARD enum status duty_start_by_files(const struct duty_call *call, struct duty_result *out,
                                           struct err *err);
+/* Tasks that wait for an instant, or for too long, where no host has room to see to it. */
+NODISCARD enum status duty_wake_waits(const struct duty_call *call, struct duty_result *out,
+                                      struct err *err);
 /* Runs, logs, values, jobs and events go when they are older than the settings say. */
 NODISCARD enum status duty_remove_old(const struct duty_call *call, struct duty_result *out,
                                       struct err *err);

@@ -136,7 +136,7 @@ json_t *task_json(const struct service *service, const struct run_info *run,
     json_put_int(object, "map_index", task->map_index);
     json_put_string(object, "label", task->label);
     json_put_string(object, "state", task_state_name(task->state));
-    json_put_int(object, "try_number", task->attempt);
+    json_put_int(object, "try_number", task_row_tries(task));
     json_put_instant(object, "queued_when", task->queued_at_us);
     json_put_instant(object, "start_date", task->started_at_us);
     json_put_instant(object, "end_date", task->ended_at_us);

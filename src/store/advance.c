@@ -45,6 +45,7 @@ static struct task_change describe_change(const struct task_row *task, struct ar
         .map_index = task->map_index,
         .state = task->state,
         .attempt = task->attempt,
+        .looks = task_row_looks(task),
         .reason = task->reason,
         .exit_code = task->exit_code,
         .started_at_us = task->started_at_us,

@@ -8,6 +8,7 @@
 #include "store/claim_priv.h"
 #include "store/id_list.h"
 #include "store/lane_priv.h"
+#include "store/wait_priv.h"
 
 enum {
     DUE_MAX = 2000,
@@ -92,6 +93,7 @@ struct claim claim_of_row(const struct run_row *run, const struct task_row *task
         .expander = task->map_index >= 0 ? run->first_task + task->node : 0,
         .generation = task->generation,
         .attempt = task->attempt,
+        .looks = task_row_looks(task),
         .nonce = task->nonce,
         .job = task->job != NULL ? describe_job(task->job, arena) : NULL,
     };
@@ -145,7 +147,8 @@ static bool needs_lock(const struct run_row *run, const struct task_row *task)
 {
     const struct task_def *def = task_row_def(run, task);
     return run->dag->max_active_tasks > 0 || def->queue_timeout_ms > 0 ||
-           (task->map_index >= 0 && def->max_parallel > 0) || work_is_stopping(run, task);
+           (task->map_index >= 0 && def->max_parallel > 0) || task->state == TASK_DEFERRED ||
+           work_is_stopping(run, task);
 }
 
 static enum status lock_runs(struct work *work, const struct id_list *tasks, struct err *err)
@@ -160,12 +163,14 @@ static enum status lock_runs(struct work *work, const struct id_list *tasks, str
     return work_try_lock(work, wanted.items, wanted.count, err);
 }
 
-/* Retries whose time has come join the candidates, and their runs what is known of runs. */
+/* Retries whose time has come join the candidates, and their runs what is known of runs. Of tasks
+ * that wait, those that are over are settled here, so that what follows them joins too. */
 static enum status wake_due(struct work *work, struct claiming *claiming, struct err *err)
 {
     const struct advance_request *request = claiming->request;
     CLEANUP(id_list_fini) struct id_list due = {0};
     CLEANUP(id_list_fini) struct id_list runs = {0};
+    CLEANUP(id_list_fini) struct id_list waits = {0};
     struct db_stmt *stmt = NULL;
     if (db_query(work->db, &stmt, err, TIMER_DUE[db_dialect(work->db)], "iii", request->scope,
                  work->now_us, (int64_t)DUE_MAX) != STATUS_OK ||
@@ -177,14 +182,20 @@ static enum status wake_due(struct work *work, struct claiming *claiming, struct
         struct task_row *task = NULL;
         if (work_task(work, due.items[i], &task, err) != STATUS_OK)
             return err->code;
-        if (task->state != TASK_UP_FOR_RETRY || task->due_at_us > work->now_us)
+        bool is_waiting = task->state == TASK_DEFERRED;
+        if ((task->state != TASK_UP_FOR_RETRY && !is_waiting) || task->due_at_us > work->now_us)
             continue;
-        work_queue(work, task);
+        if (is_waiting)
+            id_list_add(&waits, task->id);
+        else
+            work_queue(work, task);
         id_list_add(&runs, task->run);
     }
-    if (work_fetch_runs(work, runs.items, runs.count, err) != STATUS_OK)
+    if (work_fetch_runs(work, runs.items, runs.count, err) != STATUS_OK ||
+        lock_runs(work, &due, err) != STATUS_OK)
         return err->code;
-    return lock_runs(work, &due, err);
+    return waits.count > 0 ? wait_wake(work, &waits, &claiming->claims->is_partial, err)
+                           : STATUS_OK;
 }
 
 /* --- choosing -------------------------------------------------------------------------------- */
@@ -451,7 +462,7 @@ static int64_t room_for_instances(const struct task_def *def, int64_t uninserted
 static struct window window_of_instances(const struct run_row *run, int64_t node)
 {
     return (struct window){
-        .class = task_kind_is_inline(run->dag->tasks[node].kind) ? CLASS_INLINE : CLASS_PROCESS,
+        .class = task_def_is_inline(&run->dag->tasks[node]) ? CLASS_INLINE : CLASS_PROCESS,
         .lane = run->lanes[node],
     };
 }
@@ -484,7 +495,7 @@ static enum status claim_instances(struct work *work, struct claiming *claiming,
     if (work_task(work, expander_id, &expander, err) != STATUS_OK ||
         work_run(work, expander->run, &run, err) != STATUS_OK)
         return err->code;
-    if (expander->state != TASK_DEFERRED)
+    if (!task_row_is_expanding(expander))
         return STATUS_OK;
     if (work_is_stopping(run, expander))
         return work_drop_uninserted(work, run, expander, err);
@@ -605,7 +616,7 @@ static enum status claim_new_instances(struct work *work, struct claiming *claim
     size_t count = work->rows.count;
     for (size_t i = 0; i < count && has_slots(claiming); i++) {
         const struct task_row *task = work->rows.items[i];
-        if (task->state == TASK_DEFERRED && task->read_state != TASK_DEFERRED &&
+        if (task_row_is_expanding(task) && task->read_state != TASK_DEFERRED &&
             claim_instances(work, claiming, task->id, err) != STATUS_OK)
             return err->code;
     }

@@ -262,8 +262,9 @@ static void forget_instances(struct change *change, size_t node)
         instance->dirty = true;
     }
     list->count = 0;
+    if (task->instance_base != 0)
+        task->inserted = 0;
     task->instance_base = 0;
-    task->inserted = 0;
 }
 
 static enum status clear_whole(struct change *change, size_t node, int64_t *count, struct err *err)
@@ -400,7 +401,8 @@ static enum status renew_undecided(struct change *change, size_t from, struct er
             /* What was let through by a verdict that is open again waits for it again. */
             bool waits =
                 node != from && (child->state == TASK_QUEUED || child->state == TASK_SCHEDULED ||
-                                 child->state == TASK_UP_FOR_RETRY);
+                                 child->state == TASK_UP_FOR_RETRY ||
+                                 (child->state == TASK_DEFERRED && child->instance_base == 0));
             if ((!by_rule && !waits) || affected[next->items[j]])
                 continue;
             affected[next->items[j]] = true;

@@ -39,6 +39,8 @@ const struct move_table MOVE_TABLES[] = {
     {"past", "task run before", false, false},
     {"missed", "dag first_us last_us count is_more why at_us", false, false},
     {"running", "host task lane", false, false},
+    {"wait", "task run lane host kind looks since_us target_us deadline_us every_ms every_max_ms"
+        " backoff subject/t dag/t dag_task/t date_us states", false, false},
     {"value", "task key/t json/t bytes", false, false},
     {"event", "id at_us kind run task row_version old_state new_state generation attempt nonce/b"
         " actor/t reason data/t -xid@p", true, false},

@@ -10,6 +10,7 @@
 #include "base/sabotage.h"
 #include "store/job.h"
 #include "store/outcome_priv.h"
+#include "store/wait_priv.h"
 
 enum { CHANCE_STEPS = 1 << 20 };
 
@@ -20,9 +21,10 @@ static double draw_chance(void)
 
 static bool is_current(const struct task_row *task, const struct outcome *outcome)
 {
+    enum task_state expected = outcome->kind == OUTCOME_MET ? TASK_DEFERRED : TASK_RUNNING;
     if (SABOTAGE("complete_without_nonce"))
-        return task->state == TASK_RUNNING;
-    return task->state == TASK_RUNNING && task->attempt == outcome->attempt && task->has_nonce &&
+        return task->state == expected;
+    return task->state == expected && task->attempt == outcome->attempt && task->has_nonce &&
            memcmp(&task->nonce, &outcome->nonce, sizeof task->nonce) == 0;
 }
 
@@ -99,6 +101,10 @@ static enum status end_attempt(struct work *work, struct run_row *run, struct ta
                                const struct outcome *outcome, struct err *err)
 {
     const struct task_def *def = task_row_def(run, task);
+    if (sensor_is_not_yet(def, &outcome->end)) {
+        note_usage(work, task, outcome);
+        return wait_again(work, run, task, err);
+    }
     struct attempt_verdict verdict = attempt_decide(def, task->failures, &outcome->end, 0);
     /* Only a retry leaves something to chance, which costs a call of the kernel. */
     if (verdict.state == TASK_UP_FOR_RETRY)
@@ -191,6 +197,9 @@ enum status outcome_apply(struct work *work, const struct outcome *outcome, bool
         work_start_run(run, task->started_at_us);
     if (outcome->kind == OUTCOME_LOST)
         return work_lose_owner(work, run, task, err);
+    if (outcome->kind == OUTCOME_MET)
+        return work_end_task(work, run, task, (struct ending){TASK_SUCCESS, REASON_RESULT, NULL},
+                             err);
     work_leave_slot(run);
     switch (outcome->kind) {
     case OUTCOME_END:
@@ -199,7 +208,11 @@ enum status outcome_apply(struct work *work, const struct outcome *outcome, bool
         return expand(work, run, task, outcome, err);
     case OUTCOME_RETURN:
         return hand_back(work, run, task, err);
+    case OUTCOME_DEFER:
+        note_usage(work, task, outcome);
+        return wait_begin(work, run, task, outcome->wait, err);
     case OUTCOME_LOST:
+    case OUTCOME_MET:
         break;
     }
     UNREACHABLE("every outcome is handled");

@@ -32,7 +32,7 @@ struct ready_key ready_key_of(const struct run_row *run, const struct task_row *
             .task = task->id,
         };
     const struct task_def *def = task_row_def(run, task);
-    bool is_inline = task_row_is_expander(run, task) || task_kind_is_inline(def->kind);
+    bool is_inline = task_row_is_expander(run, task) || task_def_is_inline(def);
     return (struct ready_key){
         .scope = run->scope,
         .class = is_inline ? CLASS_INLINE : CLASS_PROCESS,

@@ -71,7 +71,7 @@ struct task_row {
     int64_t losses;
     struct parent_counts counts;
     int64_t instance_base; /* 0: not expanded */
-    int64_t inserted;
+    int64_t inserted;      /* instances with rows; of a task without any: looks, task_row_looks */
     int64_t due_at_us;
     int64_t queued_at_us;
     int64_t started_at_us;
@@ -102,6 +102,18 @@ struct task_row {
     bool has_running;
     int64_t cause; /* node of a parent that ended badly, or -1 */
 };
+
+/* Attempts that only found that the task must wait on; people do not count them as tries. */
+static inline int64_t task_row_looks(const struct task_row *task)
+{
+    return task->instance_base == 0 ? task->inserted : 0;
+}
+
+static inline int64_t task_row_tries(const struct task_row *task)
+{
+    int64_t tries = task->attempt - task_row_looks(task);
+    return tries > 0 || task->attempt == 0 ? tries : 1; /* between two looks */
+}
 
 /* The number of the run that jobs seem to belong to; there is no such row. */
 enum { RUN_OF_JOBS = 0 };

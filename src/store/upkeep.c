@@ -33,11 +33,17 @@ static const struct {
      " (SELECT 1 FROM running r WHERE r.task = t.id AND r.host = t.host))"
      " + (SELECT count(*) FROM running r LEFT JOIN task t ON t.id = r.task"
      " WHERE t.id IS NULL OR t.state <> 3)"},
-    {"every task that waits for a retry has its timer, and nothing else has",
-     "SELECT (SELECT count(*) FROM task t WHERE t.state = 8 AND NOT EXISTS"
+    {"every task that waits for its time has its timer, and nothing else has",
+     "SELECT (SELECT count(*) FROM task t WHERE (t.state = 8 OR (t.state = 10"
+     " AND t.instance_base IS NULL)) AND NOT EXISTS"
      " (SELECT 1 FROM timer r WHERE r.task = t.id AND r.due_at_us = t.due_at_us))"
      " + (SELECT count(*) FROM timer r LEFT JOIN task t ON t.id = r.task"
-     " WHERE t.id IS NULL OR t.state <> 8)"},
+     " WHERE t.id IS NULL OR t.state NOT IN (8, 10) OR t.instance_base IS NOT NULL)"},
+    {"every task that waits for something outside says for what, and no task that is over does",
+     "SELECT (SELECT count(*) FROM task t WHERE t.state = 10 AND t.instance_base IS NULL"
+     " AND NOT EXISTS (SELECT 1 FROM wait w WHERE w.task = t.id))"
+     " + (SELECT count(*) FROM wait w LEFT JOIN task t ON t.id = w.task"
+     " WHERE t.id IS NULL OR t.state NOT IN (1, 2, 3, 10))"},
     {"every task held by its run's limit is at the gate, and nothing else is",
      "SELECT (SELECT count(*) FROM task t WHERE t.state = 1 AND NOT EXISTS"
      " (SELECT 1 FROM gate g WHERE g.run = t.run AND g.task = t.id))"

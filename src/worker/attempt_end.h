@@ -14,6 +14,7 @@ struct attempt_reports {
     bool has_result;
     enum keeper_outcome result;
     char *reason;
+    int64_t defer_until_us; /* it wants to go on then; 0: it does not */
 };
 
 void attempt_reports_add(struct attempt_reports *reports, const struct keeper_report *report);

@@ -37,6 +37,8 @@ struct attempt {
     struct attempt_reports reports; /* said by the task on descriptor 4 */
     struct loop_timer *sleep;       /* instead of a process; else NULL */
     struct executor *owner;         /* with `sleep` */
+    const struct wait_plan *poke;   /* what it looks for meanwhile; else NULL */
+    bool is_met;                    /* and it is there */
 };
 
 /* With a copy of everything that the claim points to. */

@@ -260,6 +260,7 @@ static void take_answer(struct executor *executor, struct batch *batch)
     const struct advance_result *result = &batch->result;
     if (batch->asks_held)
         handover_reconcile(executor, batch);
+    waiting_note(executor, batch);
     if (result->changes_count > 0)
         executor->events.changed(executor->events.context, result->changes, result->changes_count);
     if (result->told && executor->events.told != NULL)

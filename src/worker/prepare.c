@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "model/limits.h"
 #include "model/template.h"
@@ -238,7 +239,9 @@ static enum status fill_process(struct attempt_scope *scope, const struct prepar
         .memory_bytes = task->limits.memory_bytes,
         .processes = task->limits.procs,
     };
-    out->timeout_ms = task->timeout_ms;
+    out->timeout_ms = plan->timeout_ms > 0 && task->timeout_ms > 0
+                          ? MIN(plan->timeout_ms, task->timeout_ms)
+                          : plan->timeout_ms + task->timeout_ms;
     out->survives_deadline = task->on_lost_lease == LOST_LEASE_FINISH;
     out->grace_ms = task->grace_ms >= 0 ? task->grace_ms : options->grace_ms;
     out->output_bytes =
@@ -254,6 +257,21 @@ const char *prepare_slot_outputs(struct arena *arena, const struct prepare_optio
 {
     return arena_format(arena, "%s/host-%lld.%lld.out", options->scratch_dir,
                         (long long)options->host, (long long)options->slot);
+}
+
+/* In its slot for a while, or without one. */
+static void wait_for(const struct attempt_scope *scope, const struct task_plan *plan,
+                     struct prepared *out)
+{
+    int64_t own_ms = scope->task->timeout_ms;
+    out->is_sleep = plan->hold_ms > 0;
+    if (out->is_sleep) {
+        out->sleep_ms = own_ms > 0 ? MIN(own_ms, plan->hold_ms) : plan->hold_ms;
+        out->poke = plan->wait;
+        return;
+    }
+    out->outcome.kind = OUTCOME_DEFER;
+    out->outcome.wait = plan->wait;
 }
 
 static enum status plan_task(struct attempt_scope *scope, const struct prepare_options *options,
@@ -278,6 +296,9 @@ static enum status plan_task(struct attempt_scope *scope, const struct prepare_o
         .task = scope->task,
         .dag_dir = scope->run->dag_dir,
         .script_path = out->process.script_path,
+        .now_us = clock_wall_us(),
+        .logical_at_us = scope->run->info.logical_at_us,
+        .poke_max_ms = options->poke_max_ms,
         .renderer = &renderer,
     };
     struct task_plan plan;
@@ -287,6 +308,10 @@ static enum status plan_task(struct attempt_scope *scope, const struct prepare_o
     out->is_process = plan.is_process;
     if (plan.is_process)
         return fill_process(scope, options, &plan, &out->process, err);
+    if (plan.wait != NULL) {
+        wait_for(scope, &plan, out);
+        return STATUS_OK;
+    }
     out->outcome.end = plan.end;
     if (plan.is_choice)
         keep_choice(scope, &plan, &out->outcome);

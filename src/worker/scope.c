@@ -118,7 +118,7 @@ ROOT(run_id)
 
 ROOT(try_number)
 {
-    *out = json_integer(scope->claim->attempt);
+    *out = json_integer(scope_try_number(scope));
     return STATUS_OK;
 }
 
@@ -187,7 +187,7 @@ ROOT(ti)
     const struct run_info *info = &scope->run->info;
     *out =
         json_pack("{s:s, s:s, s:s, s:I, s:I}", "task_id", scope->task->id, "dag_id", info->dag_id,
-                  "run_id", info->run_id, "try_number", (json_int_t)scope->claim->attempt,
+                  "run_id", info->run_id, "try_number", (json_int_t)scope_try_number(scope),
                   "map_index", (json_int_t)scope->claim->map_index);
     return STATUS_OK;
 }

@@ -181,6 +181,9 @@ Test(upkeep, each_planted_inconsistency_is_found)
         "INSERT INTO running VALUES (7, 999, 1)",
         "INSERT INTO timer VALUES (1, 5, 999)",
         "UPDATE task SET state = 8, due_at_us = 5 WHERE state = 0",
+        "UPDATE task SET state = 10, due_at_us = 5 WHERE state = 0",
+        "INSERT INTO wait (task, run, lane, host, kind, looks, since_us, every_ms, every_max_ms,"
+        " backoff, subject, states) VALUES (999, 1, 1, 0, 0, 0, 0, 0, 0, 0, '', 0)",
         "INSERT INTO gate VALUES (1, 0, 999)",
         "UPDATE task SET state = 1 WHERE state = 0",
         "UPDATE run SET active = active + 5",
