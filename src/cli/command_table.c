@@ -261,7 +261,7 @@ static const struct command_option SIMULATE_OPTIONS[] = {
     VALUE("to", 0, "DATE", "last instant; default: a day later"),
     VALUE("slots", 0, "N", "of the whole fleet; default: those of this machine"),
     VALUE("unknown", 0, "TIME", "how long a task takes that has never run; default 1m"),
-    SWITCH("dags", 0, "the DAGs that make the load, the busiest first"),
+    SWITCH("by-dag", 0, "the DAGs that make the load, the busiest first"),
 };
 static const struct command_option MIGRATE_OPTIONS[] = {OPTION_DRY};
 static const struct command_option PROVE_OPTIONS[] = {
@@ -653,7 +653,7 @@ static const struct command ROWS[] = {
         "Plays the schedules of all DAGs on a clock of its own, with the times their tasks took lately,\n"
         "and shows the load of every hour. Nothing of the store changes and nothing is run.",
         "eider simulate\neider simulate --from 2026-01-01 --to 2026-01-02 --slots 64\n"
-        "eider simulate --dags", OPTIONS(SIMULATE_OPTIONS), cmd_simulate},
+        "eider simulate --by-dag", OPTIONS(SIMULATE_OPTIONS), cmd_simulate},
     {"prove", GROUP_PROGRAM, COMMAND_READS, "[PROOF]", 0, 1, COMPLETE_CHOICE, "adoption waiting",
         "prove a promise on your own store",
         "Without PROOF the proofs are listed. `adoption` makes a run of its own, starts hosts of its\n"

@@ -283,7 +283,9 @@ static enum status do_duty(struct player *player, size_t scheduler, size_t index
             return err_set(err, STATUS_CORRUPT, "the duty '%s' never ends", DUTIES[index].name);
         if (DUTIES[index].run(&call, &result, err) != STATUS_OK)
             return err_wrap(err, "%s", DUTIES[index].name);
-        *due_us = result.next_us;
+        bool has_more = result.next_us <= virtual_now_us;
+        int64_t least_us = virtual_now_us + player->options.grain_us;
+        *due_us = has_more ? result.next_us : MAX(result.next_us, least_us);
         woken = false;
         for (size_t i = 0; i < player->options.hosts && result.changed; i++)
             player->hosts[i].looks = true;

@@ -68,44 +68,6 @@ struct claiming {
     int64_t trail_lane; /* it went on there where the last claim ended, and did not look; else 0 */
 };
 
-static const struct claimed_job *describe_job(const struct job_row *row, struct arena *arena)
-{
-    struct claimed_job *job = arena_alloc(arena, sizeof *job);
-    *job = (struct claimed_job){
-        .queue = arena_strdup(arena, row->queue),
-        .handler = arena_strdup(arena, row->handler),
-        .payload = arena_strdup(arena, row->payload),
-        .namespace_ = arena_strdup(arena, row->namespace_),
-        .timeout_ms = row->def.timeout_ms,
-        .finish_on_lost_lease = row->def.on_lost_lease == LOST_LEASE_FINISH,
-    };
-    return job;
-}
-
-struct claim claim_of_row(const struct run_row *run, const struct task_row *task,
-                          struct arena *arena)
-{
-    return (struct claim){
-        .task = task->id,
-        .run = task->run,
-        .node = task->node,
-        .map_index = task->map_index,
-        .expander = task->map_index >= 0 ? run->first_task + task->node : 0,
-        .generation = task->generation,
-        .attempt = task->attempt,
-        .looks = task_row_looks(task),
-        .nonce = task->nonce,
-        .job = task->job != NULL ? describe_job(task->job, arena) : NULL,
-    };
-}
-
-void claim_list_add(struct claim_list *claims, const struct run_row *run,
-                    const struct task_row *task)
-{
-    claims->items = mem_grow(claims->items, &claims->capacity, claims->count, sizeof(struct claim));
-    claims->items[claims->count++] = claim_of_row(run, task, claims->arena);
-}
-
 static void add_claim(struct claiming *claiming, const struct run_row *run,
                       const struct task_row *task)
 {
@@ -212,6 +174,7 @@ struct candidate_list {
     size_t capacity;
     bool is_all;   /* nothing further is stored */
     bool is_taken; /* all that is stored others have just now; they may leave it */
+    int64_t stale; /* stored, but this transaction knows them as something else */
 };
 
 static void candidate_list_fini(struct candidate_list *list)
@@ -264,6 +227,7 @@ static enum status add_stored(struct work *work, struct candidate_list *list,
 {
     if (!window->has_stored)
         return STATUS_OK;
+    size_t before = list->count;
     CLEANUP(id_list_fini) struct id_list stored = {0};
     CLEANUP(id_list_fini) struct id_list runs = {0};
     const char *const *sql = window->jobs_only ? READY_TOP_JOBS : READY_TOP;
@@ -281,6 +245,7 @@ static enum status add_stored(struct work *work, struct candidate_list *list,
             add_candidate(work, list, task, window, err) != STATUS_OK)
             return err->code;
     }
+    list->stale = (int64_t)(stored.count - (list->count - before));
     list->is_all = (int64_t)stored.count < most;
     list->is_taken = stored.count == 0 && !window->jobs_only;
     return STATUS_OK;
@@ -368,6 +333,7 @@ static int64_t room_in(struct claiming *claiming, const struct window *window)
 struct passed {
     int64_t elsewhere; /* held or ended: it is not among the candidates any more */
     int64_t left;      /* of this look */
+    int64_t stale;     /* the same: taken already, for one, and still stored */
 };
 
 static enum status claim_from(struct work *work, struct claiming *claiming,
@@ -375,6 +341,7 @@ static enum status claim_from(struct work *work, struct claiming *claiming,
                               struct passed *out, struct err *err)
 {
     out->left = 0;
+    out->stale = list->stale;
     for (size_t i = 0; i < list->count && room_in(claiming, window) > 0; i++) {
         enum fate fate = FATE_LEFT;
         if (decide_candidate(work, claiming, &list->items[i], &fate, err) != STATUS_OK)
@@ -437,7 +404,8 @@ static enum status claim_window(struct work *work, struct claiming *claiming,
     while (!is_done) {
         CLEANUP(candidate_list_fini) struct candidate_list list = {.is_all = !window->has_stored};
         int64_t before = passed.elsewhere;
-        int64_t most = room_in(claiming, window) + 2 * (passed.elsewhere + passed.left);
+        int64_t behind = passed.elsewhere + passed.left + passed.stale;
+        int64_t most = room_in(claiming, window) + 2 * behind;
         if (list_candidates(work, window, most, &list, err) != STATUS_OK ||
             claim_from(work, claiming, window, &list, &passed, err) != STATUS_OK)
             return err->code;

@@ -156,6 +156,7 @@ static void open_world(uint64_t seed)
         .lease_ms = 180000,
         .renew_ms = 60000,
         .sweep_ms = 60000,
+        .grain_us = 15000000,
         .events = {.started = fate_of, .run_ended = count_run, .loses_answer = lose_some},
     };
     expect(player_new(&play, &sim.player, &err), &err, "begin");

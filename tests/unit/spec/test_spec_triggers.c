@@ -52,8 +52,7 @@ Test(spec_triggers, mistakes_are_found_at_their_places)
         {"schedule: {datasets: 'a b'}",
          "1:22: 'datasets': expected the URI of a dataset, without blanks and at most 2000 bytes, "
          "found the string 'a b'\n"},
-        {"schedule: {datasets: []}",
-         "1:22: 'datasets': the list is empty\n"},
+        {"schedule: {datasets: []}", "1:22: 'datasets': the list is empty\n"},
         {"schedule: {datasets: {either: [a]}}",
          "1:23: unknown key 'either' in 'datasets': any or all\n"},
         {"schedule: {datasets: {any: [a], all: [b]}}",
