@@ -28,7 +28,10 @@
     X(QUEUE_DELETED, "queue_deleted")                                                              \
     X(JOB_RESCHEDULED, "job_rescheduled")                                                          \
     X(JOBS_PURGED, "jobs_purged")                                                                  \
-    X(DEAD_PURGED, "dead_purged")
+    X(DEAD_PURGED, "dead_purged")                                                                  \
+    X(BACKFILL_CREATED, "backfill_created")                                                        \
+    X(BACKFILL_CHANGED, "backfill_changed")                                                        \
+    X(BACKFILL_ENDED, "backfill_ended")
 
 enum event_kind {
 #define X(name, text) EVENT_##name,

@@ -8,6 +8,7 @@
 
 struct lane_cache {
     struct idmap *versions; /* of DAGs: to int64_t[], one lane per node */
+    struct idmap *queues;   /* that whole runs wait in: to a map like `versions` */
     bool unsure;            /* lanes were made by a transaction that may not have been committed */
 };
 

@@ -20,8 +20,8 @@ const struct move_table MOVE_TABLES[] = {
     {"lane", "id queue labels/t", true, false},
     {"run", "id dag version run_id/t namespace/t kind/t state scope logical_at_us interval_start_us"
         " interval_end_us params/t conf/t note/t actor/t first_task cancel_asked open_main"
-        " open_finally active failures created_at_us started_at_us ended_at_us row_version token/t",
-        false, false},
+        " open_finally active failures created_at_us started_at_us ended_at_us row_version token/t"
+        " queue behind", false, false},
     {"task", "id run node map_index generation state attempt nonce/b host failures losses parents"
         " p_success p_failed p_upstream p_skipped p_removed instance_base inserted due_at_us"
         " queued_at_us started_at_us ended_at_us reason exit_code detail/t label/t log_bytes cpu_ms"
@@ -41,6 +41,11 @@ const struct move_table MOVE_TABLES[] = {
         " timeout_ms finish_on_lost_lease cancel_asked actor/t created_at_us result/t error/t",
         false, false},
     {"dead", "task run lane at_us reason attempt detail/t", false, false},
+    {"backfill", "id dag version state from_us to_us until_us newest_first redo max_active queue"
+        " params/t conf/t tasks/t note/t reason/t actor/t token/t size cursor_us is_spent"
+        " stops_running created redone kept succeeded failed cancelled created_at_us started_at_us"
+        " ended_at_us", true, false},
+    {"backfill_run", "backfill logical_at_us run action outcome", false, false},
     /* Logs and large values move as files, since not every store has them in a table. */
     {"chunk", "-kind -k1 -k2 -k3 -k4 -start_at -length -form -bytes/b", false, true},
     {NULL, NULL, false, false},

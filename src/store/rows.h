@@ -37,6 +37,8 @@ struct run_row {
     int64_t ended_at_us;
     int64_t row_version;
     int64_t created_at_us;
+    int64_t queue;  /* that all its tasks wait in; 0: their own */
+    bool is_behind; /* its tasks come after all others of their queues */
 
     const struct dag *dag;
     const int64_t *lanes; /* one per node */

@@ -21,6 +21,7 @@ static const char RUN_INSERT[] =
     " interval_start_us, interval_end_us, params, conf, note, actor, first_task, open_main,"
     " open_finally, created_at_us, token) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,"
     " $12, $13, $14, $15, $16, $17, $18, $19, $20)";
+static const char RUN_PLACE[] = "UPDATE run SET queue = $2, behind = $3 WHERE id = $1";
 static const char RUN_BY_TOKEN[] = "SELECT r.id, r.scope, r.first_task, r.run_id FROM run r"
                                    " JOIN version v ON v.dag = r.dag"
                                    " WHERE v.id = $1 AND r.token = $2";
@@ -135,10 +136,12 @@ static enum status create(struct work *work, struct creation *call, size_t index
         .version = request->version,
         .state = RUN_QUEUED,
         .created_at_us = work->now_us,
+        .queue = request->queue,
+        .is_behind = request->is_behind,
         .locked = true,
     };
     if (store_dag(store, request->version, &run->dag, err) != STATUS_OK ||
-        store_lanes_of(store, request->version, run->dag, &run->lanes, err) != STATUS_OK ||
+        store_lanes_of_run(store, run, &run->lanes, err) != STATUS_OK ||
         db_get_int(work->db, 0, &run->dag_key, err, VERSION_DAG, "i", request->version) !=
             STATUS_OK ||
         choose_run_id(work, call, index, run->dag_key, err) != STATUS_OK ||
@@ -155,6 +158,10 @@ static enum status create(struct work *work, struct creation *call, size_t index
                  request->interval_start_us, request->interval_end_us, request->params,
                  request->conf, request->note, request->actor, run->first_task, run->open_main,
                  run->open_finally, work->now_us, token) != STATUS_OK)
+        return err->code;
+    if ((run->queue != 0 || run->is_behind) &&
+        db_later(work->db, err, RUN_PLACE, "iii", run->id, run->queue, (int64_t)run->is_behind) !=
+            STATUS_OK)
         return err->code;
     out->id = run->id;
     out->scope = run->scope;
