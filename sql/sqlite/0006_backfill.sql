@@ -2,8 +2,8 @@
 
 CREATE TABLE backfill (
     id            INTEGER PRIMARY KEY,
-    dag           INTEGER NOT NULL REFERENCES dag (id),
-    version       INTEGER NOT NULL REFERENCES version (id), -- of the runs that it makes
+    dag           INTEGER NOT NULL,
+    version       INTEGER NOT NULL, -- of the runs that it makes
     state         INTEGER NOT NULL,
     from_us       INTEGER NOT NULL, -- logical dates, both included
     to_us         INTEGER NOT NULL,

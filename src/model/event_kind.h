@@ -29,6 +29,9 @@
     X(JOB_RESCHEDULED, "job_rescheduled")                                                          \
     X(JOBS_PURGED, "jobs_purged")                                                                  \
     X(DEAD_PURGED, "dead_purged")                                                                  \
+    X(RUN_ADMITTED, "run_admitted")                                                                \
+    X(DAG_PAUSED, "dag_paused")                                                                    \
+    X(DAG_UNPAUSED, "dag_unpaused")                                                                \
     X(BACKFILL_CREATED, "backfill_created")                                                        \
     X(BACKFILL_CHANGED, "backfill_changed")                                                        \
     X(BACKFILL_ENDED, "backfill_ended")

@@ -49,6 +49,7 @@ enum setting_type {
     X(SWEEP, "sweep", "EIDER_SWEEP")                                                               \
     X(SWEEP_BY, "sweep_by", "EIDER_SWEEP_BY")                                                      \
     X(POLL, "poll", "EIDER_POLL")                                                                  \
+    X(DAGS_PAUSED_AT_CREATION, "dags_paused_at_creation", "EIDER_DAGS_PAUSED_AT_CREATION")         \
     X(DRAIN_GRACE, "drain_grace", "EIDER_DRAIN_GRACE")                                             \
     X(LOG_LEVEL, "log_level", "EIDER_LOG_LEVEL")                                                   \
     X(LOG_FORMAT, "log_format", "EIDER_LOG_FORMAT")

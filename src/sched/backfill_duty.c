@@ -36,7 +36,7 @@ static void step(const struct duty_call *call, int64_t id, struct duty_result *o
         log_warn("a backfill does not go on", LOG_ID("backfill", id), LOG_STR("error", err.text));
         return;
     }
-    out->changed |= progress.created + progress.redone > 0;
+    out->changed |= progress.let_go + progress.redone > 0;
     if (progress.is_more)
         out->next_us = call->now_us;
     if (progress.is_over)

@@ -5,7 +5,7 @@
  * Each is a row that the scheduler works off: dates are decided on in their order, a portion per
  * transaction, and the cursor moves in the same transaction as the runs, so that any number of
  * schedulers, stopped wherever, make one run per date. No more than `max_active` of its runs go on
- * at once; their tasks come after all others of their queues.
+ * at once, in a line of their own (admission.h); their tasks come after all others of their queues.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -166,9 +166,10 @@ struct backfill_progress {
     int64_t created;
     int64_t redone;
     int64_t kept;
-    int64_t ended; /* runs whose end was noted */
-    bool is_more;  /* there is more to do at once */
-    bool is_over;  /* the backfill has its verdict */
+    int64_t let_go; /* runs that began to go, those that were made among them */
+    int64_t ended;  /* runs whose end was noted */
+    bool is_more;   /* there is more to do at once */
+    bool is_over;   /* the backfill has its verdict */
 };
 
 /*

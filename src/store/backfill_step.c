@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "store/admission_priv.h"
 #include "store/backfill_priv.h"
 #include "store/control_priv.h"
 #include "store/run_create_priv.h"
@@ -106,7 +107,10 @@ static enum status note_ends(struct step *step, struct err *err)
 static const char RUN_AT[] = "SELECT id, state, version FROM run WHERE dag = $1"
                              " AND logical_at_us = $2 AND kind IN ('scheduled', 'backfill')";
 static const char RUN_ID_TAKEN[] = "SELECT count(*) FROM run WHERE dag = $1 AND run_id = $2";
-static const char RUN_PLACE[] = "UPDATE run SET queue = $2, behind = 1 WHERE id = $1";
+/* It counts for the backfill from now on, not for its DAG. */
+static const char RUN_PLACE[] = "UPDATE run SET queue = $2, behind = 1, backfill = $3,"
+                                " admission = 1 WHERE id = $1";
+_Static_assert(ADMISSION_GOING == 1, "as in the SQL");
 static const char DATE_ADD[] =
     "INSERT INTO backfill_run (backfill, logical_at_us, run, action, outcome)"
     " VALUES ($1, $2, $3, $4, $5)";
@@ -198,7 +202,8 @@ static enum status redo_date(struct step *step, int64_t date_us, const struct da
         return keep_date(step, date_us, run, err);
     request.dry_run = false;
     request.whole = step->info.redo == REDO_ALL;
-    if (db_do(step->store->db, err, RUN_PLACE, "ii", run->id, step->info.queue) != STATUS_OK ||
+    if (db_do(step->store->db, err, RUN_PLACE, "iii", run->id, step->info.queue, step->info.id) !=
+            STATUS_OK ||
         clear_within(step->store, &request, step->arena, &result, err) != STATUS_OK)
         return err->code;
     step->info.redone++;
@@ -264,6 +269,7 @@ static enum status create_runs(struct step *step, struct err *err)
             .backfill = info->id,
             .queue = info->queue,
             .is_behind = true,
+            .is_limited = true,
             .selected = selected,
         };
     }
@@ -312,6 +318,27 @@ static enum status begin_dates(struct step *step, zone_reader zones, struct err 
     return STATUS_OK;
 }
 
+static const char WAITING[] = "SELECT count(*) FROM (SELECT 1 FROM waiting WHERE dag = $1"
+                              " AND backfill = $2 LIMIT 1) w";
+
+/* Runs are made waiting; where the past of a DAG counts, not all that were made may go. */
+static enum status let_go(struct step *step, struct err *err)
+{
+    const struct let_go_request request = {.dag_key = step->info.dag_key,
+                                           .backfill = step->info.id,
+                                           .most = step->info.max_active,
+                                           .newest_first = step->info.newest_first};
+    int64_t waiting = 0;
+    if (step->info.state != BACKFILL_RUNNING)
+        return STATUS_OK;
+    if (db_get_int(step->store->db, 0, &waiting, err, WAITING, "ii", request.dag_key,
+                   request.backfill) != STATUS_OK)
+        return err->code;
+    return waiting == 0
+               ? STATUS_OK
+               : admission_let_go_within(step->store, &request, &step->progress.let_go, err);
+}
+
 /* --- the end --------------------------------------------------------------------------------- */
 
 static enum status end_if_done(struct step *step, struct err *err)
@@ -346,10 +373,10 @@ static enum status do_step(struct step *step, const struct step_call *call, stru
         return STATUS_OK;
     bool was_spent = step->info.is_spent;
     if (note_ends(step, err) != STATUS_OK || begin_dates(step, call->zones, err) != STATUS_OK ||
-        end_if_done(step, err) != STATUS_OK)
+        let_go(step, err) != STATUS_OK || end_if_done(step, err) != STATUS_OK)
         return err->code;
     const struct backfill_progress *done = &step->progress;
-    bool is_moved = done->ended + done->created + done->redone + done->kept > 0;
+    bool is_moved = done->ended + done->created + done->redone + done->kept + done->let_go > 0;
     if (!is_moved && !done->is_over && step->info.is_spent == was_spent)
         return STATUS_OK;
     if (save(step, err) != STATUS_OK || db_commit(db, err) != STATUS_OK)
@@ -388,7 +415,10 @@ static const char DUE[] =
     " OR ((b.is_spent = 1 OR b.state = 3) AND " OWN_ACTIVE " = 0)"
     " OR EXISTS (SELECT 1 FROM backfill_run o LEFT JOIN run r ON r.id = o.run"
     " WHERE o.backfill = b.id AND o.outcome IS NULL AND (r.id IS NULL OR r.state IN (2, 3, 4)))"
-    " THEN 1 ELSE 0 END FROM backfill b WHERE b.state IN (0, 1, 2, 3) AND b.state > 0"
+    " OR (b.state = 1 AND EXISTS (SELECT 1 FROM waiting w WHERE w.dag = b.dag"
+    " AND w.backfill = b.id))"
+    " THEN 1 ELSE 0 END FROM backfill b JOIN dag d ON d.id = b.dag WHERE b.state IN (0, 1, 2, 3) "
+    "AND b.state > 0"
     " ORDER BY b.id";
 
 enum status store_backfill_due(struct store *store, int64_t *out_ids, size_t most,

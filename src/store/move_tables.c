@@ -21,7 +21,9 @@ const struct move_table MOVE_TABLES[] = {
     {"run", "id dag version run_id/t namespace/t kind/t state scope logical_at_us interval_start_us"
         " interval_end_us params/t conf/t note/t actor/t first_task cancel_asked open_main"
         " open_finally active failures created_at_us started_at_us ended_at_us row_version token/t"
-        " queue behind", false, false},
+        " admission backfill queue behind", false, false},
+    {"schedule", "dag offered paused cursor_us next_us timing/t most_runs overlap needs_past"
+        " changed_at_us", false, false},
     {"task", "id run node map_index generation state attempt nonce/b host failures losses parents"
         " p_success p_failed p_upstream p_skipped p_removed instance_base inserted due_at_us"
         " queued_at_us started_at_us ended_at_us reason exit_code detail/t label/t log_bytes cpu_ms"
@@ -33,6 +35,9 @@ const struct move_table MOVE_TABLES[] = {
     {"gate", "run rank task", false, false},
     {"timer", "scope due_at_us task", false, false},
     {"expansion", "scope task", false, false},
+    {"waiting", "dag backfill logical_at_us run", false, false},
+    {"past", "task run before", false, false},
+    {"missed", "dag first_us last_us count is_more why at_us", false, false},
     {"running", "host task lane", false, false},
     {"value", "task key/t json/t bytes", false, false},
     {"event", "id at_us kind run task row_version old_state new_state generation attempt nonce/b"

@@ -51,8 +51,8 @@ struct ready_key ready_key_of(const struct run_row *run, const struct task_row *
 
 #define RUN_COLUMNS                                                                                \
     "id, dag, version, scope, state, first_task, cancel_asked, open_main, open_finally,"           \
-    " failures, started_at_us, ended_at_us, row_version, active, created_at_us,"                   \
-    " queue, behind"
+    " failures, started_at_us, ended_at_us, row_version, active, created_at_us, admission,"        \
+    " backfill, queue, behind"
 
 static const char RUN_LOAD[] = "SELECT " RUN_COLUMNS " FROM run WHERE id = $1";
 static const char *const RUNS_LOAD[] = {
@@ -80,8 +80,10 @@ static void read_run(struct db_stmt *stmt, bool locked, struct run_row *out)
         .row_version = db_int(stmt, 12),
         .active = db_int(stmt, 13),
         .created_at_us = db_int(stmt, 14),
-        .queue = db_int(stmt, 15),
-        .is_behind = db_int(stmt, 16) != 0,
+        .admission = (enum admission)db_int(stmt, 15),
+        .backfill = db_int(stmt, 16),
+        .queue = db_int(stmt, 17),
+        .is_behind = db_int(stmt, 18) != 0,
         .locked = locked,
     };
     out->read_state = out->state;

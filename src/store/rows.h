@@ -21,6 +21,9 @@
 
 struct db;
 
+/* Whether a run counts for how many of its DAG may go at once, and whether it may go yet. */
+enum admission { ADMISSION_FREE, ADMISSION_GOING, ADMISSION_WAITING };
+
 struct run_row {
     int64_t id;
     int64_t dag_key;
@@ -37,8 +40,10 @@ struct run_row {
     int64_t ended_at_us;
     int64_t row_version;
     int64_t created_at_us;
-    int64_t queue;  /* that all its tasks wait in; 0: their own */
-    bool is_behind; /* its tasks come after all others of their queues */
+    enum admission admission;
+    int64_t backfill; /* that it belongs to; 0: none */
+    int64_t queue;    /* that all its tasks wait in; 0: their own */
+    bool is_behind;   /* its tasks come after all others of their queues */
 
     const struct dag *dag;
     const int64_t *lanes; /* one per node */

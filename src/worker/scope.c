@@ -9,6 +9,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "model/template.h"
+#include "model/timetable.h"
+#include "os/zone_file.h"
 
 /* --- roots ----------------------------------------------------------------------------------- */
 
@@ -82,11 +84,29 @@ ROOT(interval_end)
     return STATUS_OK;
 }
 
-/* Neighbouring ticks: a run without a schedule has none. */
-ROOT(neighbour)
+/* Neighbouring ticks: a run without a schedule has none, and the first and the last lack one. */
+static enum status neighbour(const struct attempt_scope *scope, bool is_next, json_t **out,
+                             struct err *err)
 {
-    *out = json_null();
+    CLEANUP(timetable_freep) struct timetable *timetable = NULL;
+    int64_t date_us = scope->run->info.logical_at_us;
+    int64_t tick_us = 0;
+    if (timetable_of_dag(scope->run->dag, zone_file_read, &timetable, err) != STATUS_OK)
+        return err->code;
+    bool is_there = is_next ? timetable_next(timetable, date_us, &tick_us)
+                            : timetable_previous(timetable, date_us, &tick_us);
+    *out = is_there ? instant_text(tick_us) : json_null();
     return STATUS_OK;
+}
+
+ROOT(previous_date)
+{
+    return neighbour(scope, false, out, err);
+}
+
+ROOT(next_date)
+{
+    return neighbour(scope, true, out, err);
 }
 
 ROOT(run_id)
@@ -271,9 +291,9 @@ static const struct {
     {"logical_date", root_logical_date},
     {"map_index", root_map_index},
     {"matrix", root_item},
-    {"next_execution_date", root_neighbour},
+    {"next_execution_date", root_next_date},
     {"params", root_params},
-    {"prev_execution_date", root_neighbour},
+    {"prev_execution_date", root_previous_date},
     {"run_id", root_run_id},
     {"secrets", root_secrets},
     {"task", root_task},
@@ -416,6 +436,7 @@ static enum status render(struct attempt_scope *scope, const char *field, const 
         .lookup = lookup,
         .is_function = is_function,
         .call = call,
+        .zones = zone_file_read,
         .roots_count = ARRAY_LEN(ROOTS),
         .root = root_name,
     };
