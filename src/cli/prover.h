@@ -14,7 +14,8 @@
 /*    name      text        what is proved */
 #define PROOF_MAP(X)                                                                               \
     X(ADOPTION, "adoption",                                                                        \
-      "hosts are killed in the middle of a run: nothing is lost or judged twice")
+      "hosts are killed in the middle of a run: nothing is lost or judged twice")                  \
+    X(BACKFILL, "backfill", "a large backfill leaves production on time")
 
 enum proof {
 #define X(name, text, summary) PROOF_##name,

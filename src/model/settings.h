@@ -50,6 +50,8 @@ enum setting_type {
     X(SWEEP_BY, "sweep_by", "EIDER_SWEEP_BY")                                                      \
     X(POLL, "poll", "EIDER_POLL")                                                                  \
     X(DAGS_PAUSED_AT_CREATION, "dags_paused_at_creation", "EIDER_DAGS_PAUSED_AT_CREATION")         \
+    X(BACKFILL_APPROVAL, "backfill_approval", "EIDER_BACKFILL_APPROVAL")                           \
+    X(BACKFILL_MAX, "backfill_max", "EIDER_BACKFILL_MAX")                                          \
     X(DRAIN_GRACE, "drain_grace", "EIDER_DRAIN_GRACE")                                             \
     X(LOG_LEVEL, "log_level", "EIDER_LOG_LEVEL")                                                   \
     X(LOG_FORMAT, "log_format", "EIDER_LOG_FORMAT")

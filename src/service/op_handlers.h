@@ -12,6 +12,14 @@ struct service;
     NODISCARD enum status name(struct service *service, const json_t *request, json_t **out,       \
                                struct err *err)
 
+OPERATION_HANDLER(op_backfill_approve);
+OPERATION_HANDLER(op_backfill_cancel);
+OPERATION_HANDLER(op_backfill_create);
+OPERATION_HANDLER(op_backfill_list);
+OPERATION_HANDLER(op_backfill_pause);
+OPERATION_HANDLER(op_backfill_plan);
+OPERATION_HANDLER(op_backfill_resume);
+OPERATION_HANDLER(op_backfill_show);
 OPERATION_HANDLER(op_config_get);
 OPERATION_HANDLER(op_config_list);
 OPERATION_HANDLER(op_dag_graph);

@@ -276,3 +276,41 @@ enum status store_backfill_change(struct store *store, const struct backfill_cha
 {
     return store_repeat(store, change_once, change, err);
 }
+
+/* --- removing -------------------------------------------------------------------------------- */
+
+static const char DATES_DROP[] = "DELETE FROM backfill_run WHERE backfill = $1";
+static const char BACKFILL_DROP[] = "DELETE FROM backfill WHERE id = $1";
+
+struct removal {
+    int64_t id;
+    const char *actor;
+};
+
+static enum status forget_once(struct store *store, const void *context, struct err *err)
+{
+    const struct removal *call = context;
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    CLEANUP(db_endp) struct db *db = store->db;
+    struct backfill_info info;
+    if (db_begin(db, err) != STATUS_OK ||
+        store_backfill_load(store, arena, call->id, &info, err) != STATUS_OK)
+        return err->code;
+    if (!backfill_state_is_final(info.state))
+        return err_set(err, STATUS_CONFLICT, "backfill %lld is not over; cancel it first",
+                       (long long)info.id);
+    json_t *data = json_object();
+    json_put_int(data, "backfill", info.id);
+    json_put_string(data, "change", "forget");
+    if (tell(store, EVENT_BACKFILL_CHANGED, call->actor, data, err) != STATUS_OK ||
+        db_do(db, err, DATES_DROP, "i", info.id) != STATUS_OK ||
+        db_do(db, err, BACKFILL_DROP, "i", info.id) != STATUS_OK)
+        return err->code;
+    return db_commit(db, err);
+}
+
+enum status store_backfill_forget(struct store *store, int64_t id, const char *actor,
+                                  struct err *err)
+{
+    return store_repeat(store, forget_once, &(struct removal){id, actor}, err);
+}

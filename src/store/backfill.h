@@ -124,6 +124,10 @@ struct backfill_change {
 NODISCARD enum status store_backfill_change(struct store *store,
                                             const struct backfill_change *change, struct err *err);
 
+/* Remove one that is over; its runs stay. STATUS_CONFLICT: it goes on. */
+NODISCARD enum status store_backfill_forget(struct store *store, int64_t id, const char *actor,
+                                            struct err *err);
+
 /* --- before it is made ----------------------------------------------------------------------- */
 
 struct backfill_survey {

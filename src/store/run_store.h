@@ -79,6 +79,7 @@ struct run_info {
     int64_t created_at_us;
     int64_t started_at_us;
     int64_t ended_at_us;
+    const char *queue; /* that all its tasks wait in; NULL: their own */
 };
 
 NODISCARD enum status store_run_load(struct store *store, struct arena *arena, int64_t id,
