@@ -13,7 +13,7 @@
 #include "base/strbuf.h"
 #include "os/file.h"
 #include "os/zone_file.h"
-#include "store/backfill.h"
+#include "store/backfill_store.h"
 #include "store/control.h"
 #include "store/run_store.h"
 

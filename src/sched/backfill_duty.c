@@ -1,7 +1,7 @@
 #include "base/log.h"
 #include "os/zone_file.h"
 #include "sched/duty.h"
-#include "store/backfill.h"
+#include "store/backfill_store.h"
 #include "store/control.h"
 
 enum { BACKFILLS_MAX = 100, DOOMED_MAX = 100, LOOK_EVERY_US = 1000000 };

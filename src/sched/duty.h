@@ -52,6 +52,6 @@ NODISCARD enum status duty_let_past_go(const struct duty_call *call, struct duty
 /* Runs that take longer than their DAG allows are asked to stop. */
 NODISCARD enum status duty_stop_overdue(const struct duty_call *call, struct duty_result *out,
                                         struct err *err);
-/* Runs of backfills are made while others of theirs end; see store/backfill.h. */
+/* Runs of backfills are made while others of theirs end; see store/backfill_store.h. */
 NODISCARD enum status duty_work_off_backfills(const struct duty_call *call, struct duty_result *out,
                                               struct err *err);

@@ -4,7 +4,7 @@
  */
 #include "model/backfill.h"
 #include "service/lookup.h"
-#include "store/backfill.h"
+#include "store/backfill_store.h"
 
 enum { BACKFILL_ACTIVE_MAX = 1000 };
 

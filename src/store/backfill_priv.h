@@ -2,7 +2,7 @@
 /*
  * backfill_priv: how a backfill is read. Private to the store layer.
  */
-#include "store/backfill.h"
+#include "store/backfill_store.h"
 #include "store/db.h"
 
 #define BACKFILL_SELECT                                                                            \

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/mem.h"
-#include "store/backfill.h"
+#include "store/backfill_store.h"
 #include "store/store_priv.h"
 
 /* --- dates and the runs they have ------------------------------------------------------------ */

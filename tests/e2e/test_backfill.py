@@ -288,3 +288,20 @@ def test_a_dag_that_depends_on_its_past_goes_forward(eider, up, evidence):
     eider("tasks", "clear", "daily/backfill__2024-01-01T00:00:00+00:00", "check", code=0)
     done = wait_for_state(eider, number, "failed")
     assert done["succeeded"] == 2, "the verdict is that of the first try"
+
+
+@pytest.mark.parametrize("store", ["sqlite", "postgres"])
+def test_production_beside_a_backfill_is_proved_and_nothing_is_left(eider, request, store):
+    if store == "postgres":
+        request.getfixturevalue("server")
+    folder = eider.folder / "places"
+    folder.mkdir()
+    done = eider("prove", "backfill", "--tasks", "3", "-o", "json", env={"TMPDIR": str(folder)},
+                 timeout=120, code=0).json()
+    assert done["ok"] and {check["what"] for check in done["checks"]} == {
+        "production runs that succeeded", "production runs that started late",
+        "the backfill went on meanwhile"}
+    assert rows(eider) == [] and list(folder.iterdir()) == []
+    assert eider("runs", "list", "-o", "name", code=0).out.split() == []
+    assert eider("queues", "list", "-o", "name", code=0).out.split() == ["default"]
+    assert eider("store", "check").code == 0

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "model/event_kind.h"
-#include "store/backfill.h"
+#include "store/backfill_store.h"
 #include "store/host.h"
 #include "store/queue.h"
 #include "store_bench.h"

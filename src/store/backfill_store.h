@@ -1,6 +1,6 @@
 #pragma once
 /*
- * backfill: backfills as the store knows them (model/backfill.h has their rules).
+ * backfill_store: backfills as the store knows them (model/backfill.h has their rules).
  *
  * Each is a row that the scheduler works off: dates are decided on in their order, a portion per
  * transaction, and the cursor moves in the same transaction as the runs, so that any number of

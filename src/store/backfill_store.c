@@ -1,4 +1,4 @@
-#include "store/backfill.h"
+#include "store/backfill_store.h"
 
 #include <stdio.h>
 
