@@ -98,6 +98,15 @@ static const struct command_option MARK_OPTIONS[] = {OPTION_MAP};
 static const struct command_option DAGS_LIST_OPTIONS[] = {
     VALUE("tag", 0, "TAG", "only with this tag"),
 };
+static const struct command_option NEXT_OPTIONS[] = {
+    VALUE("count", 'n', "N", "how many; 5 by default"),
+    VALUE("from", 0, "DATE", "from there on; now by default"),
+    SWITCH("missed", 0, "those that became no run instead"),
+    OPTION_DAG,
+};
+static const struct command_option PAUSE_OPTIONS[] = {
+    VALUE("reason", 0, "TEXT", "kept with the change"),
+};
 static const struct command_option GRAPH_OPTIONS[] = {OPTION_GRAPH, OPTION_WIDTH, OPTION_DAG};
 static const struct command_option FILE_OPTIONS[] = {OPTION_DAG};
 static const struct command_option RUN_GRAPH_OPTIONS[] = {OPTION_GRAPH, OPTION_WIDTH};
@@ -314,6 +323,23 @@ static const struct command ROWS[] = {
     {"dags source", GROUP_DAGS, 0, "FILE|DAG", 1, 1, COMPLETE_FILE, NULL,
         "print the file of a DAG", NULL, "eider dags source orders_daily", OPTIONS(FILE_OPTIONS),
         cmd_dags_source},
+    {"dags next", GROUP_DAGS, COMMAND_READS, "FILE|DAG", 1, 1, COMPLETE_FILE, NULL,
+        "show when a DAG runs next",
+        "The next ticks of its schedule, each with the date and the interval its run is for and\n"
+        "the time on the clocks of its zone. It works on a file as well, before anybody runs it.",
+        "eider dags next orders_daily\n"
+        "eider dags next orders.yaml -n 20 --from 2026-03-28\n"
+        "eider dags next orders_daily --missed",
+        OPTIONS(NEXT_OPTIONS), cmd_dags_next},
+    {"dags pause", GROUP_DAGS, COMMAND_READS, "DAG..", 1, ARGS_ANY, COMPLETE_DAG, NULL,
+        "let DAGs start nothing by themselves",
+        "Runs that exist go on, and a DAG that is paused can be triggered. When it is let go on,\n"
+        "`catchup` says what becomes of the ticks in between.",
+        "eider dags pause orders_daily stock --reason 'warehouse is down'",
+        OPTIONS(PAUSE_OPTIONS), cmd_dags_pause},
+    {"dags unpause", GROUP_DAGS, COMMAND_READS, "DAG..", 1, ARGS_ANY, COMPLETE_DAG, NULL,
+        "let DAGs start by themselves again", NULL, "eider dags unpause orders_daily",
+        OPTIONS(PAUSE_OPTIONS), cmd_dags_unpause},
 
     /* --- runs --- */
     {"runs list", GROUP_RUNS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
@@ -512,6 +538,12 @@ static const struct command ROWS[] = {
     {"store migrate", GROUP_STORE, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
         "bring the store to this version's schema", NULL, NULL, OPTIONS(MIGRATE_OPTIONS),
         cmd_store_migrate},
+    {"store prune", GROUP_STORE, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
+        "remove what is older than the settings keep",
+        "A daemon does so by itself, a little at a time. The settings are keep_runs,\n"
+        "keep_runs_per_dag, keep_logs, keep_values, keep_jobs and keep_events. With --dry-run\n"
+        "runs and jobs are counted and nothing is removed.",
+        "eider store prune --dry-run", OPTIONS(MIGRATE_OPTIONS), cmd_store_prune},
     {"config list", GROUP_STORE, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
         "list settings and where each value came from", NULL, NULL, {NULL, 0}, cmd_config_list},
     {"config get", GROUP_STORE, COMMAND_READS, "KEY", 1, 1, COMPLETE_NONE, NULL,

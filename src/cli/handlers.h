@@ -30,6 +30,9 @@ struct parsed;
     X(dags_show)                                                                                   \
     X(dags_graph)                                                                                  \
     X(dags_source)                                                                                 \
+    X(dags_next)                                                                                   \
+    X(dags_pause)                                                                                  \
+    X(dags_unpause)                                                                                \
     X(runs_list)                                                                                   \
     X(runs_show)                                                                                   \
     X(runs_tasks)                                                                                  \
@@ -74,6 +77,7 @@ struct parsed;
     X(store_export)                                                                                \
     X(store_import)                                                                                \
     X(store_migrate)                                                                               \
+    X(store_prune)                                                                                 \
     X(config_list)                                                                                 \
     X(config_get)                                                                                  \
     X(doctor)                                                                                      \

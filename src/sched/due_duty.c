@@ -6,7 +6,7 @@
 /* The store does a bounded number at a time; what is left is due at once. */
 enum status duty_start_due(const struct duty_call *call, struct duty_result *out, struct err *err)
 {
-    struct due_started started;
+    struct due_started started = {0};
     if (store_schedule_start_due(call->store, &started, err) != STATUS_OK)
         return err->code;
     if (started.runs > 0)

@@ -7,5 +7,6 @@ const struct duty DUTIES[] = {
     {"let tasks go that waited for their past", duty_let_past_go},
     {"stop overdue runs", duty_stop_overdue},
     {"work off backfills", duty_work_off_backfills},
+    {"remove what is old", duty_remove_old},
 };
 const size_t DUTIES_COUNT = ARRAY_LEN(DUTIES);

@@ -31,7 +31,8 @@ struct explain_world {
     const struct task_row *nodes; /* one per node */
     int64_t now_us;
     bool has_living_host;
-    bool is_orphaned; /* unfinished, and nobody works on it */
+    bool is_orphaned;              /* unfinished, and nobody works on it */
+    const char *run_waits_because; /* NULL: it may go */
 };
 
 /* One task or instance. */
@@ -40,6 +41,7 @@ struct explain_subject {
     struct explain_host host; /* of a running one */
     struct queue_place place; /* of a queued one */
     struct tally instances;   /* of an expanded one: its instances by state */
+    const char *past;         /* why its past keeps it waiting, or NULL */
 };
 
 struct explanation {

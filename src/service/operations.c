@@ -51,6 +51,28 @@ static const struct operation_field REQUEST_TRIGGER[] = {
     {"tasks", FIELD_STRINGS, false, "only these"},
     {"needs_worker", FIELD_BOOLEAN, false, "fail when nobody is there to run it"},
 };
+static const struct operation_field REQUEST_NEXT[] = {
+    {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
+    {"file", FIELD_STRING, false, "path of a DAG file"},
+    {"count", FIELD_INTEGER, false, "how many ticks; 5 by default"},
+    {"from", FIELD_INSTANT, false, "ticks from there on; now by default"},
+};
+static const struct operation_field RESPONSE_NEXT[] = {
+    {"dag_id", FIELD_STRING, true, "the DAG"},
+    {"schedule", FIELD_ANY, false, "as it is written"},
+    {"is_paused", FIELD_BOOLEAN, true, "nothing of it starts by itself"},
+    {"is_scheduled", FIELD_BOOLEAN, true, "a scheduler acts on it"},
+    {"next_run", FIELD_INSTANT, false, "when it starts by itself"},
+    {"ticks", FIELD_ARRAY, true, "run_after, logical_date, data_interval_* and local of each"},
+    {"missed", FIELD_ARRAY, true, "first, last, count and because of each stretch, newest first"},
+};
+static const struct operation_field REQUEST_PAUSE[] = {
+    {"dags", FIELD_STRINGS, true, "ids of DAGs"},
+    {"reason", FIELD_STRING, false, "kept with the change"},
+};
+static const struct operation_field LIST_PAUSED[] = {
+    {"dags", FIELD_ARRAY, true, "dag_id, is_paused and changed of each"}, TOTAL,
+};
 static const struct operation_field REQUEST_DAG_TASK[] = {
     {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
     {"file", FIELD_STRING, false, "path of a DAG file"},
@@ -80,6 +102,7 @@ static const struct operation_field RECORD_RUN[] = {
     {"dag_run_id", FIELD_STRING, true, "its name within the DAG"},
     {"state", FIELD_STRING, true, "queued, running, success, failed or cancelled"},
     {"reason", FIELD_STRING, false, "why it is in that state"},
+    {"waits_because", FIELD_STRING, false, "why it may not start yet"},
     {"run_type", FIELD_STRING, true, "manual, scheduled or backfill"},
     {"logical_date", FIELD_INSTANT, false, "what it is for"},
     {"queued_at", FIELD_INSTANT, true, "when it was made"},
@@ -129,6 +152,12 @@ static const struct operation_field RECORD_DAG[] = {
     {"params", FIELD_OBJECT, true, "declarations of parameters"},
     {"timeout", FIELD_NUMBER, false, "seconds for a run"},
     {"schedule", FIELD_ANY, false, "when it runs by itself"},
+    {"is_paused", FIELD_BOOLEAN, true, "nothing of it starts by itself"},
+    {"is_scheduled", FIELD_BOOLEAN, true, "a scheduler acts on it"},
+    {"next_run", FIELD_INSTANT, false, "when it starts by itself"},
+    {"runs_going", FIELD_INTEGER, true, "limited runs that go"},
+    {"runs_waiting", FIELD_INTEGER, true, "runs that wait for others of the DAG"},
+    {"missed", FIELD_ARRAY, true, "ticks that became no run, the last stretches"},
     {"last_run", FIELD_OBJECT, false, "its newest run"},
     {"tasks", FIELD_ARRAY, true, "tasks, parents first"},
 };
@@ -377,6 +406,16 @@ static const struct operation_field RESPONSE_MIGRATE[] = {
     {"to", FIELD_INTEGER, true, "schema afterwards"},
     {"applied", FIELD_STRINGS, true, "steps"},
 };
+static const struct operation_field REQUEST_PRUNE[] = {DRY_RUN};
+static const struct operation_field RESPONSE_PRUNE[] = {
+    {"runs", FIELD_INTEGER, true, "removed with everything of theirs"},
+    {"runs_without_logs", FIELD_INTEGER, true, "kept, but not their logs"},
+    {"runs_without_values", FIELD_INTEGER, true, "kept, but not their values"},
+    {"values", FIELD_INTEGER, true, "removed from runs that are kept"},
+    {"jobs", FIELD_INTEGER, true, "removed"},
+    {"events", FIELD_INTEGER, true, "removed, of changes that concern no run"},
+    {"dry_run", FIELD_BOOLEAN, true, "nothing was removed"},
+};
 static const struct operation_field REQUEST_CLEAR[] = {
     RUN,
     {"tasks", FIELD_STRINGS, true, "which"},
@@ -566,12 +605,18 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_GRAPH), FIELDS(RESPONSE_GRAPH), op_dag_graph},
     {"dag.list", "DAGs that ran or lie in the folder of DAG files", PERMISSION_VIEWER,
         FIELDS(REQUEST_DAG_LIST), FIELDS(LIST_DAGS), op_dag_list},
+    {"dag.next", "the next ticks of a DAG's schedule, and those that were missed",
+        PERMISSION_VIEWER, FIELDS(REQUEST_NEXT), FIELDS(RESPONSE_NEXT), op_dag_next},
+    {"dag.pause", "let DAGs start nothing by themselves", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_PAUSE), FIELDS(LIST_PAUSED), op_dag_pause},
     {"dag.show", "a DAG with its tasks", PERMISSION_VIEWER,
         FIELDS(REQUEST_DAG), FIELDS(RECORD_DAG), op_dag_show},
     {"dag.source", "a DAG as its author wrote it", PERMISSION_VIEWER,
         FIELDS(REQUEST_DAG), FIELDS(RESPONSE_SOURCE), op_dag_source},
     {"dag.trigger", "make a run for daemons to work off", PERMISSION_OPERATOR,
         FIELDS(REQUEST_TRIGGER), FIELDS(RECORD_RUN), op_dag_trigger},
+    {"dag.unpause", "let DAGs start by themselves again", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_PAUSE), FIELDS(LIST_PAUSED), op_dag_unpause},
     {"dag.validate", "check DAG files", PERMISSION_VIEWER,
         FIELDS(REQUEST_VALIDATE), FIELDS(RESPONSE_VALIDATE), op_dag_validate},
     {"dead.list", "dead letters: what failed for good or was put aside", PERMISSION_VIEWER,
@@ -648,6 +693,8 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_IMPORT), FIELDS(RESPONSE_MOVE), op_store_import},
     {"store.migrate", "bring the store to this program's schema", PERMISSION_ADMIN,
         FIELDS(REQUEST_MIGRATE), FIELDS(RESPONSE_MIGRATE), op_store_migrate},
+    {"store.prune", "remove what is older than the settings keep", PERMISSION_ADMIN,
+        FIELDS(REQUEST_PRUNE), FIELDS(RESPONSE_PRUNE), op_store_prune},
     {"store.restore", "put a backup in the place of the store", PERMISSION_ADMIN,
         FIELDS(REQUEST_PATH), FIELDS(RESPONSE_BACKUP), op_store_restore},
     {"task.clear", "forget the outcome of tasks, so that they run again", PERMISSION_OPERATOR,

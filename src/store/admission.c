@@ -299,7 +299,7 @@ enum status store_admission_why(struct store *store, struct arena *arena, int64_
                                 const char **out, struct err *err)
 {
     struct waiting_run waiting = {0};
-    struct admission_count count;
+    struct admission_count count = {0};
     int64_t ahead = 0;
     const char *text = NULL;
     if (find_waiting(store, arena, run, &waiting, err) != STATUS_OK)

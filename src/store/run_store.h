@@ -79,6 +79,8 @@ struct run_info {
     int64_t created_at_us;
     int64_t started_at_us;
     int64_t ended_at_us;
+    enum admission admission;
+    int64_t backfill;  /* that it belongs to; 0: none */
     const char *queue; /* that all its tasks wait in; NULL: their own */
 };
 

@@ -81,7 +81,7 @@ enum status schedule_save(struct store *store, const struct dag *dag, int64_t da
 {
     CLEANUP(timetable_freep) struct timetable *timetable = NULL;
     CLEANUP(mem_freep) char *timing = format_timing(dag);
-    struct schedule_row row;
+    struct schedule_row row = {0};
     int64_t now_us = store_now_us(store);
     int64_t next_us = 0;
     if (timetable_of_dag(dag, zone_file_read, &timetable, err) != STATUS_OK ||
@@ -199,7 +199,7 @@ static enum status pause_once(struct store *store, const void *context, struct e
     const struct pausing *call = context;
     const struct pause_request *request = call->request;
     CLEANUP(db_endp) struct db *db = store->db;
-    struct schedule_info info;
+    struct schedule_info info = {0};
     if (db_begin(db, err) != STATUS_OK ||
         store_schedule_load(store, request->dag_id, &info, err) != STATUS_OK ||
         db_do(db, err, PAUSE, "iii", info.dag_key, (int64_t)request->is_paused,

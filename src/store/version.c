@@ -111,7 +111,7 @@ static enum status save(struct store *store, const struct dag *dag,
 {
     char hash[SHA256_HEX_MAX];
     (void)dag_hash(dag, hash);
-    struct found_dag found;
+    struct found_dag found = {0};
     bool same_text = false;
     if (find_dag(store, dag->id, &found, err) != STATUS_OK)
         return err->code;

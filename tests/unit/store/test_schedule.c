@@ -3,6 +3,7 @@
  * does.
  */
 #include "base/clock.h"
+#include "os/thread.h"
 #include "store/admission.h"
 #include "store/schedule.h"
 #include "store_bench.h"
@@ -340,6 +341,135 @@ STORE_TEST(schedule, two_schedulers_start_each_tick_once)
                       start_due_of(hour % 2 == 0 ? bench.store : other).runs;
         cr_assert_eq(made, 1);
     }
+}
+
+/* A scheduler of its own, until nothing is due any more. */
+struct racer {
+    struct thread *thread;
+    int64_t offset_us; /* of its dates, so that names do not collide */
+    size_t runs;
+    bool has_failed;
+    char problem[ERR_TEXT_MAX];
+};
+
+static void race(void *context)
+{
+    struct racer *racer = context;
+    struct err err = {0};
+    CLEANUP(store_closep) struct store *store = NULL;
+    struct store_options options = {.url = bench.url, .mode = DB_READ_WRITE, .now_us = bench_clock};
+    struct due_started part = {0};
+    enum status status = store_open(&options, &store, &err);
+    while (status == STATUS_OK && part.next_us <= bench_now_us) {
+        status = store_schedule_start_due(store, &part, &err);
+        racer->runs += status == STATUS_OK ? part.runs : 0;
+    }
+    racer->has_failed = status != STATUS_OK;
+    (void)snprintf(racer->problem, sizeof racer->problem, "%s", err.text);
+}
+
+STORE_TEST(schedule, schedulers_that_race_start_each_tick_once)
+{
+    enum { DAGS = 150, RACERS = 4, TICKS = 3 };
+    struct err err = {0};
+    struct racer racers[RACERS] = {0};
+    for (int i = 0; i < DAGS; i++)
+        save(arena_format(bench.arena,
+                          "{\"dag\": \"d%d\", " HOURLY ", \"catchup\": \"all\","
+                          " \"max_active_runs\": 2, \"tasks\": {\"a\": {\"run\": \"x\"}}}",
+                          i));
+    at_hour(TICKS, 30);
+    size_t made = 0;
+    for (size_t i = 0; i < RACERS; i++)
+        EXPECT_OK(thread_start("racer", race, &racers[i], &racers[i].thread, &err), &err);
+    for (size_t i = 0; i < RACERS; i++) {
+        thread_join(racers[i].thread);
+        cr_assert(!racers[i].has_failed, "%s", racers[i].problem);
+        made += racers[i].runs;
+    }
+    cr_assert_eq(made, (size_t)DAGS * TICKS, "%zu", made);
+    struct admission_count count;
+    for (int i = 0; i < DAGS; i++) {
+        const char *id = arena_format(bench.arena, "d%d", i);
+        EXPECT_OK(store_admission_count(bench.store, info_of(id).dag_key, 0, &count, &err), &err);
+        cr_assert_eq(count.going, 2, "%s: %lld", id, (long long)count.going);
+        cr_assert_eq(count.waiting, 1);
+    }
+}
+
+static void trigger_one(void *context)
+{
+    struct racer *racer = context;
+    struct err err = {0};
+    CLEANUP(store_closep) struct store *store = NULL;
+    struct store_options options = {.url = bench.url, .mode = DB_READ_WRITE, .now_us = bench_clock};
+    struct run_created created;
+    struct run_request request = {
+        .version = bench.run.id, /* set by the test */
+        .kind = "manual",
+        .logical_at_us = bench_now_us + racer->offset_us,
+        .params = "{}",
+        .conf = "{}",
+        .note = "",
+        .actor = "test",
+        .is_limited = true,
+    };
+    enum status status = store_open(&options, &store, &err);
+    for (int i = 0; i < 5 && status == STATUS_OK; i++) {
+        status = store_run_create(store, &request, &created, &err);
+        racer->runs += status == STATUS_OK && !created.is_waiting;
+    }
+    racer->has_failed = status != STATUS_OK;
+    (void)snprintf(racer->problem, sizeof racer->problem, "%s", err.text);
+}
+
+/* Those that wait for this connection, and for those. */
+static const char BLOCKED[] =
+    "WITH RECURSIVE b (pid) AS (SELECT $1::bigint UNION SELECT a.pid::bigint"
+    " FROM pg_stat_activity a JOIN b ON b.pid::int = ANY (pg_blocking_pids(a.pid)))"
+    " SELECT count(*) - 1 FROM b";
+
+/* Keeps everybody from making ids, so that all are under way at the same time. */
+static void hold_until_all_wait(struct db *holder, struct db *watcher, int64_t racers)
+{
+    struct err err = {0};
+    int64_t pid = 0;
+    int64_t blocked = 0;
+    EXPECT_OK(db_get_int(holder, 0, &pid, &err, "SELECT pg_backend_pid()", ""), &err);
+    while (blocked < racers)
+        EXPECT_OK(db_get_int(watcher, 0, &blocked, &err, BLOCKED, "i", pid), &err);
+    EXPECT_OK(db_commit(holder, &err), &err);
+}
+
+STORE_TEST(schedule, no_race_lets_more_runs_go_than_may)
+{
+    enum { RACERS = 4 };
+    struct err err = {0};
+    struct racer racers[RACERS] = {0};
+    struct version_ref ref = save(DAG("\"max_active_runs\": 3"));
+    bench.run.id = ref.version;
+    CLEANUP(db_closep) struct db *holder = NULL;
+    CLEANUP(db_closep) struct db *watcher = NULL;
+    EXPECT_OK(db_open(bench.url, DB_READ_WRITE, &holder, &err), &err);
+    EXPECT_OK(db_open(bench.url, DB_READ_WRITE, &watcher, &err), &err);
+    bool is_postgres = db_dialect(holder) == DB_POSTGRES;
+    if (is_postgres) {
+        EXPECT_OK(db_begin(holder, &err), &err);
+        EXPECT_OK(db_do(holder, &err, "UPDATE store SET next_run = next_run", ""), &err);
+    }
+    size_t going = 0;
+    for (size_t i = 0; i < RACERS; i++) {
+        racers[i].offset_us = (int64_t)i;
+        EXPECT_OK(thread_start("racer", trigger_one, &racers[i], &racers[i].thread, &err), &err);
+    }
+    if (is_postgres)
+        hold_until_all_wait(holder, watcher, RACERS);
+    for (size_t i = 0; i < RACERS; i++) {
+        thread_join(racers[i].thread);
+        cr_assert(!racers[i].has_failed, "%s", racers[i].problem);
+        going += racers[i].runs;
+    }
+    cr_assert_eq(going, 3, "%zu", going);
 }
 
 /* --- versions, pause ------------------------------------------------------------------------- */
