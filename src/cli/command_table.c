@@ -234,9 +234,31 @@ static const struct command_option DESIRED_OPTIONS[] = {
     "eider enqueue default --delay 10m -- pg_dump -f /backup/shop.sql shop\n"                      \
     "eider enqueue mail --batch < jobs.jsonl"
 
+#define OPTION_SPACE VALUE("namespace", 0, "NAME", "the namespace in the store; `default` by default")
+static const struct command_option VAULT_LIST_OPTIONS[] = {
+    VALUE("namespace", 0, "NAME", "only of this namespace, and what counts for all"),
+};
+static const struct command_option VAULT_SHOW_OPTIONS[] = {OPTION_SPACE};
+static const struct command_option VAULT_SET_OPTIONS[] = {
+    OPTION_SPACE,
+    {"file", 0, "FILE", "read the value from a file", false, COMPLETE_FILE, NULL, NULL},
+    VALUE("doc", 0, "TEXT", "what it is for"),
+};
+static const struct command_option VAULT_DELETE_OPTIONS[] = {OPTION_SPACE, OPTION_YES, OPTION_DRY};
+#define VAULT_VALUE_HELP                                                                           \
+    "Without a value it is read from standard input, or typed without being shown. The last line\n" \
+    "end of a file or of standard input does not belong to the value."
+
 static const struct command_option RESTORE_OPTIONS[] = {OPTION_YES};
 static const struct command_option EXPORT_OPTIONS[] = {
     SWITCH("logs", 'l', "the output of tasks, too"),
+};
+static const struct command_option SIMULATE_OPTIONS[] = {
+    VALUE("from", 0, "DATE", "first instant; default: now"),
+    VALUE("to", 0, "DATE", "last instant; default: a day later"),
+    VALUE("slots", 0, "N", "of the whole fleet; default: those of this machine"),
+    VALUE("unknown", 0, "TIME", "how long a task takes that has never run; default 1m"),
+    SWITCH("dags", 0, "the DAGs that make the load, the busiest first"),
 };
 static const struct command_option MIGRATE_OPTIONS[] = {OPTION_DRY};
 static const struct command_option PROVE_OPTIONS[] = {
@@ -515,6 +537,62 @@ static const struct command ROWS[] = {
         "eider hosts desired --min 1 --max 20 -o name", OPTIONS(DESIRED_OPTIONS),
         cmd_hosts_desired},
 
+    /* --- variables, connections, secrets --- */
+    {"vars list", GROUP_VAULT, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
+        "list variables and where each comes from",
+        "Of several with one name the first counts: environment, variables.yaml, the store.",
+        "eider vars list -o wide", OPTIONS(VAULT_LIST_OPTIONS), cmd_vars_list},
+    {"vars show", GROUP_VAULT, COMMAND_READS, "NAME", 1, 1, COMPLETE_NONE, NULL,
+        "show the variable that a name stands for", NULL, "eider vars show bucket",
+        OPTIONS(VAULT_SHOW_OPTIONS), cmd_vars_show},
+    {"vars set", GROUP_VAULT, COMMAND_READS, "NAME [VALUE]", 1, 2, COMPLETE_NONE, NULL,
+        "keep a variable in the store", VAULT_VALUE_HELP,
+        "eider vars set bucket s3://lake\neider vars set limits --file limits.json",
+        OPTIONS(VAULT_SET_OPTIONS), cmd_vars_set},
+    {"vars delete", GROUP_VAULT, COMMAND_READS, "NAME", 1, 1, COMPLETE_NONE, NULL,
+        "delete a variable from the store", NULL, "eider vars delete bucket --yes",
+        OPTIONS(VAULT_DELETE_OPTIONS), cmd_vars_delete},
+    {"conns list", GROUP_VAULT, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
+        "list connections and where each comes from",
+        "Of several with one name the first counts: environment, connections.yaml, the store.",
+        "eider conns list -o wide", OPTIONS(VAULT_LIST_OPTIONS), cmd_conns_list},
+    {"conns show", GROUP_VAULT, COMMAND_READS, "NAME", 1, 1, COMPLETE_NONE, NULL,
+        "show the connection that a name stands for, without its secrets", NULL,
+        "eider conns show warehouse", OPTIONS(VAULT_SHOW_OPTIONS), cmd_conns_show},
+    {"conns set", GROUP_VAULT, COMMAND_READS, "NAME [URI|JSON]", 1, 2, COMPLETE_NONE, NULL,
+        "keep a connection in the store, sealed", VAULT_VALUE_HELP,
+        "eider conns set warehouse --file warehouse.uri\n"
+        "echo 'postgres://etl:pw@db:5432/wh' | eider conns set warehouse",
+        OPTIONS(VAULT_SET_OPTIONS), cmd_conns_set},
+    {"conns delete", GROUP_VAULT, COMMAND_READS, "NAME", 1, 1, COMPLETE_NONE, NULL,
+        "delete a connection from the store", NULL, "eider conns delete warehouse --yes",
+        OPTIONS(VAULT_DELETE_OPTIONS), cmd_conns_delete},
+    {"conns test", GROUP_VAULT, COMMAND_READS, "NAME", 1, 1, COMPLETE_NONE, NULL,
+        "see whether a connection can be reached from here",
+        "An http or https server is asked for its headers; to others a TCP connection is made and\n"
+        "closed. Login and password are not tried.",
+        "eider conns test warehouse", OPTIONS(VAULT_SHOW_OPTIONS), cmd_conns_test},
+    {"secrets list", GROUP_VAULT, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
+        "list secrets: names, sources, keys, never values",
+        "Of several with one name the first counts: environment, secrets_dir, the store.",
+        "eider secrets list", OPTIONS(VAULT_LIST_OPTIONS), cmd_secrets_list},
+    {"secrets show", GROUP_VAULT, COMMAND_READS, "NAME", 1, 1, COMPLETE_NONE, NULL,
+        "show where a secret comes from, never its value", NULL, "eider secrets show api_token",
+        OPTIONS(VAULT_SHOW_OPTIONS), cmd_secrets_show},
+    {"secrets set", GROUP_VAULT, COMMAND_READS, "NAME [VALUE]", 1, 2, COMPLETE_NONE, NULL,
+        "keep a secret in the store, sealed", VAULT_VALUE_HELP,
+        "eider secrets set api_token\neider secrets set api_token --file token.txt\n"
+        "pass show api/token | eider secrets set api_token",
+        OPTIONS(VAULT_SET_OPTIONS), cmd_secrets_set},
+    {"secrets delete", GROUP_VAULT, COMMAND_READS, "NAME", 1, 1, COMPLETE_NONE, NULL,
+        "delete a secret from the store", NULL, "eider secrets delete api_token --yes",
+        OPTIONS(VAULT_DELETE_OPTIONS), cmd_secrets_delete},
+    {"secrets rotate", GROUP_VAULT, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
+        "seal everything in the store anew, with the first key",
+        "Put the new key in front of the old one first, on every host. What cannot be opened stays as\n"
+        "it is; it may be stopped and begun again.",
+        "EIDER_SECRET_KEY=\"$NEW,$OLD\" eider secrets rotate", {NULL, 0}, cmd_secrets_rotate},
+
     /* --- store and settings --- */
     {"store check", GROUP_STORE, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
         "check the store for damage", NULL, NULL, {NULL, 0}, cmd_store_check},
@@ -552,6 +630,12 @@ static const struct command ROWS[] = {
     /* --- the program itself --- */
     {"doctor", GROUP_PROGRAM, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
         "check that this machine has what is needed", NULL, NULL, {NULL, 0}, cmd_doctor},
+    {"simulate", GROUP_PROGRAM, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
+        "play the schedules of the coming hours",
+        "Plays the schedules of all DAGs on a clock of its own, with the times their tasks took lately,\n"
+        "and shows the load of every hour. Nothing of the store changes and nothing is run.",
+        "eider simulate\neider simulate --from 2026-01-01 --to 2026-01-02 --slots 64\n"
+        "eider simulate --dags", OPTIONS(SIMULATE_OPTIONS), cmd_simulate},
     {"prove", GROUP_PROGRAM, COMMAND_READS, "[PROOF]", 0, 1, COMPLETE_CHOICE,
         "adoption backfill",
         "prove a promise on your own store",

@@ -47,6 +47,20 @@ struct parsed;
     X(tasks_render)                                                                                \
     X(tasks_clear)                                                                                 \
     X(enqueue)                                                                                     \
+    X(vars_list)                                                                                   \
+    X(vars_show)                                                                                   \
+    X(vars_set)                                                                                    \
+    X(vars_delete)                                                                                 \
+    X(conns_list)                                                                                  \
+    X(conns_show)                                                                                  \
+    X(conns_set)                                                                                   \
+    X(conns_delete)                                                                                \
+    X(conns_test)                                                                                  \
+    X(secrets_list)                                                                                \
+    X(secrets_show)                                                                                \
+    X(secrets_set)                                                                                 \
+    X(secrets_delete)                                                                              \
+    X(secrets_rotate)                                                                              \
     X(queues_list)                                                                                 \
     X(queues_show)                                                                                 \
     X(queues_set)                                                                                  \
@@ -81,6 +95,7 @@ struct parsed;
     X(config_list)                                                                                 \
     X(config_get)                                                                                  \
     X(doctor)                                                                                      \
+    X(simulate)                                                                                    \
     X(prove)                                                                                       \
     X(completion)                                                                                  \
     X(version)                                                                                     \

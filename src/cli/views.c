@@ -236,6 +236,28 @@ static const struct column MOVE[] = {
 };
 const struct view VIEW_MOVE = {COLUMNS(MOVE)};
 
+static const struct column FORECAST[] = {
+    {"HOUR", "hour", COLUMN_INSTANT, false},
+    {"RUNS", "runs", COLUMN_NUMBER, false},
+    {"TASKS", "tasks", COLUMN_NUMBER, false},
+    {"BUSY %", "busy_percent", COLUMN_NUMBER, false},
+    {"MOST RUNNING", "most_running", COLUMN_NUMBER, false},
+    {"MOST WAITING", "most_waiting", COLUMN_NUMBER, false},
+};
+const struct view VIEW_FORECAST = {.list = "hours", COLUMNS(FORECAST), .empty = "no hours"};
+
+static const struct column FORECAST_DAGS[] = {
+    {"DAG", "dag_id", COLUMN_TEXT, false},
+    {"RUNS", "runs", COLUMN_NUMBER, false},
+    {"FAILED", "failed", COLUMN_NUMBER, false},
+    {"TASKS", "tasks", COLUMN_NUMBER, false},
+    {"BUSY", "busy", COLUMN_DURATION, false},
+    {"LONGEST RUN", "longest_run", COLUMN_DURATION, false},
+    {"GUESSED", "unknown", COLUMN_NUMBER, false},
+};
+const struct view VIEW_FORECAST_DAGS = {
+    .list = "dags", COLUMNS(FORECAST_DAGS), .empty = "no DAG is due in this time"};
+
 static const struct column PRUNE[] = {
     {"Runs", "runs", COLUMN_NUMBER, false},
     {"Runs without logs", "runs_without_logs", COLUMN_NUMBER, false},

@@ -69,6 +69,12 @@ const struct setting SETTINGS[SETTING_COUNT] = {
         1000000, NULL, "a backfill with more dates is refused"},
     ROW(DRAIN_GRACE) = {"drain_grace", "EIDER_DRAIN_GRACE", NULL, SETTING_DURATION, "30s", 0,
         86400000, NULL, "how long a stop waits for running tasks before it gives them back"},
+    ROW(SECRET_KEY_FILE) = {"secret_key_file", "EIDER_SECRET_KEY_FILE", NULL, SETTING_PATH,
+        "secret.key", 0, 0, NULL,
+        "the key that secrets are sealed with, unless EIDER_SECRET_KEY holds it; a relative path is "
+        "below `home`"},
+    ROW(SECRETS_DIR) = {"secrets_dir", "EIDER_SECRETS_DIR", NULL, SETTING_PATH, NULL, 0, 0, NULL,
+        "folder with a file for each secret; by default the one that systemd passes credentials in"},
     ROW(KEEP_RUNS) = {"keep_runs", "EIDER_KEEP_RUNS", NULL, SETTING_DURATION, "365d", 0,
         FOR_EVER_MS, NULL, "how long runs are kept after their end; 0: for ever"},
     ROW(KEEP_RUNS_PER_DAG) = {"keep_runs_per_dag", "EIDER_KEEP_RUNS_PER_DAG", NULL,

@@ -406,6 +406,19 @@ static const struct operation_field RESPONSE_MIGRATE[] = {
     {"to", FIELD_INTEGER, true, "schema afterwards"},
     {"applied", FIELD_STRINGS, true, "steps"},
 };
+static const struct operation_field REQUEST_SIMULATE[] = {
+    {"from", FIELD_STRING, false, "first instant; default: now"},
+    {"to", FIELD_STRING, false, "last instant; default: a day later"},
+    {"slots", FIELD_INTEGER, false, "of the whole fleet; default: those of this machine"},
+    {"unknown_ms", FIELD_INTEGER, false, "time of a task that has never run; default 60000"},
+};
+static const struct operation_field RESPONSE_SIMULATE[] = {
+    {"hours", FIELD_ARRAY, true, "hour, runs, tasks, busy, busy_percent, most_running, most_waiting"},
+    {"dags", FIELD_ARRAY, true, "dag_id, runs, failed, tasks, busy, longest_run, unknown"},
+    {"runs", FIELD_INTEGER, true, "that begin"},
+    {"tasks", FIELD_INTEGER, true, "that begin"},
+    {"slots", FIELD_INTEGER, true, "that were assumed"},
+};
 static const struct operation_field REQUEST_PRUNE[] = {DRY_RUN};
 static const struct operation_field RESPONSE_PRUNE[] = {
     {"runs", FIELD_INTEGER, true, "removed with everything of theirs"},
@@ -580,6 +593,69 @@ static const struct operation_field REQUEST_QUEUE_SET[] = {
     {"create", FIELD_BOOLEAN, false, "make it when it is not there; true by default"},
 };
 
+#define NAMED {"name", FIELD_STRING, true, "its name"}
+#define SPACE {"namespace", FIELD_STRING, false, "the scope it belongs to; `default` when absent"}
+#define ONLY_SPACE {"namespace", FIELD_STRING, false, "only of this namespace, and what counts for all"}
+#define DOC {"doc", FIELD_STRING, false, "what it is for; stays as it is when absent"}
+#define VAULT_RECORD                                                                               \
+    NAMED,                                                                                         \
+    {"namespace", FIELD_STRING, false, "its scope; null: it counts for all"},                      \
+    {"source", FIELD_STRING, true, "environment, file or store"},                                  \
+    {"place", FIELD_STRING, false, "the variable or file it comes from; null in the store"},       \
+    {"problem", FIELD_STRING, false, "why it cannot be used"},                                     \
+    {"doc", FIELD_STRING, false, "what it is for"},                                                \
+    {"updated_by", FIELD_STRING, false, "who changed it last"},                                    \
+    {"updated_at", FIELD_INSTANT, false, "when"},                                                  \
+    {"hidden", FIELD_BOOLEAN, true, "the same name from somewhere else counts more"}
+
+static const struct operation_field REQUEST_VAULT_LIST[] = {ONLY_SPACE};
+static const struct operation_field REQUEST_VAULT_NAME[] = {NAMED, SPACE};
+static const struct operation_field REQUEST_VAULT_DELETE[] = {NAMED, SPACE, DRY_RUN};
+static const struct operation_field RESPONSE_VAULT_DELETE[] = {
+    NAMED, SPACE, {"deleted", FIELD_BOOLEAN, true, "false: nothing was changed"},
+};
+static const struct operation_field RECORD_VARIABLE[] = {
+    VAULT_RECORD, {"value", FIELD_ANY, true, "a text; from a file any value"},
+};
+static const struct operation_field LIST_VARIABLES[] = {
+    {"variables", FIELD_ARRAY, true, "by name, what counts first"}, TOTAL,
+};
+static const struct operation_field REQUEST_VARIABLE_SET[] = {
+    NAMED, SPACE, DOC, {"value", FIELD_ANY, true, "a text; other values are kept as JSON"},
+};
+static const struct operation_field RECORD_CONNECTION[] = {
+    VAULT_RECORD,
+    {"value", FIELD_OBJECT, false, "type, host, port, login, schema, extra; secrets are ***"},
+    {"key_id", FIELD_STRING, false, "of the key that sealed it; null: it has no secrets"},
+};
+static const struct operation_field LIST_CONNECTIONS[] = {
+    {"connections", FIELD_ARRAY, true, "by name, what counts first"}, TOTAL,
+};
+static const struct operation_field REQUEST_CONNECTION_SET[] = {
+    NAMED, SPACE, DOC, {"value", FIELD_ANY, true, "a URI, or an object of its parts"},
+};
+static const struct operation_field RESPONSE_CONNECTION_TEST[] = {
+    NAMED,
+    {"host", FIELD_STRING, true, "what was reached"},
+    {"port", FIELD_INTEGER, true, "where it listens"},
+    {"detail", FIELD_STRING, true, "how it answered"},
+    {"duration", FIELD_NUMBER, true, "seconds it took"},
+};
+static const struct operation_field RECORD_SECRET[] = {
+    VAULT_RECORD, {"key_id", FIELD_STRING, false, "of the key that sealed it"},
+};
+static const struct operation_field LIST_SECRETS[] = {
+    {"secrets", FIELD_ARRAY, true, "by name, what counts first; never their values"}, TOTAL,
+};
+static const struct operation_field REQUEST_SECRET_SET[] = {
+    NAMED, SPACE, DOC, {"value", FIELD_STRING, true, "the secret, which nobody can read back"},
+};
+static const struct operation_field RESPONSE_ROTATE[] = {
+    {"resealed", FIELD_INTEGER, true, "values sealed anew"},
+    {"current", FIELD_INTEGER, true, "values that had this key already"},
+    {"key_id", FIELD_STRING, true, "the key they are sealed with now"},
+};
+
 static const struct operation ROWS[] = {
     {"backfill.approve", "let a large backfill begin", PERMISSION_ADMIN,
         FIELDS(REQUEST_BACKFILL_CHANGE), FIELDS(RECORD_BACKFILL), op_backfill_approve},
@@ -601,6 +677,16 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_CONFIG_GET), FIELDS(RECORD_SETTING), op_config_get},
     {"config.list", "every setting and where its value came from", PERMISSION_VIEWER,
         NO_FIELDS, FIELDS(LIST_SETTINGS), op_config_list},
+    {"connection.delete", "delete a connection from the store", PERMISSION_EDITOR,
+        FIELDS(REQUEST_VAULT_DELETE), FIELDS(RESPONSE_VAULT_DELETE), op_connection_delete},
+    {"connection.list", "connections of all sources, without secrets", PERMISSION_VIEWER,
+        FIELDS(REQUEST_VAULT_LIST), FIELDS(LIST_CONNECTIONS), op_connection_list},
+    {"connection.set", "keep a connection in the store, sealed", PERMISSION_EDITOR,
+        FIELDS(REQUEST_CONNECTION_SET), FIELDS(RECORD_CONNECTION), op_connection_set},
+    {"connection.show", "the connection that a name stands for, without secrets", PERMISSION_VIEWER,
+        FIELDS(REQUEST_VAULT_NAME), FIELDS(RECORD_CONNECTION), op_connection_show},
+    {"connection.test", "see whether a connection can be reached", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_VAULT_NAME), FIELDS(RESPONSE_CONNECTION_TEST), op_connection_test},
     {"dag.graph", "draw a DAG, with the states of a run if one is named", PERMISSION_VIEWER,
         FIELDS(REQUEST_GRAPH), FIELDS(RESPONSE_GRAPH), op_dag_graph},
     {"dag.list", "DAGs that ran or lie in the folder of DAG files", PERMISSION_VIEWER,
@@ -683,6 +769,18 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_RUN_TASKS), FIELDS(LIST_TASK_INSTANCES), op_run_tasks},
     {"run.values", "what tasks returned", PERMISSION_VIEWER,
         FIELDS(REQUEST_VALUES), FIELDS(LIST_VALUES), op_run_values},
+    {"secret.delete", "delete a secret from the store", PERMISSION_EDITOR,
+        FIELDS(REQUEST_VAULT_DELETE), FIELDS(RESPONSE_VAULT_DELETE), op_secret_delete},
+    {"secret.list", "names of secrets of all sources", PERMISSION_VIEWER,
+        FIELDS(REQUEST_VAULT_LIST), FIELDS(LIST_SECRETS), op_secret_list},
+    {"secret.rotate", "seal everything anew with the first key", PERMISSION_EDITOR,
+        NO_FIELDS, FIELDS(RESPONSE_ROTATE), op_secret_rotate},
+    {"secret.set", "keep a secret in the store, sealed", PERMISSION_EDITOR,
+        FIELDS(REQUEST_SECRET_SET), FIELDS(RECORD_SECRET), op_secret_set},
+    {"secret.show", "where a secret comes from, never its value", PERMISSION_VIEWER,
+        FIELDS(REQUEST_VAULT_NAME), FIELDS(RECORD_SECRET), op_secret_show},
+    {"simulate", "what the schedules of the coming hours will bring", PERMISSION_VIEWER,
+        FIELDS(REQUEST_SIMULATE), FIELDS(RESPONSE_SIMULATE), op_simulate},
     {"store.backup", "copy the store while it is in use", PERMISSION_ADMIN,
         FIELDS(REQUEST_PATH), FIELDS(RESPONSE_BACKUP), op_store_backup},
     {"store.check", "check the store for damage", PERMISSION_ADMIN,
@@ -707,6 +805,14 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_RENDER), FIELDS(RECORD_RENDERED), op_task_render},
     {"task.show", "a task of a DAG", PERMISSION_VIEWER,
         FIELDS(REQUEST_DAG_TASK), FIELDS(RECORD_TASK), op_task_show},
+    {"variable.delete", "delete a variable from the store", PERMISSION_EDITOR,
+        FIELDS(REQUEST_VAULT_DELETE), FIELDS(RESPONSE_VAULT_DELETE), op_variable_delete},
+    {"variable.list", "variables of all sources", PERMISSION_VIEWER,
+        FIELDS(REQUEST_VAULT_LIST), FIELDS(LIST_VARIABLES), op_variable_list},
+    {"variable.set", "keep a variable in the store", PERMISSION_EDITOR,
+        FIELDS(REQUEST_VARIABLE_SET), FIELDS(RECORD_VARIABLE), op_variable_set},
+    {"variable.show", "the variable that a name stands for", PERMISSION_VIEWER,
+        FIELDS(REQUEST_VAULT_NAME), FIELDS(RECORD_VARIABLE), op_variable_show},
 };
 /* clang-format on */
 

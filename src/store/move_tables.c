@@ -51,6 +51,10 @@ const struct move_table MOVE_TABLES[] = {
         " stops_running created redone kept succeeded failed cancelled created_at_us started_at_us"
         " ended_at_us", true, false},
     {"backfill_run", "backfill logical_at_us run action outcome", false, false},
+    {"variable", "namespace/t name/t value/t doc/t actor/t updated_at_us", false, false},
+    {"connection", "namespace/t name/t shown/t sealed/t doc/t actor/t updated_at_us", false, false},
+    /* What is sealed moves as it is: with the same key it opens there, too. */
+    {"secret", "namespace/t name/t sealed/t doc/t actor/t updated_at_us", false, false},
     {"retention", "what/t run", false, false},
     /* Logs and large values move as files, since not every store has them in a table. */
     {"chunk", "-kind -k1 -k2 -k3 -k4 -start_at -length -form -bytes/b", false, true},

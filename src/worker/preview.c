@@ -75,8 +75,7 @@ json_t *preview_fields(const struct preview_request *request)
     json_t *conf = request->conf != NULL ? json_deep_copy(request->conf) : json_object();
     char date[INSTANT_TEXT_MAX];
     struct tick_dates dates = dates_of(request);
-    struct run_source source = {
-        .variables = request->variables, .connections = request->connections, .store_uuid = ""};
+    struct run_source source = {.vault = request->vault, .store_uuid = ""};
     struct run_context run = {
         .source = &source,
         .arena = arena,
@@ -104,6 +103,7 @@ json_t *preview_fields(const struct preview_request *request)
                 .run = &run,
                 .task = &request->dag->tasks[request->node],
                 .claim = &claim,
+                .vault = {.vault = request->vault, .space = request->space, .shows_only = true},
             },
         .fields = json_array(),
     };
