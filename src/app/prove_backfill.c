@@ -168,7 +168,7 @@ static enum status load_run(const struct on_time *proof, int64_t id, struct run_
 
 static enum status is_run_over(struct on_time *proof, bool *out, struct err *err)
 {
-    struct run_info info;
+    struct run_info info = {0};
     if (load_run(proof, proof->run, &info, err) != STATUS_OK)
         return err->code;
     *out = run_state_is_final(info.state);
@@ -187,7 +187,7 @@ static enum status load_backfill(const struct on_time *proof, struct backfill_in
 /* Every slot has had a task of it, and many more wait. */
 static enum status is_crowded(struct on_time *proof, bool *out, struct err *err)
 {
-    struct backfill_info info;
+    struct backfill_info info = {0};
     if (load_backfill(proof, &info, err) != STATUS_OK)
         return err->code;
     *out = info.succeeded >= SLOTS;
@@ -196,7 +196,7 @@ static enum status is_crowded(struct on_time *proof, bool *out, struct err *err)
 
 static enum status is_backfill_over(struct on_time *proof, bool *out, struct err *err)
 {
-    struct backfill_info info;
+    struct backfill_info info = {0};
     if (load_backfill(proof, &info, err) != STATUS_OK)
         return err->code;
     *out = backfill_state_is_final(info.state);
@@ -228,7 +228,7 @@ static enum status write_dag(const struct on_time *proof, const char *path, cons
 static enum status produce(struct on_time *proof, struct phase *phase, struct err *err)
 {
     CLEANUP(json_decrefp) json_t *response = NULL;
-    struct run_info info;
+    struct run_info info = {0};
     json_t *request = object_new();
     json_put_string(request, "file", proof->production_path);
     if (call(proof, "dag.trigger", request, &response, err) != STATUS_OK)
@@ -277,8 +277,8 @@ static enum status begin_backfill(struct on_time *proof, struct err *err)
 
 static enum status play(struct on_time *proof, struct err *err)
 {
-    struct backfill_info before;
-    struct backfill_info after;
+    struct backfill_info before = {0};
+    struct backfill_info after = {0};
     if (write_dag(proof, proof->production_path, PRODUCTION_ID, NULL, "true", err) != STATUS_OK ||
         write_dag(proof, proof->history_path, HISTORY_ID, "0 0 * * *", HISTORY_RUN, err) !=
             STATUS_OK ||
@@ -396,7 +396,7 @@ static enum status add_run(void *context, const struct backfill_date *date, stru
 
 static enum status forget_backfill(struct on_time *proof, struct err *err)
 {
-    struct backfill_info info;
+    struct backfill_info info = {0};
     struct store *store = NULL;
     struct id_sink sink = {0};
     if (proof->backfill == 0)
