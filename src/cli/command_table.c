@@ -150,6 +150,38 @@ static const struct command_option RENDER_OPTIONS[] = {
 static const struct command_option CLEAR_OPTIONS[] = {
     SWITCH("downstream", 0, "what comes after it, too"), OPTION_DRY,
 };
+#define BACKFILL_STATES                                                                            \
+    "awaiting_approval running paused cancelling success failed cancelled"
+#define OPTION_REASON VALUE("reason", 0, "TEXT", "why; kept with the change")
+#define BACKFILL_CHOICES                                                                           \
+    VALUE("from", 0, "DATE", "first logical date"),                                                \
+    VALUE("to", 0, "DATE", "last logical date, included; a day is the whole day"),                 \
+    {"order", 0, "ORDER", "asc, the oldest date first, or desc", false, COMPLETE_CHOICE,           \
+        "asc desc", NULL},                                                                         \
+    {"redo", 0, "WHICH", "dates that have a run: none, failed or all", false, COMPLETE_CHOICE,     \
+        "none failed all", NULL},                                                                  \
+    VALUE("max-active", 0, "N", "runs at once; the DAG's max_active_runs by default"),             \
+    VALUE("queue", 0, "QUEUE", "where all its tasks wait; their own by default"),                  \
+    OPTION_PARAM, OPTION_CONF,                                                                     \
+    {"task", 't', "TASK", "only this task (repeatable)", true, COMPLETE_NONE, NULL, NULL},         \
+    SWITCH("with-upstream", 0, "and what the tasks need"),                                         \
+    SWITCH("with-downstream", 0, "and what comes after the tasks"),                                \
+    VALUE("dag-version", 0, "N", "version of the DAG for new runs; the newest by default"),        \
+    VALUE("note", 0, "TEXT", "a note kept with every run"), OPTION_REASON, OPTION_DAG
+static const struct command_option BACKFILL_PLAN_OPTIONS[] = {BACKFILL_CHOICES};
+static const struct command_option BACKFILL_CREATE_OPTIONS[] = {BACKFILL_CHOICES, OPTION_DRY};
+static const struct command_option BACKFILL_LIST_OPTIONS[] = {
+    {"dag", 0, "DAG", "only of this DAG", false, COMPLETE_DAG, NULL, NULL},
+    {"state", 's', "STATE", "only in this state", false, COMPLETE_CHOICE, BACKFILL_STATES, NULL},
+    VALUE("limit", 'n', "N", "at most so many; 20 by default"),
+};
+static const struct command_option BACKFILL_SHOW_OPTIONS[] = {
+    SWITCH("dates", 0, "list its dates with their runs"),
+};
+static const struct command_option BACKFILL_CHANGE_OPTIONS[] = {OPTION_REASON};
+static const struct command_option BACKFILL_CANCEL_OPTIONS[] = {
+    SWITCH("running", 0, "stop what runs, too"), OPTION_REASON,
+};
 #define JOB_STATUSES "pending delayed claimed completed failed skipped cancelled"
 #define OPTION_QUEUE VALUE("queue", 0, "QUEUE", "only of this queue")
 #define OPTION_OLDER VALUE("older", 0, "DURATION", "only what is older, such as 7d")
@@ -266,9 +298,9 @@ static const struct command_option SIMULATE_OPTIONS[] = {
 static const struct command_option MIGRATE_OPTIONS[] = {OPTION_DRY};
 static const struct command_option PROVE_OPTIONS[] = {
     VALUE("kills", 0, "N", "how often a host is killed; 2 by default"),
-    VALUE("tasks", 0, "N", "tasks of the run; 8 by default"),
+    VALUE("tasks", 0, "N", "tasks of the run, or production runs; 8 by default"),
     VALUE("count", 0, "N", "tasks that wait; 10000 by default"),
-    SWITCH("keep", 0, "keep the run and the folder with the evidence"),
+    SWITCH("keep", 0, "keep the runs and the folder with the evidence"),
 };
 
 static const struct command ROWS[] = {
@@ -423,6 +455,41 @@ static const struct command ROWS[] = {
     {"runs values", GROUP_RUNS, COMMAND_READS, "RUN [TASK]", 1, 2, COMPLETE_RUN, NULL,
         "show the values that tasks returned", NULL, "eider runs values 7 list_parts -o json",
         OPTIONS(VALUES_OPTIONS), cmd_runs_values},
+
+    /* --- backfills --- */
+    {"backfill create", GROUP_RUNS, COMMAND_READS, "FILE|DAG", 1, 1, COMPLETE_DAG, NULL,
+        "run a DAG for dates of the past",
+        "A scheduler makes the runs, a few at a time; see docs/backfill.md. Dates that have a run\n"
+        "are left alone unless --redo says otherwise.",
+        "eider backfill create orders_daily --from 2026-01-01 --to 2026-01-31\n"
+        "eider backfill create orders_daily --from 2025-01-01 --to 2025-12-31 --order desc \\\n"
+        "    --redo failed --max-active 4 --queue history --reason 'new tax rule'",
+        OPTIONS(BACKFILL_CREATE_OPTIONS), cmd_backfill_create},
+    {"backfill plan", GROUP_RUNS, COMMAND_READS, "FILE|DAG", 1, 1, COMPLETE_DAG, NULL,
+        "show what a backfill would do, and how long it might take", NULL,
+        "eider backfill plan orders_daily --from 2026-01-01 --to 2026-01-31 --redo failed",
+        OPTIONS(BACKFILL_PLAN_OPTIONS), cmd_backfill_plan},
+    {"backfill list", GROUP_RUNS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
+        "list backfills, newest first", NULL, "eider backfill list --state running",
+        OPTIONS(BACKFILL_LIST_OPTIONS), cmd_backfill_list},
+    {"backfill show", GROUP_RUNS, COMMAND_READS | COMMAND_WATCH, "NUMBER", 1, 1, COMPLETE_NONE,
+        NULL, "show a backfill with its progress", NULL,
+        "eider backfill show 3 --watch\neider backfill show 3 --dates",
+        OPTIONS(BACKFILL_SHOW_OPTIONS), cmd_backfill_show},
+    {"backfill pause", GROUP_RUNS, COMMAND_READS, "NUMBER", 1, 1, COMPLETE_NONE, NULL,
+        "begin no further runs for a while; those that run go on", NULL, "eider backfill pause 3",
+        OPTIONS(BACKFILL_CHANGE_OPTIONS), cmd_backfill_pause},
+    {"backfill resume", GROUP_RUNS, COMMAND_READS, "NUMBER", 1, 1, COMPLETE_NONE, NULL,
+        "go on with a paused backfill", NULL, "eider backfill resume 3",
+        OPTIONS(BACKFILL_CHANGE_OPTIONS), cmd_backfill_resume},
+    {"backfill cancel", GROUP_RUNS, COMMAND_READS, "NUMBER", 1, 1, COMPLETE_NONE, NULL,
+        "begin nothing more of a backfill",
+        "Runs that have started go on to their end, unless --running stops them, too.",
+        "eider backfill cancel 3 --running --reason 'wrong year'",
+        OPTIONS(BACKFILL_CANCEL_OPTIONS), cmd_backfill_cancel},
+    {"backfill approve", GROUP_RUNS, COMMAND_READS, "NUMBER", 1, 1, COMPLETE_NONE, NULL,
+        "let a backfill begin that is larger than `backfill_approval`", NULL,
+        "eider backfill approve 3", OPTIONS(BACKFILL_CHANGE_OPTIONS), cmd_backfill_approve},
 
     /* --- tasks --- */
     {"tasks list", GROUP_TASKS, COMMAND_READS, "FILE|DAG", 1, 1, COMPLETE_FILE, NULL,
@@ -654,7 +721,8 @@ static const struct command ROWS[] = {
         "and shows the load of every hour. Nothing of the store changes and nothing is run.",
         "eider simulate\neider simulate --from 2026-01-01 --to 2026-01-02 --slots 64\n"
         "eider simulate --by-dag", OPTIONS(SIMULATE_OPTIONS), cmd_simulate},
-    {"prove", GROUP_PROGRAM, COMMAND_READS, "[PROOF]", 0, 1, COMPLETE_CHOICE, "adoption waiting",
+    {"prove", GROUP_PROGRAM, COMMAND_READS, "[PROOF]", 0, 1, COMPLETE_CHOICE,
+        "adoption backfill waiting",
         "prove a promise on your own store",
         "Without PROOF the proofs are listed. `adoption` makes a run of its own, starts hosts of its\n"
         "own that take nothing but its tasks, and kills their daemons with -9 in the middle, the last\n"
@@ -663,10 +731,14 @@ static const struct command ROWS[] = {
         "is not as promised. It takes some seconds. The run, its queue and the folder are removed, the\n"
         "DAG stays known, and so does that hosts were lost.\n"
         "\n"
+        "`backfill` starts runs one after another on a host of its own, first alone and then beside a\n"
+        "backfill with far more tasks than the host has slots, and compares how long they took to\n"
+        "start. Its runs, the backfill and the queue are removed, its DAGs stay known.\n"
+        "\n"
         "`waiting` has one host with two slots and thousands of tasks that wait for files and for an\n"
         "instant. It shows that they hold no slot, what the daemon uses meanwhile, and that each is\n"
         "met. It takes a minute or two, and cleans up in the same way.",
-        "eider prove\neider prove adoption\n"
+        "eider prove\neider prove adoption\neider prove backfill\n"
         "eider prove adoption --store postgresql://eider@db/eider --kills 5 --tasks 40\n"
         "eider prove waiting --count 1000",
         OPTIONS(PROVE_OPTIONS), cmd_prove},

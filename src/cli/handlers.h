@@ -18,6 +18,14 @@ struct parsed;
     X(explain)                                                                                     \
     X(stop)                                                                                        \
     X(mark)                                                                                        \
+    X(backfill_approve)                                                                            \
+    X(backfill_cancel)                                                                             \
+    X(backfill_create)                                                                             \
+    X(backfill_list)                                                                               \
+    X(backfill_pause)                                                                              \
+    X(backfill_plan)                                                                               \
+    X(backfill_resume)                                                                             \
+    X(backfill_show)                                                                               \
     X(dags_list)                                                                                   \
     X(dags_show)                                                                                   \
     X(dags_graph)                                                                                  \

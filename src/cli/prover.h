@@ -15,6 +15,7 @@
 #define PROOF_MAP(X)                                                                               \
     X(ADOPTION, "adoption",                                                                        \
       "hosts are killed in the middle of a run: nothing is lost or judged twice")                  \
+    X(BACKFILL, "backfill", "a large backfill leaves production on time")                          \
     X(WAITING, "waiting", "thousands of tasks wait at once: no slot is held, little is used")
 
 enum proof {

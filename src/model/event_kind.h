@@ -47,7 +47,10 @@
     X(NOTICE_FAILED, "notice_failed")                                                              \
     X(NOTICE_RETRIED, "notice_retried")                                                            \
     X(NOTICE_TESTED, "notice_tested")                                                              \
-    X(TASK_DEFERRED, "task_deferred")
+    X(TASK_DEFERRED, "task_deferred")                                                              \
+    X(BACKFILL_CREATED, "backfill_created")                                                        \
+    X(BACKFILL_CHANGED, "backfill_changed")                                                        \
+    X(BACKFILL_ENDED, "backfill_ended")
 
 enum event_kind {
 #define X(name, text) EVENT_##name,

@@ -10,6 +10,7 @@ const struct duty DUTIES[] = {
     {"start what files ask for", duty_start_by_files},
     {"pass deadlines", duty_pass_deadlines},
     {"wake what waits", duty_wake_waits},
+    {"work off backfills", duty_work_off_backfills},
     {"remove what is old", duty_remove_old},
 };
 const size_t DUTIES_COUNT = ARRAY_LEN(DUTIES);

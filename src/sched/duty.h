@@ -70,6 +70,9 @@ NODISCARD enum status duty_start_by_files(const struct duty_call *call, struct d
 /* Tasks that wait for an instant, or for too long, where no host has room to see to it. */
 NODISCARD enum status duty_wake_waits(const struct duty_call *call, struct duty_result *out,
                                       struct err *err);
+/* Runs of backfills are made while others of theirs end; see store/backfill_store.h. */
+NODISCARD enum status duty_work_off_backfills(const struct duty_call *call, struct duty_result *out,
+                                              struct err *err);
 /* Runs, logs, values, jobs and events go when they are older than the settings say. */
 NODISCARD enum status duty_remove_old(const struct duty_call *call, struct duty_result *out,
                                       struct err *err);

@@ -161,6 +161,95 @@ static const struct operation_field RECORD_SETTING[] = {
     {"help", FIELD_STRING, true, "what it means"},
 };
 
+#define BACKFILL {"backfill", FIELD_ID, true, "its number"}
+#define WHY      {"reason", FIELD_STRING, false, "why; kept with the change"}
+static const struct operation_field REQUEST_BACKFILL[] = {
+    {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
+    {"file", FIELD_STRING, false, "path of a DAG file"},
+    {"from", FIELD_INSTANT, true, "first logical date"},
+    {"to", FIELD_INSTANT, true, "last logical date, included"},
+    {"order", FIELD_STRING, false, "asc, the oldest date first, or desc"},
+    {"redo", FIELD_STRING, false, "dates that have a run: none, failed or all are done again"},
+    {"max_active", FIELD_INTEGER, false, "runs at once; the DAG's max_active_runs by default"},
+    {"queue", FIELD_STRING, false, "where all their tasks wait; their own queues by default"},
+    {"params", FIELD_OBJECT, false, "parameters as texts, converted by their types"},
+    {"conf", FIELD_OBJECT, false, "parameters as values"},
+    {"tasks", FIELD_STRINGS, false, "only these"},
+    {"upstream", FIELD_BOOLEAN, false, "and what they need"},
+    {"downstream", FIELD_BOOLEAN, false, "and what comes after them"},
+    {"version", FIELD_STRING, false, "number of the DAG's version for new runs, or newest"},
+    {"note", FIELD_STRING, false, "a note kept with every run"},
+    WHY,
+    {"dates", FIELD_INTEGER, false, "of a plan: list so many dates"},
+};
+static const struct operation_field RECORD_PLAN[] = {
+    {"dag_id", FIELD_STRING, true, "its DAG"},
+    {"dag_version", FIELD_INTEGER, false, "version of new runs; none: of the file"},
+    {"size", FIELD_INTEGER, true, "dates in the range"},
+    {"from", FIELD_INSTANT, true, "the first of them"},
+    {"to", FIELD_INSTANT, true, "the last of them"},
+    {"order", FIELD_STRING, true, "asc or desc"},
+    {"redo", FIELD_STRING, true, "none, failed or all"},
+    {"max_active", FIELD_INTEGER, true, "runs at once"},
+    {"queue", FIELD_STRING, false, "where all their tasks wait"},
+    {"tasks", FIELD_STRINGS, true, "only these; empty: all"},
+    {"tasks_total", FIELD_INTEGER, true, "tasks of a run"},
+    {"to_create", FIELD_INTEGER, true, "dates that get a run"},
+    {"to_redo", FIELD_INTEGER, true, "dates whose run is done again"},
+    {"to_keep", FIELD_INTEGER, true, "dates whose run is left as it is"},
+    {"existing", FIELD_OBJECT, true, "runs that are there, by state"},
+    {"usual_duration", FIELD_NUMBER, false, "seconds of a run, from its history"},
+    {"estimate", FIELD_NUMBER, false, "seconds for all of it"},
+    {"needs_approval", FIELD_BOOLEAN, true, "it is larger than backfill_approval"},
+    {"dates", FIELD_ARRAY, true, "logical_date, action and state of each that was asked for"},
+};
+static const struct operation_field RECORD_BACKFILL[] = {
+    {"backfill", FIELD_ID, true, "its number"},
+    {"dag_id", FIELD_STRING, true, "its DAG"},
+    {"dag_version", FIELD_INTEGER, true, "version of the runs that it makes"},
+    {"state", FIELD_STRING, true, "awaiting_approval, running, paused, cancelling, success, ..."},
+    {"from", FIELD_INSTANT, true, "first logical date"},
+    {"to", FIELD_INSTANT, true, "last logical date"},
+    {"order", FIELD_STRING, true, "asc or desc"},
+    {"redo", FIELD_STRING, true, "none, failed or all"},
+    {"max_active", FIELD_INTEGER, true, "runs at once"},
+    {"queue", FIELD_STRING, false, "where all their tasks wait"},
+    {"params", FIELD_OBJECT, true, "parameters of its runs"},
+    {"conf", FIELD_OBJECT, true, "what was given for them"},
+    {"tasks", FIELD_STRINGS, true, "only these; empty: all"},
+    {"note", FIELD_STRING, true, "of its runs"},
+    {"reason", FIELD_STRING, true, "why people wanted it"},
+    {"actor", FIELD_STRING, true, "who made it"},
+    {"size", FIELD_INTEGER, true, "dates in the range"},
+    {"left", FIELD_INTEGER, true, "dates that were not decided on yet"},
+    {"active", FIELD_INTEGER, true, "runs that go on"},
+    {"succeeded", FIELD_INTEGER, true, "runs that succeeded"},
+    {"failed", FIELD_INTEGER, true, "runs that failed"},
+    {"cancelled", FIELD_INTEGER, true, "runs that were cancelled or deleted"},
+    {"created", FIELD_INTEGER, true, "dates that got a run"},
+    {"redone", FIELD_INTEGER, true, "dates whose run was done again"},
+    {"kept", FIELD_INTEGER, true, "dates whose run was left as it was"},
+    {"created_at", FIELD_INSTANT, true, "when it was made"},
+    {"start_date", FIELD_INSTANT, false, "when it began"},
+    {"end_date", FIELD_INSTANT, false, "when it ended"},
+    {"estimate_left", FIELD_NUMBER, false, "seconds, from the history of the DAG"},
+    {"dates", FIELD_ARRAY, false, "logical_date, action, run, dag_run_id and state of each"},
+};
+static const struct operation_field REQUEST_BACKFILL_LIST[] = {
+    {"dag", FIELD_STRING, false, "only of this DAG"},
+    {"state", FIELD_STRING, false, "only in this state"},
+    {"limit", FIELD_INTEGER, false, "at most so many"},
+};
+static const struct operation_field LIST_BACKFILLS[] = {
+    {"backfills", FIELD_ARRAY, true, "backfills, newest first"}, TOTAL,
+};
+static const struct operation_field REQUEST_BACKFILL_SHOW[] = {
+    BACKFILL, {"dates", FIELD_INTEGER, false, "list so many dates that were decided on"},
+};
+static const struct operation_field REQUEST_BACKFILL_CHANGE[] = {BACKFILL, WHY};
+static const struct operation_field REQUEST_BACKFILL_CANCEL[] = {
+    BACKFILL, WHY, {"running", FIELD_BOOLEAN, false, "stop what runs, too"},
+};
 static const struct operation_field REQUEST_CONFIG_GET[] = {
     {"key", FIELD_STRING, true, "name of the setting"},
 };
@@ -508,6 +597,22 @@ static const struct operation_field LIST_WEBHOOKS[] = {
 };
 
 static const struct operation ROWS[] = {
+    {"backfill.approve", "let a large backfill begin", PERMISSION_ADMIN,
+        FIELDS(REQUEST_BACKFILL_CHANGE), FIELDS(RECORD_BACKFILL), op_backfill_approve},
+    {"backfill.cancel", "begin nothing more of a backfill", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_BACKFILL_CANCEL), FIELDS(RECORD_BACKFILL), op_backfill_cancel},
+    {"backfill.create", "run a DAG for dates of the past", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_BACKFILL), FIELDS(RECORD_BACKFILL), op_backfill_create},
+    {"backfill.list", "backfills with their progress", PERMISSION_VIEWER,
+        FIELDS(REQUEST_BACKFILL_LIST), FIELDS(LIST_BACKFILLS), op_backfill_list},
+    {"backfill.pause", "let a backfill begin nothing for a while", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_BACKFILL_CHANGE), FIELDS(RECORD_BACKFILL), op_backfill_pause},
+    {"backfill.plan", "what a backfill would do", PERMISSION_VIEWER,
+        FIELDS(REQUEST_BACKFILL), FIELDS(RECORD_PLAN), op_backfill_plan},
+    {"backfill.resume", "let a paused backfill go on", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_BACKFILL_CHANGE), FIELDS(RECORD_BACKFILL), op_backfill_resume},
+    {"backfill.show", "a backfill with its progress", PERMISSION_VIEWER,
+        FIELDS(REQUEST_BACKFILL_SHOW), FIELDS(RECORD_BACKFILL), op_backfill_show},
     {"config.get", "the value of a setting", PERMISSION_VIEWER,
         FIELDS(REQUEST_CONFIG_GET), FIELDS(RECORD_SETTING), op_config_get},
     {"config.list", "every setting and where its value came from", PERMISSION_VIEWER,

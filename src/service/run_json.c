@@ -147,6 +147,8 @@ json_t *task_json(const struct service *service, const struct run_info *run,
     json_put_instant(object, "next_retry", task->due_at_us);
     put_outcome(object, task);
     put_policy(object, def, task);
+    if (run->queue != NULL)
+        json_put_string(object, "queue", run->queue);
     json_put_bool(object, "is_mapped", task_def_is_mapped(def));
     if (task->instance_base != 0)
         put_instances(object, task);

@@ -21,7 +21,7 @@ const struct move_table MOVE_TABLES[] = {
     {"run", "id dag version run_id/t namespace/t kind/t state scope logical_at_us interval_start_us"
         " interval_end_us params/t conf/t note/t actor/t first_task cancel_asked open_main"
         " open_finally active failures created_at_us started_at_us ended_at_us row_version token/t"
-        " admission backfill awaited", false, false},
+        " admission backfill awaited queue behind", false, false},
     {"schedule", "dag offered paused cursor_us next_us timing/t most_runs overlap needs_past"
         " changed_at_us", false, false},
     {"task", "id run node map_index generation state attempt nonce/b host failures losses parents"
@@ -48,6 +48,11 @@ const struct move_table MOVE_TABLES[] = {
         " timeout_ms finish_on_lost_lease cancel_asked actor/t created_at_us result/t error/t",
         false, false},
     {"dead", "task run lane at_us reason attempt detail/t", false, false},
+    {"backfill", "id dag version state from_us to_us until_us newest_first redo max_active queue"
+        " params/t conf/t tasks/t note/t reason/t actor/t token/t size cursor_us is_spent"
+        " stops_running created redone kept succeeded failed cancelled created_at_us started_at_us"
+        " ended_at_us", true, false},
+    {"backfill_run", "backfill logical_at_us run action outcome", false, false},
     {"variable", "namespace/t name/t value/t doc/t actor/t updated_at_us", false, false},
     {"connection", "namespace/t name/t shown/t sealed/t doc/t actor/t updated_at_us", false, false},
     /* What is sealed moves as it is: with the same key it opens there, too. */

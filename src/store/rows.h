@@ -44,6 +44,8 @@ struct run_row {
     enum admission admission;
     int64_t backfill; /* that it belongs to; 0: none */
     bool is_awaited;  /* some DAG starts when it ends */
+    int64_t queue;    /* that all its tasks wait in; 0: their own */
+    bool is_behind;   /* its tasks come after all others of their queues */
 
     const struct dag *dag;
     const int64_t *lanes;          /* one per node */

@@ -22,6 +22,7 @@
 
 enum { RUN_ID_TRIES = 1000, CREATE_TRIES = 20 };
 
+static const char RUN_PLACE[] = "UPDATE run SET queue = $2, behind = $3 WHERE id = $1";
 static const char RUN_BY_TOKEN[] = "SELECT r.id, r.scope, r.first_task, r.run_id, r.admission"
                                    " FROM run r"
                                    " JOIN version v ON v.dag = r.dag"
@@ -202,6 +203,8 @@ static void begin_drafts(struct work *work, struct creation *call, struct draft 
             .state = RUN_QUEUED,
             .created_at_us = work->now_us,
             .backfill = call->requests[i].backfill,
+            .queue = call->requests[i].queue,
+            .is_behind = call->requests[i].is_behind,
             .row_version = -1, /* the event tells the version it leads to */
             .locked = true,
         };
@@ -252,7 +255,7 @@ static enum status read_drafts(struct work *work, struct draft *drafts, size_t c
     for (size_t i = 0; i < count; i++) {
         struct run_row *run = drafts[i].run;
         if (store_dag(work->store, run->version, &run->dag, err) != STATUS_OK ||
-            store_lanes_of(work->store, run->version, run->dag, &run->lanes, err) != STATUS_OK)
+            store_lanes_of_run(work->store, run, &run->lanes, err) != STATUS_OK)
             return err->code;
     }
     return find_dag_keys(work, drafts, count, err);
@@ -336,6 +339,20 @@ static enum status insert_runs(struct work *work, const struct draft *drafts, si
     return db_bulk_run(work->db, &blocks, (int64_t)count, err);
 }
 
+/* Few runs have a queue of their own, so most have no statement for it. */
+static enum status place_runs(struct work *work, const struct draft *drafts, size_t count,
+                              struct err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct run_row *run = drafts[i].run;
+        if ((run->queue != 0 || run->is_behind) &&
+            db_later(work->db, err, RUN_PLACE, "iii", run->id, run->queue,
+                     (int64_t)run->is_behind) != STATUS_OK)
+            return err->code;
+    }
+    return STATUS_OK;
+}
+
 static enum status create(struct work *work, struct creation *call, struct err *err)
 {
     size_t count = call->count;
@@ -349,7 +366,8 @@ static enum status create(struct work *work, struct creation *call, struct err *
     for (size_t i = 0; i < count; i++)
         if (make_tasks(work, drafts[i].request, drafts[i].run, err) != STATUS_OK)
             return err->code;
-    if (insert_runs(work, drafts, count, err) != STATUS_OK)
+    if (insert_runs(work, drafts, count, err) != STATUS_OK ||
+        place_runs(work, drafts, count, err) != STATUS_OK)
         return err->code;
     for (size_t i = 0; i < count; i++)
         if (drafts[i].run->dag->watch != NULL &&

@@ -77,7 +77,7 @@ static enum status complete_run(struct work *work, struct run_row *run, struct e
         return STATUS_OK;
     if (store_dag(work->store, run->version, &run->dag, err) != STATUS_OK)
         return err->code;
-    return store_lanes_of(work->store, run->version, run->dag, &run->lanes, err);
+    return store_lanes_of_run(work->store, run, &run->lanes, err);
 }
 
 /* Ids that `known` does not have, in an array of the arena, each once. */
