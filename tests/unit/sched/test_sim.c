@@ -255,12 +255,10 @@ static void check_ticks(const struct sim_dag *dag)
 {
     struct err err = {0};
     struct schedule_info info;
-    struct missed_info *missed = NULL;
-    size_t missed_count = 0;
+    struct missed_list missed = {0};
     expect(store_schedule_load(sim.store, dag->id, &info, &err), &err, "its schedule");
-    expect(store_missed_list(sim.store, sim.bench.arena, dag->key, 100000, &missed, &missed_count,
-                             &err),
-           &err, "missed ticks");
+    expect(store_missed_list(sim.store, sim.bench.arena, dag->key, 100000, &missed, &err), &err,
+           "missed ticks");
     int64_t tick_us = timetable_first_cursor(dag->timetable, BEGIN_US);
     while (timetable_next(dag->timetable, tick_us, &tick_us) && tick_us <= info.cursor_us) {
         int64_t logical_us = timetable_dates(dag->timetable, tick_us).logical_at_us;
@@ -269,7 +267,7 @@ static void check_ticks(const struct sim_dag *dag)
                                (long long)logical_us);
         int64_t runs = number(sql, dag->key);
         SIM_CHECK(runs <= 1, "a tick has two runs");
-        SIM_CHECK(runs == 1 || is_missed(missed, missed_count, tick_us), "a tick was lost");
+        SIM_CHECK(runs == 1 || is_missed(missed.items, missed.count, tick_us), "a tick was lost");
     }
 }
 
