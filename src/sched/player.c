@@ -237,7 +237,9 @@ static enum status host_turn(struct player *player, size_t index, struct err *er
         take_answer(player, host, &delivery);
     else
         put_back(host, &delivery);
+    /* The store tells everybody of what was carried out, whoever hears the answer. */
     host->looks |= status == STATUS_OK && host->asks_held;
+    player->is_news |= status == STATUS_OK && host->asks_held;
     free(delivery.ended.items);
     return status;
 }
@@ -287,6 +289,7 @@ static enum status do_duty(struct player *player, size_t scheduler, size_t index
         int64_t least_us = virtual_now_us + player->options.grain_us;
         *due_us = has_more ? result.next_us : MAX(result.next_us, least_us);
         woken = false;
+        player->is_news |= result.changed;
         for (size_t i = 0; i < player->options.hosts && result.changed; i++)
             player->hosts[i].looks = true;
     }

@@ -275,7 +275,7 @@ static void play_seed(uint64_t seed)
 {
     struct err err = {0};
     open_world(seed);
-    int64_t end_us = BEGIN_US + 40 * MINUTE_US;
+    int64_t end_us = BEGIN_US + 30 * MINUTE_US;
     while (player_clock() < end_us) {
         expect(player_step(sim.player, end_us, &err), &err, "a step");
         check_limits();
