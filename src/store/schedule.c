@@ -166,8 +166,7 @@ static const char MISSED[] = "SELECT first_us, last_us, count, is_more, why, at_
                              " WHERE dag = $1 ORDER BY dag DESC, first_us DESC LIMIT $2";
 
 enum status store_missed_list(struct store *store, struct arena *arena, int64_t dag_key,
-                              size_t most, struct missed_info **out, size_t *out_count,
-                              struct err *err)
+                              size_t most, struct missed_list *out, struct err *err)
 {
     struct missed_info *items = arena_array(arena, most, sizeof *items);
     struct db_stmt *stmt = NULL;
@@ -184,8 +183,7 @@ enum status store_missed_list(struct store *store, struct arena *arena, int64_t 
         };
     if (status != STATUS_OK)
         return status;
-    *out = items;
-    *out_count = count;
+    *out = (struct missed_list){.items = items, .count = count};
     return STATUS_OK;
 }
 
