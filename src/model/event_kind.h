@@ -28,7 +28,11 @@
     X(QUEUE_DELETED, "queue_deleted")                                                              \
     X(JOB_RESCHEDULED, "job_rescheduled")                                                          \
     X(JOBS_PURGED, "jobs_purged")                                                                  \
-    X(DEAD_PURGED, "dead_purged")
+    X(DEAD_PURGED, "dead_purged")                                                                  \
+    X(POOL_SET, "pool_set")                                                                        \
+    X(POOL_DELETED, "pool_deleted")                                                                \
+    X(LIMIT_SET, "limit_set")                                                                      \
+    X(LIMIT_DELETED, "limit_deleted")
 
 enum event_kind {
 #define X(name, text) EVENT_##name,
