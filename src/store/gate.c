@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "store/claim_priv.h"
 #include "store/id_list.h"
+#include "store/pool_priv.h"
 
 static const char GATE_TOP[] =
     "SELECT task FROM gate WHERE run = $1 ORDER BY run, rank, task LIMIT $2";
@@ -134,7 +135,7 @@ static enum status open_gate_of_task(struct work *work, const struct run_row *ru
     int64_t room = def->max_parallel - expander->running;
     if (room <= 0)
         return STATUS_OK;
-    if (db_query(work->db, &stmt, err, GATE_OF_TASK, "iiiii", run->id, (int64_t)-def->priority,
+    if (db_query(work->db, &stmt, err, GATE_OF_TASK, "iiiii", run->id, (int64_t)-def->weight,
                  expander->instance_base, expander->instance_base + expander->counts.total,
                  room) != STATUS_OK ||
         claim_collect_ids(stmt, &held, err) != STATUS_OK)
@@ -144,6 +145,8 @@ static enum status open_gate_of_task(struct work *work, const struct run_row *ru
 
 enum status claim_open_gates(struct work *work, struct err *err)
 {
+    if (pools_open_left(work, err) != STATUS_OK)
+        return err->code;
     for (size_t i = 0; i < work->run_rows.count; i++)
         if (open_gate(work, work->run_rows.items[i], err) != STATUS_OK)
             return err->code;

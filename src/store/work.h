@@ -16,6 +16,8 @@
 #include "store/saver.h"
 #include "store/store_priv.h"
 
+struct pool_set;
+
 struct task_list {
     struct task_row **items;
     size_t count;
@@ -43,6 +45,8 @@ struct work {
     struct task_list ready;   /* became claimable in this transaction */
     enum run_lock lock;       /* how runs are read that are not there yet */
     struct run_row *jobs;     /* the run that jobs seem to belong to, once one was read */
+    struct pool_set *pools;   /* that were looked at */
+    bool has_pools;           /* a task of these runs may hold slots */
     struct saver saver;
 };
 
