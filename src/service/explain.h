@@ -11,6 +11,7 @@
 #include "base/strbuf.h"
 #include "model/dag.h"
 #include "store/overview.h"
+#include "store/pool.h"
 #include "store/rows.h"
 #include "store/run_store.h"
 
@@ -39,6 +40,7 @@ struct explain_subject {
     const struct task_row *task;
     struct explain_host host; /* of a running one */
     struct queue_place place; /* of a queued one */
+    struct pool_place pool;   /* of one that is held */
     struct tally instances;   /* of an expanded one: its instances by state */
 };
 

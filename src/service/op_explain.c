@@ -114,6 +114,8 @@ static enum status make_subject(struct asking *asking, const struct task_row *ta
         out->instances = asking->instances[task->node];
     if (task->state == TASK_RUNNING)
         return load_host(asking, task, &out->host, err);
+    if (task->state == TASK_SCHEDULED)
+        return store_pool_place(asking->run.store, asking->arena, task->id, &out->pool, err);
     if (task->state == TASK_QUEUED)
         return store_queue_place(asking->run.store, task->run, task->id, &out->place, err);
     return STATUS_OK;

@@ -444,6 +444,7 @@ static const struct operation_field RECORD_QUEUE[] = {
     {"oldest_wait", FIELD_NUMBER, false, "seconds that the oldest one waits"},
     {"hosts", FIELD_INTEGER, true, "that serve it"},
     {"max_running", FIELD_INTEGER, true, "on all hosts; 0: no bound"},
+    {"max_share", FIELD_INTEGER, true, "percent of each host's slots; 0: no bound"},
     {"soft_pending", FIELD_INTEGER, true, "producers are warned from here on; 0: never"},
     {"hard_pending", FIELD_INTEGER, true, "producers are refused from here on; 0: never"},
 };
@@ -456,10 +457,45 @@ static const struct operation_field REQUEST_QUEUE_SET[] = {
     QUEUE_NAME,
     {"priority", FIELD_INTEGER, false, "higher ones are served first"},
     {"max_running", FIELD_INTEGER, false, "on all hosts; 0: no bound"},
+    {"max_share", FIELD_INTEGER, false, "percent of each host's slots; 0: no bound"},
     {"soft_pending", FIELD_INTEGER, false, "warn producers from here on; 0: never"},
     {"hard_pending", FIELD_INTEGER, false, "refuse producers from here on; 0: never"},
     {"paused", FIELD_BOOLEAN, false, "nothing of it is claimed"},
     {"create", FIELD_BOOLEAN, false, "make it when it is not there; true by default"},
+};
+
+#define POOL_NAME {"name", FIELD_STRING, true, "its name"}
+#define POOL_NAMESPACE {"namespace", FIELD_STRING, false, "whose it is; default: default"}
+static const struct operation_field RECORD_POOL[] = {
+    POOL_NAME,
+    {"namespace", FIELD_STRING, true, "whose it is; those of default serve all that have none of that name"},
+    {"slots", FIELD_INTEGER, true, "how many there are"},
+    {"occupied_slots", FIELD_INTEGER, true, "held by running tasks"},
+    {"open_slots", FIELD_INTEGER, true, "free"},
+    {"queued_slots", FIELD_INTEGER, true, "that tasks wait for"},
+    {"running", FIELD_INTEGER, true, "tasks that hold slots"},
+    {"waiting", FIELD_INTEGER, true, "tasks that wait for slots"},
+    {"description", FIELD_STRING, true, "what it is for"},
+};
+static const struct operation_field LIST_POOLS[] = {
+    {"pools", FIELD_ARRAY, true, "by name, then namespace"}, TOTAL,
+};
+static const struct operation_field REQUEST_POOL[] = {POOL_NAME, POOL_NAMESPACE};
+static const struct operation_field REQUEST_POOL_DELETE[] = {POOL_NAME, POOL_NAMESPACE, DRY_RUN};
+static const struct operation_field REQUEST_POOL_SET[] = {
+    POOL_NAME, POOL_NAMESPACE,
+    {"slots", FIELD_INTEGER, false, "how many there are; a new one needs them"},
+    {"description", FIELD_STRING, false, "what it is for"},
+};
+#define LIMIT_KIND {"kind", FIELD_STRING, true, "namespace or dag"}
+#define LIMIT_NAME {"name", FIELD_STRING, true, "of the namespace or the DAG"}
+static const struct operation_field LIST_LIMITS[] = {
+    {"limits", FIELD_ARRAY, true, "each with kind, name, max_running, running and waiting"}, TOTAL,
+};
+static const struct operation_field REQUEST_LIMIT[] = {LIMIT_KIND, LIMIT_NAME};
+static const struct operation_field REQUEST_LIMIT_SET[] = {
+    LIMIT_KIND, LIMIT_NAME,
+    {"max_running", FIELD_INTEGER, true, "tasks that run at once on all hosts"},
 };
 
 static const struct operation ROWS[] = {
@@ -513,8 +549,22 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_JOB), FIELDS(RECORD_JOB), op_job_retry},
     {"job.show", "a job", PERMISSION_VIEWER,
         FIELDS(REQUEST_JOB), FIELDS(RECORD_JOB), op_job_show},
+    {"limit.delete", "let as many tasks of a namespace or DAG run as there is room for",
+        PERMISSION_EDITOR, FIELDS(REQUEST_LIMIT), FIELDS(LIST_LIMITS), op_limit_delete},
+    {"limit.list", "how many tasks of a namespace or DAG may run at once", PERMISSION_VIEWER,
+        NO_FIELDS, FIELDS(LIST_LIMITS), op_limit_list},
+    {"limit.set", "bound how many tasks of a namespace or DAG run at once", PERMISSION_EDITOR,
+        FIELDS(REQUEST_LIMIT_SET), FIELDS(LIST_LIMITS), op_limit_set},
     {"log.read", "what tasks printed, in parts", PERMISSION_VIEWER,
         FIELDS(REQUEST_LOG), FIELDS(RESPONSE_LOG), op_log_read},
+    {"pool.delete", "delete a pool; what holds its slots runs on", PERMISSION_EDITOR,
+        FIELDS(REQUEST_POOL_DELETE), FIELDS(RECORD_POOL), op_pool_delete},
+    {"pool.list", "pools, who holds their slots and who waits", PERMISSION_VIEWER,
+        NO_FIELDS, FIELDS(LIST_POOLS), op_pool_list},
+    {"pool.set", "make or change a pool", PERMISSION_EDITOR,
+        FIELDS(REQUEST_POOL_SET), FIELDS(RECORD_POOL), op_pool_set},
+    {"pool.show", "a pool", PERMISSION_VIEWER,
+        FIELDS(REQUEST_POOL), FIELDS(RECORD_POOL), op_pool_show},
     {"queue.delete", "delete an empty queue", PERMISSION_EDITOR,
         FIELDS(REQUEST_QUEUE_DELETE), FIELDS(RECORD_QUEUE), op_queue_delete},
     {"queue.list", "queues, what waits in them and whether somebody serves them", PERMISSION_VIEWER,
