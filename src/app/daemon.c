@@ -188,11 +188,15 @@ static void on_health(void *context)
 
 static enum status read_dags(struct daemon *daemon, struct err *err)
 {
-    const char *folder = settings_text(daemon->settings, SETTING_DAGS);
+    const struct dag_folder folder = {
+        .path = settings_text(daemon->settings, SETTING_DAGS),
+        .starts_paused = settings_number(daemon->settings, SETTING_DAGS_PAUSED_AT_CREATION) != 0,
+    };
     struct dag_folder_result result = {0};
-    if (dag_folder_save(daemon->session.store, folder, &result, err) != STATUS_OK)
+    if (dag_folder_save(daemon->session.store, &folder, &result, err) != STATUS_OK)
         return err->code;
-    log_info("DAG files", LOG_STR("folder", folder), LOG_INT("dags", (int64_t)result.dags),
+    scheduler_wake(daemon->scheduler);
+    log_info("DAG files", LOG_STR("folder", folder.path), LOG_INT("dags", (int64_t)result.dags),
              LOG_INT("changed", (int64_t)result.changed),
              LOG_INT("broken", (int64_t)result.broken));
     return STATUS_OK;

@@ -21,7 +21,7 @@ static void log_problem(const struct spec_file *file)
     }
 }
 
-static enum status save_file(struct store *store, const char *path,
+static enum status save_file(struct store *store, const struct dag_folder *folder, const char *path,
                              struct dag_folder_result *result, struct err *err)
 {
     CLEANUP(spec_file_freep) struct spec_file *file = NULL;
@@ -38,7 +38,8 @@ static enum status save_file(struct store *store, const char *path,
         result->broken++;
         return STATUS_OK;
     }
-    struct version_source source = {.path = absolute, .text = file->text};
+    struct version_source source = {
+        .path = absolute, .text = file->text, .starts_paused = folder->starts_paused};
     for (size_t i = 0; i < file->dags_count; i++) {
         struct version_ref ref;
         if (store_version_save(store, file->dags[i], &source, &ref, err) != STATUS_OK)
@@ -49,17 +50,17 @@ static enum status save_file(struct store *store, const char *path,
     return STATUS_OK;
 }
 
-enum status dag_folder_save(struct store *store, const char *folder, struct dag_folder_result *out,
-                            struct err *err)
+enum status dag_folder_save(struct store *store, const struct dag_folder *folder,
+                            struct dag_folder_result *out, struct err *err)
 {
     struct spec_paths paths = {0};
     struct dag_folder_result result = {0};
     struct err missing = {0};
     enum status status = STATUS_OK;
-    if (spec_find_files(folder, &paths, &missing) != STATUS_OK)
+    if (spec_find_files(folder->path, &paths, &missing) != STATUS_OK)
         log_debug("no folder of DAG files", LOG_STR("error", missing.text));
     for (size_t i = 0; i < paths.count && status == STATUS_OK; i++)
-        status = save_file(store, paths.items[i], &result, err);
+        status = save_file(store, folder, paths.items[i], &result, err);
     spec_paths_fini(&paths);
     if (status == STATUS_OK)
         *out = result;

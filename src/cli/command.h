@@ -46,6 +46,7 @@ struct option_list {
     X(RUNS, "Runs")                                                                                \
     X(TASKS, "Tasks")                                                                              \
     X(JOBS, "Queues, pools, jobs and hosts")                                                       \
+    X(VAULT, "Variables, connections and secrets")                                                 \
     X(STORE, "Store and settings")                                                                 \
     X(PROGRAM, "The program itself")
 

@@ -98,6 +98,15 @@ static const struct command_option MARK_OPTIONS[] = {OPTION_MAP};
 static const struct command_option DAGS_LIST_OPTIONS[] = {
     VALUE("tag", 0, "TAG", "only with this tag"),
 };
+static const struct command_option NEXT_OPTIONS[] = {
+    VALUE("count", 'n', "N", "how many; 5 by default"),
+    VALUE("from", 0, "DATE", "from there on; now by default"),
+    SWITCH("missed", 0, "those that became no run instead"),
+    OPTION_DAG,
+};
+static const struct command_option PAUSE_OPTIONS[] = {
+    VALUE("reason", 0, "TEXT", "kept with the change"),
+};
 static const struct command_option GRAPH_OPTIONS[] = {OPTION_GRAPH, OPTION_WIDTH, OPTION_DAG};
 static const struct command_option FILE_OPTIONS[] = {OPTION_DAG};
 static const struct command_option RUN_GRAPH_OPTIONS[] = {OPTION_GRAPH, OPTION_WIDTH};
@@ -205,9 +214,31 @@ static const struct command_option DESIRED_OPTIONS[] = {
     "eider enqueue default --delay 10m -- pg_dump -f /backup/shop.sql shop\n"                      \
     "eider enqueue mail --batch < jobs.jsonl"
 
+#define OPTION_SPACE VALUE("namespace", 0, "NAME", "the namespace in the store; `default` by default")
+static const struct command_option VAULT_LIST_OPTIONS[] = {
+    VALUE("namespace", 0, "NAME", "only of this namespace, and what counts for all"),
+};
+static const struct command_option VAULT_SHOW_OPTIONS[] = {OPTION_SPACE};
+static const struct command_option VAULT_SET_OPTIONS[] = {
+    OPTION_SPACE,
+    {"file", 0, "FILE", "read the value from a file", false, COMPLETE_FILE, NULL, NULL},
+    VALUE("doc", 0, "TEXT", "what it is for"),
+};
+static const struct command_option VAULT_DELETE_OPTIONS[] = {OPTION_SPACE, OPTION_YES, OPTION_DRY};
+#define VAULT_VALUE_HELP                                                                           \
+    "Without a value it is read from standard input, or typed without being shown. The last line\n" \
+    "end of a file or of standard input does not belong to the value."
+
 static const struct command_option RESTORE_OPTIONS[] = {OPTION_YES};
 static const struct command_option EXPORT_OPTIONS[] = {
     SWITCH("logs", 'l', "the output of tasks, too"),
+};
+static const struct command_option SIMULATE_OPTIONS[] = {
+    VALUE("from", 0, "DATE", "first instant; default: now"),
+    VALUE("to", 0, "DATE", "last instant; default: a day later"),
+    VALUE("slots", 0, "N", "of the whole fleet; default: those of this machine"),
+    VALUE("unknown", 0, "TIME", "how long a task takes that has never run; default 1m"),
+    SWITCH("dags", 0, "the DAGs that make the load, the busiest first"),
 };
 static const struct command_option MIGRATE_OPTIONS[] = {OPTION_DRY};
 static const struct command_option PROVE_OPTIONS[] = {
@@ -294,6 +325,23 @@ static const struct command ROWS[] = {
     {"dags source", GROUP_DAGS, 0, "FILE|DAG", 1, 1, COMPLETE_FILE, NULL,
         "print the file of a DAG", NULL, "eider dags source orders_daily", OPTIONS(FILE_OPTIONS),
         cmd_dags_source},
+    {"dags next", GROUP_DAGS, COMMAND_READS, "FILE|DAG", 1, 1, COMPLETE_FILE, NULL,
+        "show when a DAG runs next",
+        "The next ticks of its schedule, each with the date and the interval its run is for and\n"
+        "the time on the clocks of its zone. It works on a file as well, before anybody runs it.",
+        "eider dags next orders_daily\n"
+        "eider dags next orders.yaml -n 20 --from 2026-03-28\n"
+        "eider dags next orders_daily --missed",
+        OPTIONS(NEXT_OPTIONS), cmd_dags_next},
+    {"dags pause", GROUP_DAGS, COMMAND_READS, "DAG..", 1, ARGS_ANY, COMPLETE_DAG, NULL,
+        "let DAGs start nothing by themselves",
+        "Runs that exist go on, and a DAG that is paused can be triggered. When it is let go on,\n"
+        "`catchup` says what becomes of the ticks in between.",
+        "eider dags pause orders_daily stock --reason 'warehouse is down'",
+        OPTIONS(PAUSE_OPTIONS), cmd_dags_pause},
+    {"dags unpause", GROUP_DAGS, COMMAND_READS, "DAG..", 1, ARGS_ANY, COMPLETE_DAG, NULL,
+        "let DAGs start by themselves again", NULL, "eider dags unpause orders_daily",
+        OPTIONS(PAUSE_OPTIONS), cmd_dags_unpause},
 
     /* --- runs --- */
     {"runs list", GROUP_RUNS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
@@ -460,6 +508,62 @@ static const struct command ROWS[] = {
         "eider hosts desired --min 1 --max 20 -o name", OPTIONS(DESIRED_OPTIONS),
         cmd_hosts_desired},
 
+    /* --- variables, connections, secrets --- */
+    {"vars list", GROUP_VAULT, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
+        "list variables and where each comes from",
+        "Of several with one name the first counts: environment, variables.yaml, the store.",
+        "eider vars list -o wide", OPTIONS(VAULT_LIST_OPTIONS), cmd_vars_list},
+    {"vars show", GROUP_VAULT, COMMAND_READS, "NAME", 1, 1, COMPLETE_NONE, NULL,
+        "show the variable that a name stands for", NULL, "eider vars show bucket",
+        OPTIONS(VAULT_SHOW_OPTIONS), cmd_vars_show},
+    {"vars set", GROUP_VAULT, COMMAND_READS, "NAME [VALUE]", 1, 2, COMPLETE_NONE, NULL,
+        "keep a variable in the store", VAULT_VALUE_HELP,
+        "eider vars set bucket s3://lake\neider vars set limits --file limits.json",
+        OPTIONS(VAULT_SET_OPTIONS), cmd_vars_set},
+    {"vars delete", GROUP_VAULT, COMMAND_READS, "NAME", 1, 1, COMPLETE_NONE, NULL,
+        "delete a variable from the store", NULL, "eider vars delete bucket --yes",
+        OPTIONS(VAULT_DELETE_OPTIONS), cmd_vars_delete},
+    {"conns list", GROUP_VAULT, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
+        "list connections and where each comes from",
+        "Of several with one name the first counts: environment, connections.yaml, the store.",
+        "eider conns list -o wide", OPTIONS(VAULT_LIST_OPTIONS), cmd_conns_list},
+    {"conns show", GROUP_VAULT, COMMAND_READS, "NAME", 1, 1, COMPLETE_NONE, NULL,
+        "show the connection that a name stands for, without its secrets", NULL,
+        "eider conns show warehouse", OPTIONS(VAULT_SHOW_OPTIONS), cmd_conns_show},
+    {"conns set", GROUP_VAULT, COMMAND_READS, "NAME [URI|JSON]", 1, 2, COMPLETE_NONE, NULL,
+        "keep a connection in the store, sealed", VAULT_VALUE_HELP,
+        "eider conns set warehouse --file warehouse.uri\n"
+        "echo 'postgres://etl:pw@db:5432/wh' | eider conns set warehouse",
+        OPTIONS(VAULT_SET_OPTIONS), cmd_conns_set},
+    {"conns delete", GROUP_VAULT, COMMAND_READS, "NAME", 1, 1, COMPLETE_NONE, NULL,
+        "delete a connection from the store", NULL, "eider conns delete warehouse --yes",
+        OPTIONS(VAULT_DELETE_OPTIONS), cmd_conns_delete},
+    {"conns test", GROUP_VAULT, COMMAND_READS, "NAME", 1, 1, COMPLETE_NONE, NULL,
+        "see whether a connection can be reached from here",
+        "An http or https server is asked for its headers; to others a TCP connection is made and\n"
+        "closed. Login and password are not tried.",
+        "eider conns test warehouse", OPTIONS(VAULT_SHOW_OPTIONS), cmd_conns_test},
+    {"secrets list", GROUP_VAULT, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
+        "list secrets: names, sources, keys, never values",
+        "Of several with one name the first counts: environment, secrets_dir, the store.",
+        "eider secrets list", OPTIONS(VAULT_LIST_OPTIONS), cmd_secrets_list},
+    {"secrets show", GROUP_VAULT, COMMAND_READS, "NAME", 1, 1, COMPLETE_NONE, NULL,
+        "show where a secret comes from, never its value", NULL, "eider secrets show api_token",
+        OPTIONS(VAULT_SHOW_OPTIONS), cmd_secrets_show},
+    {"secrets set", GROUP_VAULT, COMMAND_READS, "NAME [VALUE]", 1, 2, COMPLETE_NONE, NULL,
+        "keep a secret in the store, sealed", VAULT_VALUE_HELP,
+        "eider secrets set api_token\neider secrets set api_token --file token.txt\n"
+        "pass show api/token | eider secrets set api_token",
+        OPTIONS(VAULT_SET_OPTIONS), cmd_secrets_set},
+    {"secrets delete", GROUP_VAULT, COMMAND_READS, "NAME", 1, 1, COMPLETE_NONE, NULL,
+        "delete a secret from the store", NULL, "eider secrets delete api_token --yes",
+        OPTIONS(VAULT_DELETE_OPTIONS), cmd_secrets_delete},
+    {"secrets rotate", GROUP_VAULT, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
+        "seal everything in the store anew, with the first key",
+        "Put the new key in front of the old one first, on every host. What cannot be opened stays as\n"
+        "it is; it may be stopped and begun again.",
+        "EIDER_SECRET_KEY=\"$NEW,$OLD\" eider secrets rotate", {NULL, 0}, cmd_secrets_rotate},
+
     /* --- store and settings --- */
     {"store check", GROUP_STORE, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
         "check the store for damage", NULL, NULL, {NULL, 0}, cmd_store_check},
@@ -497,6 +601,12 @@ static const struct command ROWS[] = {
     /* --- the program itself --- */
     {"doctor", GROUP_PROGRAM, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
         "check that this machine has what is needed", NULL, NULL, {NULL, 0}, cmd_doctor},
+    {"simulate", GROUP_PROGRAM, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
+        "play the schedules of the coming hours",
+        "Plays the schedules of all DAGs on a clock of its own, with the times their tasks took lately,\n"
+        "and shows the load of every hour. Nothing of the store changes and nothing is run.",
+        "eider simulate\neider simulate --from 2026-01-01 --to 2026-01-02 --slots 64\n"
+        "eider simulate --dags", OPTIONS(SIMULATE_OPTIONS), cmd_simulate},
     {"prove", GROUP_PROGRAM, COMMAND_READS, "[PROOF]", 0, 1, COMPLETE_CHOICE, "adoption",
         "prove a promise on your own store",
         "Without PROOF the proofs are listed. `adoption` makes a run of its own, starts hosts of its\n"

@@ -22,6 +22,9 @@ struct parsed;
     X(dags_show)                                                                                   \
     X(dags_graph)                                                                                  \
     X(dags_source)                                                                                 \
+    X(dags_next)                                                                                   \
+    X(dags_pause)                                                                                  \
+    X(dags_unpause)                                                                                \
     X(runs_list)                                                                                   \
     X(runs_show)                                                                                   \
     X(runs_tasks)                                                                                  \
@@ -36,6 +39,20 @@ struct parsed;
     X(tasks_render)                                                                                \
     X(tasks_clear)                                                                                 \
     X(enqueue)                                                                                     \
+    X(vars_list)                                                                                   \
+    X(vars_show)                                                                                   \
+    X(vars_set)                                                                                    \
+    X(vars_delete)                                                                                 \
+    X(conns_list)                                                                                  \
+    X(conns_show)                                                                                  \
+    X(conns_set)                                                                                   \
+    X(conns_delete)                                                                                \
+    X(conns_test)                                                                                  \
+    X(secrets_list)                                                                                \
+    X(secrets_show)                                                                                \
+    X(secrets_set)                                                                                 \
+    X(secrets_delete)                                                                              \
+    X(secrets_rotate)                                                                              \
     X(queues_list)                                                                                 \
     X(queues_show)                                                                                 \
     X(queues_set)                                                                                  \
@@ -77,6 +94,7 @@ struct parsed;
     X(config_list)                                                                                 \
     X(config_get)                                                                                  \
     X(doctor)                                                                                      \
+    X(simulate)                                                                                    \
     X(prove)                                                                                       \
     X(completion)                                                                                  \
     X(version)                                                                                     \

@@ -90,6 +90,7 @@ struct task_def {
     bool is_setup;
     struct node_list teardown_of; /* setups that this task tears down */
     bool allow_failure;
+    bool depends_on_past; /* waits for the same task of the run before */
 
     json_t *foreach;      /* list, or string with a template; NULL: not mapped */
     json_t *matrix;       /* object of lists; NULL: none */
@@ -153,6 +154,7 @@ struct dag {
     int64_t max_active_runs;
     int64_t max_active_tasks; /* 0: no bound */
     int64_t timeout_ms;       /* of a run; 0: none */
+    bool depends_on_past;     /* a run waits for the one before */
     enum run_verdict_rule verdict;
     json_t *rest; /* schedule, sla, hooks, ... : checked and kept for other parts */
 

@@ -85,6 +85,7 @@ struct template_use {
     struct spot spot;
     int64_t draft; /* or -1: in defaults */
     bool in_hook;  /* it is rendered when something has happened: other names */
+    bool takes_secrets;
 };
 
 struct reader {

@@ -12,6 +12,7 @@
 #include "base/strbuf.h"
 #include "model/attempt.h"
 #include "model/dag_read_priv.h"
+#include "model/dag_roots.h"
 #include "model/duration.h"
 #include "model/limits.h"
 #include "model/template.h"
@@ -180,7 +181,12 @@ void reader_template(struct reader *r, const char *text, struct spot spot, const
         return;
     r->uses = mem_grow(r->uses, &r->uses_capacity, r->uses_count, sizeof *r->uses);
     r->uses[r->uses_count++] = (struct template_use){
-        .text = text, .spot = spot, .draft = r->current, .in_hook = r->hook_path != NULL};
+        .text = text,
+        .spot = spot,
+        .draft = r->current,
+        .in_hook = r->hook_path != NULL,
+        .takes_secrets = r->hook_path != NULL || dag_field_takes_secrets(suffix),
+    };
     if (r->locator == NULL)
         return;
     struct source_span span = reader_span(r, spot, false);

@@ -29,6 +29,16 @@
     X(JOB_RESCHEDULED, "job_rescheduled")                                                          \
     X(JOBS_PURGED, "jobs_purged")                                                                  \
     X(DEAD_PURGED, "dead_purged")                                                                  \
+    X(VARIABLE_SET, "variable_set")                                                                \
+    X(VARIABLE_DELETED, "variable_deleted")                                                        \
+    X(CONNECTION_SET, "connection_set")                                                            \
+    X(CONNECTION_DELETED, "connection_deleted")                                                    \
+    X(SECRET_SET, "secret_set")                                                                    \
+    X(SECRET_DELETED, "secret_deleted")                                                            \
+    X(SECRETS_ROTATED, "secrets_rotated")                                                          \
+    X(RUN_ADMITTED, "run_admitted")                                                                \
+    X(DAG_PAUSED, "dag_paused")                                                                    \
+    X(DAG_UNPAUSED, "dag_unpaused")                                                                \
     X(POOL_SET, "pool_set")                                                                        \
     X(POOL_DELETED, "pool_deleted")                                                                \
     X(LIMIT_SET, "limit_set")                                                                      \

@@ -2,6 +2,9 @@
 #include "sched/duty.h"
 
 const struct duty DUTIES[] = {
+    {"start what is due", duty_start_due},
+    {"let waiting runs go", duty_let_go},
+    {"let tasks go that waited for their past", duty_let_past_go},
     {"stop overdue runs", duty_stop_overdue},
     {"remove what is old", duty_remove_old},
 };

@@ -43,6 +43,15 @@ extern const size_t DUTIES_COUNT;
 
 /* --- the duties, one file each --------------------------------------------------------------- */
 
+/* What is due by the schedules of DAGs becomes runs. */
+NODISCARD enum status duty_start_due(const struct duty_call *call, struct duty_result *out,
+                                     struct err *err);
+/* Runs that waited for others of their DAG begin to go. */
+NODISCARD enum status duty_let_go(const struct duty_call *call, struct duty_result *out,
+                                  struct err *err);
+/* Tasks that waited for the same task of the run before are queued. */
+NODISCARD enum status duty_let_past_go(const struct duty_call *call, struct duty_result *out,
+                                       struct err *err);
 /* Runs that take longer than their DAG allows are asked to stop. */
 NODISCARD enum status duty_stop_overdue(const struct duty_call *call, struct duty_result *out,
                                         struct err *err);

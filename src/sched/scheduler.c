@@ -75,8 +75,11 @@ static void do_duty(struct scheduler *self, size_t index, bool is_woken)
     if (turn->wait_ms > 0)
         log_info("the scheduler goes on", LOG_STR("duty", duty->name));
     *turn = (struct turn){.next_us = result.next_us};
-    if (result.changed)
+    /* What one duty changed may be what another waits for. */
+    if (result.changed) {
+        atomic_store(&self->is_woken, true);
         loop_post(self->loop, tell, self);
+    }
 }
 
 /* Until the first duty is due, something happened, or it is time to look anyway. */
@@ -89,7 +92,7 @@ static void await(struct scheduler *self)
     for (size_t i = 0; i < DUTIES_COUNT; i++)
         next_us = MIN(next_us, self->turns[i].next_us);
     int64_t wait_ms = MAX((next_us - now_us + 999) / 1000, (int64_t)0);
-    if (wait_ms == 0)
+    if (wait_ms == 0 || atomic_load(&self->is_woken))
         return;
     if (store_listen_for_news(self->store, &err) != STATUS_OK ||
         store_wait(self->store, self->knock_fd, wait_ms, &heard, &err) != STATUS_OK)

@@ -32,7 +32,8 @@ struct explain_world {
     const struct task_row *nodes; /* one per node */
     int64_t now_us;
     bool has_living_host;
-    bool is_orphaned; /* unfinished, and nobody works on it */
+    bool is_orphaned;              /* unfinished, and nobody works on it */
+    const char *run_waits_because; /* NULL: it may go */
 };
 
 /* One task or instance. */
@@ -42,6 +43,7 @@ struct explain_subject {
     struct queue_place place; /* of a queued one */
     struct pool_place pool;   /* of one that is held */
     struct tally instances;   /* of an expanded one: its instances by state */
+    const char *past;         /* why its past keeps it waiting, or NULL */
 };
 
 struct explanation {

@@ -10,6 +10,7 @@
 #include "service/lookup.h"
 #include "service/op_handlers.h"
 #include "service/run_json.h"
+#include "service/schedule_json.h"
 #include "spec/spec_find.h"
 #include "store/version.h"
 
@@ -69,6 +70,8 @@ static enum status list_dag(struct dag_listing *listing, const struct dag *dag, 
     json_put_string(object, "file", path);
     if (version > 0)
         json_put_int(object, "dag_version", version);
+    if (schedule_json_put(listing->service, listing->store, dag, object, err) != STATUS_OK)
+        return err->code;
     return put_last_run(listing->service, listing->store, dag->id, object, err);
 }
 
@@ -154,7 +157,9 @@ enum status op_dag_show(struct service *service, const json_t *request, json_t *
     if (found.version > 0)
         json_put_int(object, "dag_version", found.version);
     json_put(object, "tasks", describe_tasks(found.dag));
-    if (put_last_run(service, store, found.dag->id, object, err) != STATUS_OK)
+    if (put_last_run(service, store, found.dag->id, object, err) != STATUS_OK ||
+        schedule_json_put(service, store, found.dag, object, err) != STATUS_OK ||
+        schedule_json_put_more(store, found.dag, object, err) != STATUS_OK)
         return err->code;
     *out = TAKE(object);
     return STATUS_OK;

@@ -9,6 +9,7 @@
 #include "service/lookup.h"
 #include "service/op_handlers.h"
 #include "service/run_json.h"
+#include "store/admission.h"
 #include "store/host.h"
 
 enum { TASKS_MAX = 1000, SUMMARY_MAX = 32 << 10 };
@@ -118,6 +119,8 @@ static enum status make_subject(struct asking *asking, const struct task_row *ta
         return store_pool_place(asking->run.store, asking->arena, task->id, &out->pool, err);
     if (task->state == TASK_QUEUED)
         return store_queue_place(asking->run.store, task->run, task->id, &out->place, err);
+    if (task->state == TASK_NONE && asking->run.dag->tasks[task->node].depends_on_past)
+        return store_past_why(asking->run.store, asking->arena, task->id, &out->past, err);
     return STATUS_OK;
 }
 
@@ -270,13 +273,19 @@ enum status op_run_explain(struct service *service, const json_t *request, json_
     if (begin(&asking, request, err) != STATUS_OK || read_rows(&asking, err) != STATUS_OK ||
         store_tally(asking.run.store, &asking.run.info, &tally, err) != STATUS_OK)
         return err->code;
-    bool is_open = !run_state_is_final(asking.run.info.state);
+    const char *run_waits_because = NULL;
+    if (asking.run.info.admission == ADMISSION_WAITING &&
+        store_admission_why(asking.run.store, arena, asking.run.info.id, &run_waits_because, err) !=
+            STATUS_OK)
+        return err->code;
+    bool is_open = !run_state_is_final(asking.run.info.state) && run_waits_because == NULL;
     struct explain_world world = {
         .run = &asking.run.info,
         .dag = asking.run.dag,
         .nodes = asking.nodes,
         .now_us = service_now_us(service),
         .has_living_host = asking.has_living_host,
+        .run_waits_because = run_waits_because,
         .is_orphaned = is_open && (asking.has_dead_owner || !asking.has_living_host),
     };
     if (asking.node < 0)

@@ -8,6 +8,9 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "model/params.h"
+#include "model/settings.h"
+#include "model/timetable.h"
+#include "os/zone_file.h"
 #include "service/lookup.h"
 #include "service/op_handlers.h"
 #include "service/run_json.h"
@@ -45,7 +48,11 @@ static enum status save_version(struct service *service, struct store *store, co
     CLEANUP(mem_freep) char *absolute = realpath(found.path, NULL);
     if (absolute == NULL)
         return err_errno(err, errno, "find '%s'", found.path);
-    struct version_source source = {.path = absolute, .text = found.text};
+    struct version_source source = {
+        .path = absolute,
+        .text = found.text,
+        .starts_paused = settings_number(service->settings, SETTING_DAGS_PAUSED_AT_CREATION) != 0,
+    };
     if (store_version_save(store, found.dag, &source, &ref, err) != STATUS_OK)
         return err->code;
     *out_version = ref.version;
@@ -78,17 +85,22 @@ static enum status create(struct service *service, struct store *store, const js
     int64_t date_us = store_now_us(store);
     if (date != NULL && !instant_parse(date, &date_us))
         return err_set(err, STATUS_INVALID, "'%.60s' is no date", date);
+    CLEANUP(timetable_freep) struct timetable *timetable = NULL;
+    if (timetable_of_dag(dag, zone_file_read, &timetable, err) != STATUS_OK)
+        return err->code;
+    struct tick_dates dates = timetable_dates_by_hand(timetable, date_us);
     struct run_request run = {
         .version = version,
         .run_id = json_get_string(request, "run_id", NULL),
         .kind = "manual",
-        .logical_at_us = date_us,
-        .interval_start_us = date_us,
-        .interval_end_us = date_us,
+        .logical_at_us = dates.logical_at_us,
+        .interval_start_us = dates.interval_start_us,
+        .interval_end_us = dates.interval_end_us,
         .params = params_text,
         .conf = conf_text,
         .note = json_get_string(request, "note", ""),
         .actor = service->actor,
+        .is_limited = true,
         .selected = json_array_size(tasks) > 0 ? selected : NULL,
     };
     struct run_created created;

@@ -8,13 +8,17 @@
 #include "model/limits.h"
 #include "service/json_build.h"
 #include "service/lookup.h"
+#include "service/name_check.h"
 #include "service/op_handlers.h"
+#include "service/service.h"
 #include "spec/diag_render.h"
 #include "spec/spec.h"
 #include "spec/spec_find.h"
 #include "store/pool.h"
+#include "store/vault.h"
 
 struct validation {
+    struct name_check names;
     struct store *store; /* whose pools are known; NULL: there is none */
     json_t *files;
     int64_t errors;
@@ -94,7 +98,12 @@ static void add_file(struct validation *validation, const struct spec_file *file
     json_put_bool(object, "ok", file->diags.errors == 0);
     json_put(object, "dags", dags);
     json_put_int(object, "tasks_total", tasks);
-    json_put(object, "problems", describe_problems(file));
+    json_t *problems = describe_problems(file);
+    for (size_t i = 0; i < file->dags_count; i++)
+        if (file->dags[i] != NULL)
+            validation->warnings +=
+                (int64_t)name_check_dag(&validation->names, file->dags[i], file->path, problems);
+    json_put(object, "problems", problems);
     json_put_bool(object, "truncated", file->diags.truncated);
     validation->errors += (int64_t)file->diags.errors;
     for (size_t i = 0; i < file->diags.count; i++)
@@ -173,11 +182,26 @@ static enum status validate_texts(struct validation *validation, const json_t *t
     return STATUS_OK;
 }
 
+static void validation_fini(struct validation *validation)
+{
+    name_check_fini(&validation->names);
+}
+
+/* Without a store that can be read, files can be checked all the same. */
+static void learn_names(struct service *service, struct validation *validation)
+{
+    CLEANUP(vault_freep) struct vault *vault = NULL;
+    struct err ignored = {0};
+    if (service_vault(service, &vault, &ignored) == STATUS_OK &&
+        name_check_init(&validation->names, vault, &ignored) != STATUS_OK)
+        validation->names = (struct name_check){0};
+}
+
 enum status op_dag_validate(struct service *service, const json_t *request, json_t **out,
                             struct err *err)
 {
     CLEANUP(json_decrefp) json_t *files = json_build_array();
-    struct validation validation = {.files = files};
+    CLEANUP(validation_fini) struct validation validation = {.files = files};
     struct err ignored = {0};
     /* Files can be checked without a store, and with one that cannot be reached. */
     if (service_store_if_any(service, &validation.store, &ignored) != STATUS_OK)
@@ -186,6 +210,7 @@ enum status op_dag_validate(struct service *service, const json_t *request, json
     const json_t *texts = json_object_get(request, "texts");
     if (json_array_size(paths) == 0 && json_object_size(texts) == 0)
         return err_set(err, STATUS_INVALID, "name files or folders in 'paths'");
+    learn_names(service, &validation);
     for (size_t i = 0; i < json_array_size(paths); i++)
         if (validate_path(&validation, json_string_value(json_array_get(paths, i)), err) !=
             STATUS_OK)

@@ -51,6 +51,28 @@ static const struct operation_field REQUEST_TRIGGER[] = {
     {"tasks", FIELD_STRINGS, false, "only these"},
     {"needs_worker", FIELD_BOOLEAN, false, "fail when nobody is there to run it"},
 };
+static const struct operation_field REQUEST_NEXT[] = {
+    {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
+    {"file", FIELD_STRING, false, "path of a DAG file"},
+    {"count", FIELD_INTEGER, false, "how many ticks; 5 by default"},
+    {"from", FIELD_INSTANT, false, "ticks from there on; now by default"},
+};
+static const struct operation_field RESPONSE_NEXT[] = {
+    {"dag_id", FIELD_STRING, true, "the DAG"},
+    {"schedule", FIELD_ANY, false, "as it is written"},
+    {"is_paused", FIELD_BOOLEAN, true, "nothing of it starts by itself"},
+    {"is_scheduled", FIELD_BOOLEAN, true, "a scheduler acts on it"},
+    {"next_run", FIELD_INSTANT, false, "when it starts by itself"},
+    {"ticks", FIELD_ARRAY, true, "run_after, logical_date, data_interval_* and local of each"},
+    {"missed", FIELD_ARRAY, true, "first, last, count and because of each stretch, newest first"},
+};
+static const struct operation_field REQUEST_PAUSE[] = {
+    {"dags", FIELD_STRINGS, true, "ids of DAGs"},
+    {"reason", FIELD_STRING, false, "kept with the change"},
+};
+static const struct operation_field LIST_PAUSED[] = {
+    {"dags", FIELD_ARRAY, true, "dag_id, is_paused and changed of each"}, TOTAL,
+};
 static const struct operation_field REQUEST_DAG_TASK[] = {
     {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
     {"file", FIELD_STRING, false, "path of a DAG file"},
@@ -80,6 +102,7 @@ static const struct operation_field RECORD_RUN[] = {
     {"dag_run_id", FIELD_STRING, true, "its name within the DAG"},
     {"state", FIELD_STRING, true, "queued, running, success, failed or cancelled"},
     {"reason", FIELD_STRING, false, "why it is in that state"},
+    {"waits_because", FIELD_STRING, false, "why it may not start yet"},
     {"run_type", FIELD_STRING, true, "manual, scheduled or backfill"},
     {"logical_date", FIELD_INSTANT, false, "what it is for"},
     {"queued_at", FIELD_INSTANT, true, "when it was made"},
@@ -129,6 +152,12 @@ static const struct operation_field RECORD_DAG[] = {
     {"params", FIELD_OBJECT, true, "declarations of parameters"},
     {"timeout", FIELD_NUMBER, false, "seconds for a run"},
     {"schedule", FIELD_ANY, false, "when it runs by itself"},
+    {"is_paused", FIELD_BOOLEAN, true, "nothing of it starts by itself"},
+    {"is_scheduled", FIELD_BOOLEAN, true, "a scheduler acts on it"},
+    {"next_run", FIELD_INSTANT, false, "when it starts by itself"},
+    {"runs_going", FIELD_INTEGER, true, "limited runs that go"},
+    {"runs_waiting", FIELD_INTEGER, true, "runs that wait for others of the DAG"},
+    {"missed", FIELD_ARRAY, true, "ticks that became no run, the last stretches"},
     {"last_run", FIELD_OBJECT, false, "its newest run"},
     {"tasks", FIELD_ARRAY, true, "tasks, parents first"},
 };
@@ -287,6 +316,19 @@ static const struct operation_field RESPONSE_MIGRATE[] = {
     {"from", FIELD_INTEGER, true, "schema before"},
     {"to", FIELD_INTEGER, true, "schema afterwards"},
     {"applied", FIELD_STRINGS, true, "steps"},
+};
+static const struct operation_field REQUEST_SIMULATE[] = {
+    {"from", FIELD_STRING, false, "first instant; default: now"},
+    {"to", FIELD_STRING, false, "last instant; default: a day later"},
+    {"slots", FIELD_INTEGER, false, "of the whole fleet; default: those of this machine"},
+    {"unknown_ms", FIELD_INTEGER, false, "time of a task that has never run; default 60000"},
+};
+static const struct operation_field RESPONSE_SIMULATE[] = {
+    {"hours", FIELD_ARRAY, true, "hour, runs, tasks, busy, busy_percent, most_running, most_waiting"},
+    {"dags", FIELD_ARRAY, true, "dag_id, runs, failed, tasks, busy, longest_run, unknown"},
+    {"runs", FIELD_INTEGER, true, "that begin"},
+    {"tasks", FIELD_INTEGER, true, "that begin"},
+    {"slots", FIELD_INTEGER, true, "that were assumed"},
 };
 static const struct operation_field REQUEST_PRUNE[] = {DRY_RUN};
 static const struct operation_field RESPONSE_PRUNE[] = {
@@ -498,21 +540,100 @@ static const struct operation_field REQUEST_LIMIT_SET[] = {
     {"max_running", FIELD_INTEGER, true, "tasks that run at once on all hosts"},
 };
 
+#define NAMED {"name", FIELD_STRING, true, "its name"}
+#define SPACE {"namespace", FIELD_STRING, false, "the scope it belongs to; `default` when absent"}
+#define ONLY_SPACE {"namespace", FIELD_STRING, false, "only of this namespace, and what counts for all"}
+#define DOC {"doc", FIELD_STRING, false, "what it is for; stays as it is when absent"}
+#define VAULT_RECORD                                                                               \
+    NAMED,                                                                                         \
+    {"namespace", FIELD_STRING, false, "its scope; null: it counts for all"},                      \
+    {"source", FIELD_STRING, true, "environment, file or store"},                                  \
+    {"place", FIELD_STRING, false, "the variable or file it comes from; null in the store"},       \
+    {"problem", FIELD_STRING, false, "why it cannot be used"},                                     \
+    {"doc", FIELD_STRING, false, "what it is for"},                                                \
+    {"updated_by", FIELD_STRING, false, "who changed it last"},                                    \
+    {"updated_at", FIELD_INSTANT, false, "when"},                                                  \
+    {"hidden", FIELD_BOOLEAN, true, "the same name from somewhere else counts more"}
+
+static const struct operation_field REQUEST_VAULT_LIST[] = {ONLY_SPACE};
+static const struct operation_field REQUEST_VAULT_NAME[] = {NAMED, SPACE};
+static const struct operation_field REQUEST_VAULT_DELETE[] = {NAMED, SPACE, DRY_RUN};
+static const struct operation_field RESPONSE_VAULT_DELETE[] = {
+    NAMED, SPACE, {"deleted", FIELD_BOOLEAN, true, "false: nothing was changed"},
+};
+static const struct operation_field RECORD_VARIABLE[] = {
+    VAULT_RECORD, {"value", FIELD_ANY, true, "a text; from a file any value"},
+};
+static const struct operation_field LIST_VARIABLES[] = {
+    {"variables", FIELD_ARRAY, true, "by name, what counts first"}, TOTAL,
+};
+static const struct operation_field REQUEST_VARIABLE_SET[] = {
+    NAMED, SPACE, DOC, {"value", FIELD_ANY, true, "a text; other values are kept as JSON"},
+};
+static const struct operation_field RECORD_CONNECTION[] = {
+    VAULT_RECORD,
+    {"value", FIELD_OBJECT, false, "type, host, port, login, schema, extra; secrets are ***"},
+    {"key_id", FIELD_STRING, false, "of the key that sealed it; null: it has no secrets"},
+};
+static const struct operation_field LIST_CONNECTIONS[] = {
+    {"connections", FIELD_ARRAY, true, "by name, what counts first"}, TOTAL,
+};
+static const struct operation_field REQUEST_CONNECTION_SET[] = {
+    NAMED, SPACE, DOC, {"value", FIELD_ANY, true, "a URI, or an object of its parts"},
+};
+static const struct operation_field RESPONSE_CONNECTION_TEST[] = {
+    NAMED,
+    {"host", FIELD_STRING, true, "what was reached"},
+    {"port", FIELD_INTEGER, true, "where it listens"},
+    {"detail", FIELD_STRING, true, "how it answered"},
+    {"duration", FIELD_NUMBER, true, "seconds it took"},
+};
+static const struct operation_field RECORD_SECRET[] = {
+    VAULT_RECORD, {"key_id", FIELD_STRING, false, "of the key that sealed it"},
+};
+static const struct operation_field LIST_SECRETS[] = {
+    {"secrets", FIELD_ARRAY, true, "by name, what counts first; never their values"}, TOTAL,
+};
+static const struct operation_field REQUEST_SECRET_SET[] = {
+    NAMED, SPACE, DOC, {"value", FIELD_STRING, true, "the secret, which nobody can read back"},
+};
+static const struct operation_field RESPONSE_ROTATE[] = {
+    {"resealed", FIELD_INTEGER, true, "values sealed anew"},
+    {"current", FIELD_INTEGER, true, "values that had this key already"},
+    {"key_id", FIELD_STRING, true, "the key they are sealed with now"},
+};
+
 static const struct operation ROWS[] = {
     {"config.get", "the value of a setting", PERMISSION_VIEWER,
         FIELDS(REQUEST_CONFIG_GET), FIELDS(RECORD_SETTING), op_config_get},
     {"config.list", "every setting and where its value came from", PERMISSION_VIEWER,
         NO_FIELDS, FIELDS(LIST_SETTINGS), op_config_list},
+    {"connection.delete", "delete a connection from the store", PERMISSION_EDITOR,
+        FIELDS(REQUEST_VAULT_DELETE), FIELDS(RESPONSE_VAULT_DELETE), op_connection_delete},
+    {"connection.list", "connections of all sources, without secrets", PERMISSION_VIEWER,
+        FIELDS(REQUEST_VAULT_LIST), FIELDS(LIST_CONNECTIONS), op_connection_list},
+    {"connection.set", "keep a connection in the store, sealed", PERMISSION_EDITOR,
+        FIELDS(REQUEST_CONNECTION_SET), FIELDS(RECORD_CONNECTION), op_connection_set},
+    {"connection.show", "the connection that a name stands for, without secrets", PERMISSION_VIEWER,
+        FIELDS(REQUEST_VAULT_NAME), FIELDS(RECORD_CONNECTION), op_connection_show},
+    {"connection.test", "see whether a connection can be reached", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_VAULT_NAME), FIELDS(RESPONSE_CONNECTION_TEST), op_connection_test},
     {"dag.graph", "draw a DAG, with the states of a run if one is named", PERMISSION_VIEWER,
         FIELDS(REQUEST_GRAPH), FIELDS(RESPONSE_GRAPH), op_dag_graph},
     {"dag.list", "DAGs that ran or lie in the folder of DAG files", PERMISSION_VIEWER,
         FIELDS(REQUEST_DAG_LIST), FIELDS(LIST_DAGS), op_dag_list},
+    {"dag.next", "the next ticks of a DAG's schedule, and those that were missed",
+        PERMISSION_VIEWER, FIELDS(REQUEST_NEXT), FIELDS(RESPONSE_NEXT), op_dag_next},
+    {"dag.pause", "let DAGs start nothing by themselves", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_PAUSE), FIELDS(LIST_PAUSED), op_dag_pause},
     {"dag.show", "a DAG with its tasks", PERMISSION_VIEWER,
         FIELDS(REQUEST_DAG), FIELDS(RECORD_DAG), op_dag_show},
     {"dag.source", "a DAG as its author wrote it", PERMISSION_VIEWER,
         FIELDS(REQUEST_DAG), FIELDS(RESPONSE_SOURCE), op_dag_source},
     {"dag.trigger", "make a run for daemons to work off", PERMISSION_OPERATOR,
         FIELDS(REQUEST_TRIGGER), FIELDS(RECORD_RUN), op_dag_trigger},
+    {"dag.unpause", "let DAGs start by themselves again", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_PAUSE), FIELDS(LIST_PAUSED), op_dag_unpause},
     {"dag.validate", "check DAG files", PERMISSION_VIEWER,
         FIELDS(REQUEST_VALIDATE), FIELDS(RESPONSE_VALIDATE), op_dag_validate},
     {"dead.list", "dead letters: what failed for good or was put aside", PERMISSION_VIEWER,
@@ -593,6 +714,18 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_RUN_TASKS), FIELDS(LIST_TASK_INSTANCES), op_run_tasks},
     {"run.values", "what tasks returned", PERMISSION_VIEWER,
         FIELDS(REQUEST_VALUES), FIELDS(LIST_VALUES), op_run_values},
+    {"secret.delete", "delete a secret from the store", PERMISSION_EDITOR,
+        FIELDS(REQUEST_VAULT_DELETE), FIELDS(RESPONSE_VAULT_DELETE), op_secret_delete},
+    {"secret.list", "names of secrets of all sources", PERMISSION_VIEWER,
+        FIELDS(REQUEST_VAULT_LIST), FIELDS(LIST_SECRETS), op_secret_list},
+    {"secret.rotate", "seal everything anew with the first key", PERMISSION_EDITOR,
+        NO_FIELDS, FIELDS(RESPONSE_ROTATE), op_secret_rotate},
+    {"secret.set", "keep a secret in the store, sealed", PERMISSION_EDITOR,
+        FIELDS(REQUEST_SECRET_SET), FIELDS(RECORD_SECRET), op_secret_set},
+    {"secret.show", "where a secret comes from, never its value", PERMISSION_VIEWER,
+        FIELDS(REQUEST_VAULT_NAME), FIELDS(RECORD_SECRET), op_secret_show},
+    {"simulate", "what the schedules of the coming hours will bring", PERMISSION_VIEWER,
+        FIELDS(REQUEST_SIMULATE), FIELDS(RESPONSE_SIMULATE), op_simulate},
     {"store.backup", "copy the store while it is in use", PERMISSION_ADMIN,
         FIELDS(REQUEST_PATH), FIELDS(RESPONSE_BACKUP), op_store_backup},
     {"store.check", "check the store for damage", PERMISSION_ADMIN,
@@ -617,6 +750,14 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_RENDER), FIELDS(RECORD_RENDERED), op_task_render},
     {"task.show", "a task of a DAG", PERMISSION_VIEWER,
         FIELDS(REQUEST_DAG_TASK), FIELDS(RECORD_TASK), op_task_show},
+    {"variable.delete", "delete a variable from the store", PERMISSION_EDITOR,
+        FIELDS(REQUEST_VAULT_DELETE), FIELDS(RESPONSE_VAULT_DELETE), op_variable_delete},
+    {"variable.list", "variables of all sources", PERMISSION_VIEWER,
+        FIELDS(REQUEST_VAULT_LIST), FIELDS(LIST_VARIABLES), op_variable_list},
+    {"variable.set", "keep a variable in the store", PERMISSION_EDITOR,
+        FIELDS(REQUEST_VARIABLE_SET), FIELDS(RECORD_VARIABLE), op_variable_set},
+    {"variable.show", "the variable that a name stands for", PERMISSION_VIEWER,
+        FIELDS(REQUEST_VAULT_NAME), FIELDS(RECORD_VARIABLE), op_variable_show},
 };
 /* clang-format on */
 

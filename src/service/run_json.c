@@ -2,6 +2,7 @@
 
 #include "base/str.h"
 #include "service/json_build.h"
+#include "store/admission.h"
 
 void run_json_put_duration(json_t *object, const char *key, int64_t from_us, int64_t to_us)
 {
@@ -27,6 +28,8 @@ static const char *reason_of_run(const struct run_info *run)
         return "timeout";
     if (run->cancel_asked == CANCEL_ASKED)
         return run_state_is_final(run->state) ? "cancelled" : "cancel asked";
+    if (run->admission == ADMISSION_WAITING && !run_state_is_final(run->state))
+        return "waiting";
     return run->state == RUN_FAILED ? "tasks failed" : NULL;
 }
 
@@ -68,7 +71,13 @@ enum status run_json_load(const struct service *service, struct store *store,
     struct tally tally;
     if (store_tally(store, run, &tally, err) != STATUS_OK)
         return err->code;
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    const char *waits_because = NULL;
+    if (run->admission == ADMISSION_WAITING &&
+        store_admission_why(store, arena, run->id, &waits_because, err) != STATUS_OK)
+        return err->code;
     *out = run_json(service, run, &tally);
+    json_put_string(*out, "waits_because", waits_because);
     return STATUS_OK;
 }
 

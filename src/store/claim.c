@@ -206,6 +206,7 @@ struct candidate_list {
     size_t capacity;
     bool is_all;   /* nothing further is stored */
     bool is_taken; /* all that is stored others have just now; they may leave it */
+    int64_t stale; /* stored, but this transaction knows them as something else */
 };
 
 static void candidate_list_fini(struct candidate_list *list)
@@ -269,12 +270,14 @@ static enum status add_stored(struct work *work, struct candidate_list *list,
         work_fetch_runs(work, runs.items, runs.count, err) != STATUS_OK ||
         lock_runs(work, &stored, err) != STATUS_OK)
         return err_wrap(err, "find claimable work");
+    size_t before = list->count;
     for (size_t i = 0; i < stored.count; i++) {
         struct task_row *task = NULL;
         if (work_task(work, stored.items[i], &task, err) != STATUS_OK ||
             add_candidate(work, list, task, window, err) != STATUS_OK)
             return err->code;
     }
+    list->stale = (int64_t)(stored.count - (list->count - before));
     list->is_all = (int64_t)stored.count < most;
     list->is_taken = stored.count == 0 && !window->jobs_only;
     return STATUS_OK;
@@ -297,10 +300,7 @@ static enum status drop_if_too_old(struct work *work, const struct candidate *ca
 enum fate { FATE_TAKEN, FATE_HELD, FATE_ENDED, FATE_LEFT };
 
 static const enum fate FATE_OF[] = {
-    [POOL_TAKEN] = FATE_TAKEN,
-    [POOL_FULL] = FATE_HELD,
-    [POOL_BUSY] = FATE_LEFT,
-};
+    [POOL_TAKEN] = FATE_TAKEN, [POOL_FULL] = FATE_HELD, [POOL_BUSY] = FATE_LEFT};
 
 /* What must wait for others of its run, its mapped task or its pool is held at the gate. */
 static enum status take_or_hold(struct work *work, struct claiming *claiming,
@@ -379,6 +379,7 @@ static int64_t room_in(struct claiming *claiming, const struct window *window)
 struct passed {
     int64_t elsewhere; /* held or ended: it is not among the candidates any more */
     int64_t left;      /* of this look */
+    int64_t stale;     /* the same: taken already, for one, and still stored */
 };
 
 static enum status claim_from(struct work *work, struct claiming *claiming,
@@ -386,6 +387,7 @@ static enum status claim_from(struct work *work, struct claiming *claiming,
                               struct passed *out, struct err *err)
 {
     out->left = 0;
+    out->stale = list->stale;
     for (size_t i = 0; i < list->count && room_in(claiming, window) > 0; i++) {
         enum fate fate = FATE_LEFT;
         if (decide_candidate(work, claiming, &list->items[i], &fate, err) != STATUS_OK)
@@ -448,7 +450,8 @@ static enum status claim_window(struct work *work, struct claiming *claiming,
     while (!is_done) {
         CLEANUP(candidate_list_fini) struct candidate_list list = {.is_all = !window->has_stored};
         int64_t before = passed.elsewhere;
-        int64_t most = room_in(claiming, window) + 2 * (passed.elsewhere + passed.left);
+        int64_t behind = passed.elsewhere + passed.left + passed.stale;
+        int64_t most = room_in(claiming, window) + 2 * behind;
         if (list_candidates(work, window, most, &list, err) != STATUS_OK ||
             claim_from(work, claiming, window, &list, &passed, err) != STATUS_OK)
             return err->code;

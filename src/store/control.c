@@ -84,7 +84,9 @@ static enum status cancel_once(struct store *store, const void *context, struct 
         run->cancel_asked = request->cause;
     run->dirty = true;
     work_event(&change.work, EVENT_RUN_CANCEL_ASKED, run, NULL, NULL);
-    if (cancel_rows(&change, request->finally_too, err) != STATUS_OK ||
+    /* Of a run that never began nothing is to be closed. */
+    bool finally_too = request->finally_too || run->admission == ADMISSION_WAITING;
+    if (cancel_rows(&change, finally_too, err) != STATUS_OK ||
         db_notify(change.work.db, STORE_CHANNEL_STOP, "", err) != STATUS_OK ||
         change_commit(&change, err) != STATUS_OK)
         return err_wrap(err, "cancel");

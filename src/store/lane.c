@@ -42,10 +42,16 @@ static const char *labels_of(const struct task_def *def, struct arena *arena)
 static enum status find_or_make(struct store *store, const char *queue, const char *labels,
                                 int64_t *out, struct err *err)
 {
-    if (db_get_int(store->db, 0, out, err, LANE_FIND, "tt", queue, labels) != STATUS_OK)
+    struct lane_cache *cache = store->lane_cache;
+    bool is_usual = labels[0] == '\0' && strcmp(queue, "default") == 0;
+    *out = is_usual ? cache->usual : 0;
+    if (*out == 0 &&
+        db_get_int(store->db, 0, out, err, LANE_FIND, "tt", queue, labels) != STATUS_OK)
         return err->code;
-    if (*out != 0)
+    if (*out != 0) {
+        cache->usual = is_usual ? *out : cache->usual;
         return STATUS_OK;
+    }
     /* Known only once it is committed. */
     store->lane_cache->unsure = true;
     if (db_do(store->db, err, QUEUE_MAKE, "ti", queue, store_now_us(store)) != STATUS_OK ||
@@ -120,6 +126,7 @@ static void forget_versions(struct lane_cache *cache)
 {
     forget(&cache->versions);
     forget(&cache->pools);
+    cache->usual = 0;
     cache->unsure = false;
 }
 

@@ -20,8 +20,10 @@ const struct move_table MOVE_TABLES[] = {
     {"lane", "id queue labels/t", true, false},
     {"run", "id dag version run_id/t namespace/t kind/t state scope logical_at_us interval_start_us"
         " interval_end_us params/t conf/t note/t actor/t first_task cancel_asked open_main"
-        " open_finally active failures created_at_us started_at_us ended_at_us row_version token/t",
-        false, false},
+        " open_finally active failures created_at_us started_at_us ended_at_us row_version token/t"
+        " admission backfill", false, false},
+    {"schedule", "dag offered paused cursor_us next_us timing/t most_runs overlap needs_past"
+        " changed_at_us", false, false},
     {"task", "id run node map_index generation state attempt nonce/b host failures losses parents"
         " p_success p_failed p_upstream p_skipped p_removed instance_base inserted due_at_us"
         " queued_at_us started_at_us ended_at_us reason exit_code detail/t label/t log_bytes cpu_ms"
@@ -33,6 +35,9 @@ const struct move_table MOVE_TABLES[] = {
     {"gate", "run rank task", false, false},
     {"timer", "scope due_at_us task", false, false},
     {"expansion", "scope task", false, false},
+    {"waiting", "dag backfill logical_at_us run", false, false},
+    {"past", "task run before", false, false},
+    {"missed", "dag first_us last_us count is_more why at_us", false, false},
     {"running", "host task lane", false, false},
     {"pool", "id kind namespace/t name/t slots retiring removed description/t created_at_us", true,
         false},
@@ -45,6 +50,10 @@ const struct move_table MOVE_TABLES[] = {
         " timeout_ms finish_on_lost_lease cancel_asked actor/t created_at_us result/t error/t",
         false, false},
     {"dead", "task run lane at_us reason attempt detail/t", false, false},
+    {"variable", "namespace/t name/t value/t doc/t actor/t updated_at_us", false, false},
+    {"connection", "namespace/t name/t shown/t sealed/t doc/t actor/t updated_at_us", false, false},
+    /* What is sealed moves as it is: with the same key it opens there, too. */
+    {"secret", "namespace/t name/t sealed/t doc/t actor/t updated_at_us", false, false},
     {"retention", "what/t run", false, false},
     /* Logs and large values move as files, since not every store has them in a table. */
     {"chunk", "-kind -k1 -k2 -k3 -k4 -start_at -length -form -bytes/b", false, true},

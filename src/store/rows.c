@@ -47,7 +47,8 @@ struct ready_key ready_key_of(const struct run_row *run, const struct task_row *
 
 #define RUN_COLUMNS                                                                                \
     "id, dag, version, scope, state, first_task, cancel_asked, open_main, open_finally,"           \
-    " failures, started_at_us, ended_at_us, row_version, active, created_at_us"
+    " failures, started_at_us, ended_at_us, row_version, active, created_at_us, admission,"        \
+    " backfill"
 
 static const char RUN_LOAD[] = "SELECT " RUN_COLUMNS " FROM run WHERE id = $1";
 static const char *const RUNS_LOAD[] = {
@@ -75,6 +76,8 @@ static void read_run(struct db_stmt *stmt, bool locked, struct run_row *out)
         .row_version = db_int(stmt, 12),
         .active = db_int(stmt, 13),
         .created_at_us = db_int(stmt, 14),
+        .admission = (enum admission)db_int(stmt, 15),
+        .backfill = db_int(stmt, 16),
         .locked = locked,
     };
     out->read_state = out->state;

@@ -22,6 +22,9 @@
 struct db;
 struct pool_ref;
 
+/* Whether a run counts for how many of its DAG may go at once, and whether it may go yet. */
+enum admission { ADMISSION_FREE, ADMISSION_GOING, ADMISSION_WAITING };
+
 struct run_row {
     int64_t id;
     int64_t dag_key;
@@ -38,6 +41,8 @@ struct run_row {
     int64_t ended_at_us;
     int64_t row_version;
     int64_t created_at_us;
+    enum admission admission;
+    int64_t backfill; /* that it belongs to; 0: none */
 
     const struct dag *dag;
     const int64_t *lanes;         /* one per node */

@@ -180,6 +180,11 @@ static const struct db_bulk_form FORMS[SAVER_TABLES] = {
         "INSERT INTO expansion (scope, task) VALUES ($1, $2)",
         "INSERT INTO expansion (scope, task) SELECT * FROM unnest($1::bigint[], $2::bigint[])",
         "ii", "mapped task"},
+    [SAVER_WAITING_TAKEN] = {
+        "INSERT INTO waiting (dag, backfill, logical_at_us, run) VALUES ($1, $2, $3, $4)",
+        "INSERT INTO waiting (dag, backfill, logical_at_us, run)"
+        " SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[])",
+        "iiii", "waiting run"},
     [SAVER_VALUE] = {
         "INSERT INTO value (task, key, json, bytes) VALUES ($1, $2, $3, $4)"
         " ON CONFLICT (task, key) DO UPDATE SET json = excluded.json, bytes = excluded.bytes",

@@ -92,6 +92,16 @@ static const struct {
      " WHERE t.id IS NULL OR t.state <> 5"},
     {"values belong to tasks",
      "SELECT count(*) FROM value v LEFT JOIN task t ON t.id = v.task WHERE t.id IS NULL"},
+    {"every run that waits is in its line, and nothing else is",
+     "SELECT (SELECT count(*) FROM run r WHERE r.admission = 2 AND r.state IN (0, 1)"
+     " AND NOT EXISTS (SELECT 1 FROM waiting w WHERE w.dag = r.dag AND w.run = r.id))"
+     " + (SELECT count(*) FROM waiting w LEFT JOIN run r ON r.id = w.run"
+     " WHERE r.id IS NULL OR r.admission <> 2 OR r.state NOT IN (0, 1))"},
+    {"what waits for its past is undecided",
+     "SELECT count(*) FROM past p LEFT JOIN task t ON t.id = p.task"
+     " WHERE t.id IS NULL OR t.state <> 0"},
+    {"every DAG has its schedule",
+     "SELECT count(*) FROM dag d LEFT JOIN schedule s ON s.dag = d.id WHERE s.dag IS NULL"},
     {"every run has its version",
      "SELECT count(*) FROM run r LEFT JOIN version v ON v.id = r.version WHERE v.id IS NULL"},
 };

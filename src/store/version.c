@@ -11,6 +11,7 @@
 #include "model/dag_write.h"
 #include "store/lane_priv.h"
 #include "store/pool_priv.h"
+#include "store/schedule_priv.h"
 #include "store/store_priv.h"
 
 /* --- saving ---------------------------------------------------------------------------------- */
@@ -24,7 +25,8 @@ static char *format_places(const struct dag *dag)
     return json_format(places);
 }
 
-static const char DAG_FIND[] = "SELECT id, version FROM dag WHERE dag_id = $1";
+static const char DAG_FIND[] = "SELECT d.id, d.version, s.offered FROM dag d"
+                               " LEFT JOIN schedule s ON s.dag = d.id WHERE d.dag_id = $1";
 static const char DAG_INSERT[] =
     "INSERT INTO dag (id, dag_id, namespace, title, version, created_at_us, updated_at_us)"
     " VALUES ($1, $2, $3, $4, $5, $6, $6)";
@@ -39,18 +41,29 @@ static const char VERSION_INSERT[] =
 static const char VERSION_TEXT[] =
     "UPDATE version SET source = $2, places = $3, path = $4 WHERE id = $1";
 
-static enum status find_dag(struct store *store, const char *dag_id, int64_t *out_key,
-                            int64_t *out_version, struct err *err)
+struct found_dag {
+    int64_t key; /* 0: there is none */
+    int64_t version;
+    bool is_offered;
+};
+
+static enum status find_dag(struct store *store, const char *dag_id, struct found_dag *out,
+                            struct err *err)
 {
     struct db_stmt *stmt = NULL;
     bool row = false;
     if (db_query(store->db, &stmt, err, DAG_FIND, "t", dag_id) != STATUS_OK ||
         db_step(stmt, &row, err) != STATUS_OK)
         return err->code;
-    *out_key = row ? db_int(stmt, 0) : 0;
-    *out_version = row ? db_int(stmt, 1) : 0;
-    if (row)
-        db_reset(stmt);
+    *out = (struct found_dag){0};
+    if (!row)
+        return STATUS_OK;
+    *out = (struct found_dag){
+        .key = db_int(stmt, 0),
+        .version = db_int(stmt, 1),
+        .is_offered = db_int(stmt, 2) != 0,
+    };
+    db_reset(stmt);
     return STATUS_OK;
 }
 
@@ -99,17 +112,19 @@ static enum status save(struct store *store, const struct dag *dag,
 {
     char hash[SHA256_HEX_MAX];
     (void)dag_hash(dag, hash);
-    int64_t newest = 0;
+    struct found_dag found = {0};
     bool same_text = false;
-    if (find_dag(store, dag->id, &ref->dag_key, &newest, err) != STATUS_OK)
+    if (find_dag(store, dag->id, &found, err) != STATUS_OK)
         return err->code;
-    bool is_new_dag = ref->dag_key == 0;
+    ref->dag_key = found.key;
+    bool is_new_dag = found.key == 0;
     int64_t now_us = store_now_us(store);
     if (is_new_dag)
         ref->dag_key = id_next(&store->ids, now_us);
     else if (find_version(store, hash, source, ref, &same_text, err) != STATUS_OK)
         return err->code;
-    if (ref->version != 0 && ref->version == newest && same_text)
+    bool is_known = ref->version != 0 && ref->version == found.version && same_text;
+    if (is_known && (found.is_offered || source->is_foreground))
         return STATUS_OK;
 
     CLEANUP(mem_freep) char *places = format_places(dag);
@@ -124,8 +139,10 @@ static enum status save(struct store *store, const struct dag *dag,
                                    places, source->path) != STATUS_OK) {
         return err->code;
     }
-    return db_do(store->db, err, DAG_UPDATE, "ittii", ref->dag_key, dag->namespace_, dag->title,
-                 ref->version, now_us);
+    if (db_do(store->db, err, DAG_UPDATE, "ittii", ref->dag_key, dag->namespace_, dag->title,
+              ref->version, now_us) != STATUS_OK)
+        return err->code;
+    return schedule_save(store, dag, ref->dag_key, source, err);
 }
 
 struct saving {
@@ -282,6 +299,7 @@ enum status store_version_each(struct store *store,
 /* --- the DAG itself -------------------------------------------------------------------------- */
 
 static const char CANONICAL[] = "SELECT canonical, places FROM version WHERE id = $1";
+static const char CANONICALS[] = "SELECT canonical, places, id FROM version WHERE id = ANY($1)";
 
 static int by_path(const void *a, const void *b)
 {
@@ -327,31 +345,69 @@ static enum status read_canonical(const char *canonical, struct dag **out, struc
     return STATUS_OK;
 }
 
+static const struct dag *find_read(const struct store *store, int64_t version)
+{
+    const struct dag *dag = idmap_find(store->lent, version);
+    return dag != NULL ? dag : idmap_find(store->dags, version);
+}
+
+/* Of a row with the canonical form and the places. */
+static enum status keep_dag(struct store *store, int64_t version, struct db_stmt *stmt,
+                            struct err *err)
+{
+    struct dag *dag = NULL;
+    enum status status = read_canonical(db_text(stmt, 0), &dag, err);
+    if (status == STATUS_OK && dag != NULL)
+        status = attach_places(dag, db_text(stmt, 1), err);
+    if (status != STATUS_OK) {
+        dag_free(dag);
+        return status;
+    }
+    idmap_set(store->dags, version, dag);
+    return STATUS_OK;
+}
+
+static enum status read_dag(struct store *store, int64_t version, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    bool row = false;
+    if (db_query(store->db, &stmt, err, CANONICAL, "i", version) != STATUS_OK ||
+        db_step(stmt, &row, err) != STATUS_OK)
+        return err->code;
+    if (!row)
+        return err_set(err, STATUS_CORRUPT, "DAG version %lld is missing", (long long)version);
+    enum status status = keep_dag(store, version, stmt, err);
+    db_reset(stmt);
+    return status;
+}
+
 enum status store_dag(struct store *store, int64_t version, const struct dag **out, struct err *err)
 {
-    struct dag *dag = idmap_find(store->lent, version);
-    if (dag == NULL)
-        dag = idmap_find(store->dags, version);
-    if (dag == NULL) {
-        struct db_stmt *stmt = NULL;
-        bool row = false;
-        if (db_query(store->db, &stmt, err, CANONICAL, "i", version) != STATUS_OK ||
-            db_step(stmt, &row, err) != STATUS_OK)
-            return err->code;
-        if (!row)
-            return err_set(err, STATUS_CORRUPT, "DAG version %lld is missing", (long long)version);
-        enum status status = read_canonical(db_text(stmt, 0), &dag, err);
-        if (status == STATUS_OK && dag != NULL)
-            status = attach_places(dag, db_text(stmt, 1), err);
-        db_reset(stmt);
-        if (status != STATUS_OK) {
-            dag_free(dag);
-            return status;
-        }
-        idmap_set(store->dags, version, dag);
-    }
-    *out = dag;
+    if (find_read(store, version) == NULL && read_dag(store, version, err) != STATUS_OK)
+        return err->code;
+    *out = find_read(store, version);
     return STATUS_OK;
+}
+
+enum status store_dags_fetch(struct store *store, const int64_t *versions, size_t count,
+                             struct err *err)
+{
+    if (db_dialect(store->db) == DB_SQLITE || count < 2)
+        return STATUS_OK; /* store_dag does it as well */
+    CLEANUP(mem_freep) int64_t *missing = mem_alloc(count * sizeof *missing);
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++)
+        if (find_read(store, versions[i]) == NULL)
+            missing[found++] = versions[i];
+    if (found < 2)
+        return STATUS_OK;
+    struct db_stmt *stmt = NULL;
+    enum status status = db_query(store->db, &stmt, err, CANONICALS, "I", missing, found);
+    while (status == STATUS_OK && db_next(stmt, &status, err))
+        status = keep_dag(store, db_int(stmt, 2), stmt, err);
+    if (status != STATUS_OK && stmt != NULL)
+        db_reset(stmt);
+    return status;
 }
 
 enum status store_version_dag(struct store *store, int64_t version, const struct dag **out,

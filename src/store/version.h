@@ -10,6 +10,8 @@
 struct version_source {
     const char *path; /* absolute path of the file, or "" */
     const char *text;
+    bool is_foreground; /* of a file that is run at once: that alone does not make it scheduled */
+    bool starts_paused; /* if it was not offered before */
 };
 
 struct version_ref {

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "store/admission_priv.h"
 #include "store/job_priv.h"
 #include "store/lane_cache.h"
 #include "store/lane_priv.h"
@@ -321,6 +322,9 @@ static enum status save_task(struct work *work, struct task_row *task, struct er
         work_event(work, EVENT_TASK_ENDED, run, task, NULL);
     if (is_new && is_given_up(task))
         bury(work, run, task);
+    if (!work_is_job(task) && task_row_def(run, task)->depends_on_past &&
+        past_note(work, task, err) != STATUS_OK)
+        return err->code;
     saver_task(&work->saver, run, task);
     return STATUS_OK;
 }
@@ -332,6 +336,8 @@ enum status work_save(struct work *work, struct err *err)
     for (size_t i = 0; i < work->rows.count; i++)
         if (work->rows.items[i]->dirty && save_task(work, work->rows.items[i], err) != STATUS_OK)
             return err->code;
+    if (admission_note_ends(work, err) != STATUS_OK)
+        return err->code;
     for (size_t i = 0; i < work->run_rows.count; i++) {
         struct run_row *run = work->run_rows.items[i];
         if (run->state != run->read_state && run_state_is_final(run->state))

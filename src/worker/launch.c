@@ -127,7 +127,9 @@ static bool occupy(struct executor *executor, struct attempt *attempt, struct pr
     attempt->outputs_dir = prepared->process.outputs_dir;
     if (executor_is_daemon(executor))
         prepared->process.context = attempt_note(attempt);
-    return keeper_spawn(executor->options.keeper, &prepared->process, err) == STATUS_OK;
+    enum status status = keeper_spawn(executor->options.keeper, &prepared->process, err);
+    prepared_wipe(prepared);
+    return status == STATUS_OK;
 }
 
 void launch_follow_log(const struct executor *executor, const struct attempt *attempt)
@@ -195,6 +197,7 @@ static void prepare_job(const struct executor *executor, const struct claim *cla
     struct job_options options = {
         .prepare = executor->options.prepare,
         .handlers = executor->options.handlers,
+        .vault = executor->options.source.vault,
         .store_uuid = executor->options.source.store_uuid,
     };
     job_run_prepare(claim, &options, arena, out);
@@ -206,6 +209,12 @@ static void start_job(struct executor *executor, const struct claim *claim)
     struct prepared prepared;
     attempt->slot = take_slot(executor);
     prepare_job(executor, &attempt->claim, attempt->arena, &prepared);
+    if (prepared.store_is_away && executor_is_daemon(executor)) {
+        launch_free_slot(executor, attempt);
+        attempt_free(attempt);
+        defer(executor, claim);
+        return;
+    }
     start(executor, attempt, &prepared);
 }
 

@@ -292,17 +292,42 @@ void prepare_attempt(struct run_context *run, const struct claim *claim,
                      const struct prepare_options *options, struct arena *arena,
                      struct prepared *out)
 {
+    struct vault_seen seen = {.arena = arena};
     struct attempt_scope scope = {
         .arena = arena,
         .run = run,
         .task = &run->dag->tasks[claim->node],
         .claim = claim,
+        .vault = {.vault = run->source->vault, .space = run->info.namespace_, .seen = &seen},
     };
     struct err err = {0};
     *out = (struct prepared){.outcome = outcome_of(claim)};
-    if (prepare(&scope, options, out, &err) != STATUS_OK) {
+    enum status status = prepare(&scope, options, out, &err);
+    if (status != STATUS_OK) {
         fail(out, arena, reason_of(&err), &err);
+        /* What a template does with a secret may be what it complains of. */
+        out->outcome.detail = vault_seen_mask(&seen, out->outcome.detail);
         out->store_is_away = err.code == STATUS_BUSY || err.code == STATUS_UNREACHABLE ||
                              err.code == STATUS_TIMEOUT || err.code == STATUS_UNKNOWN;
     }
+    if (out->is_process)
+        out->process.secrets = vault_seen_list(&seen);
+    else
+        vault_seen_wipe(&seen);
+}
+
+static void wipe_all(const char *const *texts)
+{
+    for (; texts != NULL && *texts != NULL; texts++)
+        secret_wipe((void *)(uintptr_t)*texts, strlen(*texts));
+}
+
+void prepared_wipe(struct prepared *prepared)
+{
+    struct keeper_task *process = &prepared->process;
+    if (process->secrets == NULL)
+        return;
+    wipe_all(process->env);
+    wipe_all(process->secrets);
+    process->env = process->secrets = NULL;
 }

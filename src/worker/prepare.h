@@ -38,5 +38,8 @@ void prepare_attempt(struct run_context *run, const struct claim *claim,
                      const struct prepare_options *options, struct arena *arena,
                      struct prepared *out);
 
+/* Once it was handed over: what it was given in secret is wiped, its environment with it. */
+void prepared_wipe(struct prepared *prepared);
+
 /* A claim's nonce as the processes of its attempt carry it. */
 const char *prepare_nonce_text(struct arena *arena, const struct nonce *nonce);

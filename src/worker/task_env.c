@@ -82,11 +82,17 @@ enum status task_env_make(struct attempt_scope *scope, const struct env_options 
         if (renderer.text(renderer.context, field, task->env[i].value, &value, err) != STATUS_OK)
             return err->code;
         add(&list, task->env[i].name, value);
+        /* A template's text is a copy of ours. */
+        if (value != task->env[i].value)
+            secret_wipe((void *)(uintptr_t)value, strlen(value));
     }
     for (size_t i = 0; i < task->env_pass.count; i++) {
         const char *value = options->get(task->env_pass.items[i]);
-        if (value != NULL && !is_set(&list, task->env_pass.items[i]))
-            add(&list, task->env_pass.items[i], value);
+        if (value == NULL || is_set(&list, task->env_pass.items[i]))
+            continue;
+        add(&list, task->env_pass.items[i], value);
+        if (scope->vault.seen != NULL)
+            vault_seen_add_variable(scope->vault.seen, task->env_pass.items[i], value);
     }
     for (size_t i = 0; i < ARRAY_LEN(OUTSIDE); i++) {
         const char *value = options->get(OUTSIDE[i]);

@@ -186,12 +186,18 @@ Test(spec, every_mistake_is_named_at_its_place)
          "4:59: template: there is no task 'nope'\n"},
         {"tasks:\n  a: { run: '{{ item }} {{ secrets.x }}', env: { A: '{{ secrets.x }}' } }\n",
          "2:17: template: 'item' exists only in tasks with 'foreach' or 'matrix'\n"
-         "2:28: template: 'secrets' cannot be kept by this version; pass an environment variable "
-         "with "
-         "'env_pass'\n"
-         "2:57: template: 'secrets' cannot be kept by this version; pass an environment variable "
-         "with "
-         "'env_pass'\n"},
+         "2:28: template: 'secrets' can be used in 'env', headers and hooks only, since everything "
+         "else is shown and kept: give it to the task as a variable of 'env'\n"},
+        {"tasks:\n  a: { run: '{{ conn.db.host }} {{ conn.db.password | default(1) }}', env: { A: "
+         "'{{ "
+         "conn.db.uri }}' }, on_failure: [{ webhook: { url: 'http://x', headers: { T: '{{ "
+         "secrets.t }}' } } }] }\n  b: { run: [x, '{{ conn.db.uri }}'] }\n",
+         "2:36: template: conn.db.password can be used in 'env', headers and hooks only, since "
+         "everything else is shown and kept: give it to the task as a variable of 'env'\n"
+         "2:104: warning: 'on_failure' is accepted but not acted on by this version\n"
+         "3:21: template: conn.db.uri can be used in 'env', headers and hooks only, since "
+         "everything "
+         "else is shown and kept: give it to the task as a variable of 'env'\n"},
         /* What is not built yet is said once per key. */
         {"on_failure: []\ntasks:\n  a: { noop: , on_failure: [], sla: 5m }\n  b: { noop: , sla: 5m "
          ", cache: 5 }\n",

@@ -242,7 +242,10 @@ Test(move, the_list_is_the_schema_of_the_database)
 
 extern const char *const POSTGRES_MIGRATIONS[];
 
-/* The columns between "CREATE TABLE name (" and ")": four blanks, a lower-case name, a type. */
+/*
+ * The columns between "CREATE TABLE name (" and ")": four blanks, a lower-case name, a type; then
+ * those that were added.
+ */
 static const char *written_columns(const char *sql, const char *table)
 {
     const char *begin = arena_format(bench.arena, "CREATE TABLE %s (\n", table);
@@ -255,11 +258,12 @@ static const char *written_columns(const char *sql, const char *table)
         if (sscanf(at, " %63s %63[A-Z0-9]", name, type) == 2 && name[0] >= 'a')
             list = arena_format(bench.arena, "%s%s:%c ", list, name, letter_of_type(type));
     }
-    const char *more = arena_format(bench.arena, "ALTER TABLE %s ADD COLUMN ", table);
-    for (at = sql; (at = strstr(at, more)) != NULL; at++) {
+    const char *added = arena_format(bench.arena, "ALTER TABLE %s ADD COLUMN ", table);
+    for (at = sql; (at = strstr(at, added)) != NULL;) {
         char name[64];
         char type[64];
-        cr_assert_eq(sscanf(at + strlen(more), "%63s %63[A-Z0-9]", name, type), 2);
+        at += strlen(added);
+        cr_assert_eq(sscanf(at, "%63s %63[A-Z0-9]", name, type), 2);
         list = arena_format(bench.arena, "%s%s:%c ", list, name, letter_of_type(type));
     }
     return list;

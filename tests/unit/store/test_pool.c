@@ -549,6 +549,24 @@ STORE_TEST(pool, who_finds_a_pool_in_other_hands_claims_the_rest_and_looks_again
     cr_assert_eq(claim(10).claims_count, 1);
 }
 
+/* What was taken is still stored: the next look goes past it as well, or there is no end. */
+STORE_TEST(pool, a_pool_in_other_hands_at_the_front_does_not_keep_a_claim_looking_for_ever)
+{
+    if (!db_bench_is_postgres())
+        cr_skip_test("one writer at a time has the whole database");
+    struct err err = {0};
+    CLEANUP(db_closep) struct db *other = NULL;
+    set("db", 2);
+    start("{\"tasks\": {\"a\": {\"run\": \"x\", \"pool\": \"db\", \"priority\": 9},"
+          " \"b\": {\"run\": \"x\"}, \"c\": {\"run\": \"x\"}, \"d\": {\"run\": \"x\"},"
+          " \"e\": {\"run\": \"x\"}, \"f\": {\"run\": \"x\"}}}");
+    EXPECT_OK(db_open(bench.url, DB_READ_WRITE, &other, &err), &err);
+    EXPECT_OK(db_begin(other, &err), &err);
+    EXPECT_OK(db_do(other, &err, "UPDATE pool SET slots = 1 WHERE name = 'db'", ""), &err);
+
+    cr_assert_eq(claim(6).claims_count, 5);
+}
+
 STORE_TEST(pool, two_stores_never_hold_more_than_there_is)
 {
     struct err err = {0};
