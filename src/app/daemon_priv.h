@@ -9,6 +9,7 @@
  */
 #include "app/daemon.h"
 #include "app/session.h"
+#include "notify/sender.h"
 #include "sched/scheduler.h"
 #include "worker/housekeeping.h"
 #include "worker/pulse.h"
@@ -27,6 +28,7 @@ struct daemon {
     struct log_ship *log_ship;         /* NULL: logs stay here */
     struct housekeeping *housekeeping; /* NULL: none is needed */
     struct scheduler *scheduler;       /* NULL: not its role */
+    struct sender *sender;             /* the same */
     struct lease_times lease;
     char *labels;
     char *queues;

@@ -117,6 +117,7 @@ struct executor_options session_executor_options(const struct session *session)
                 .blob_root = session->home->blob_dir,
                 .output_bytes = settings_number(settings, SETTING_OUTPUT_BYTES),
                 .grace_ms = settings_number(settings, SETTING_GRACE),
+                .poke_max_ms = settings_number(settings, SETTING_POKE_MAX),
                 .get_env = outside,
             },
         .handlers = session->config->handlers,

@@ -35,9 +35,9 @@ int cmd_simulate(struct cli *cli, const struct parsed *parsed)
         json_decref(request);
         return cli_fail(cli, &err);
     }
-    if (cli_call(cli, "simulate", request, &response, &err) != STATUS_OK)
+    if (cli_call(cli, "schedule.simulate", request, &response, &err) != STATUS_OK)
         return cli_fail(cli, &err);
-    bool is_dags = parsed_has(parsed, "dags");
+    bool is_dags = parsed_has(parsed, "by-dag");
     (void)output_print(&cli->output, is_dags ? &VIEW_FORECAST_DAGS : &VIEW_FORECAST, response);
     return EXIT_CODE_DONE;
 }

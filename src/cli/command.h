@@ -47,6 +47,7 @@ struct option_list {
     X(TASKS, "Tasks")                                                                              \
     X(JOBS, "Queues, pools, jobs and hosts")                                                       \
     X(VAULT, "Variables, connections and secrets")                                                 \
+    X(ALERTS, "Deadlines and messages")                                                            \
     X(STORE, "Store and settings")                                                                 \
     X(PROGRAM, "The program itself")
 

@@ -18,6 +18,14 @@ struct parsed;
     X(explain)                                                                                     \
     X(stop)                                                                                        \
     X(mark)                                                                                        \
+    X(backfill_approve)                                                                            \
+    X(backfill_cancel)                                                                             \
+    X(backfill_create)                                                                             \
+    X(backfill_list)                                                                               \
+    X(backfill_pause)                                                                              \
+    X(backfill_plan)                                                                               \
+    X(backfill_resume)                                                                             \
+    X(backfill_show)                                                                               \
     X(dags_list)                                                                                   \
     X(dags_show)                                                                                   \
     X(dags_graph)                                                                                  \
@@ -25,6 +33,13 @@ struct parsed;
     X(dags_next)                                                                                   \
     X(dags_pause)                                                                                  \
     X(dags_unpause)                                                                                \
+    X(assets_list)                                                                                 \
+    X(assets_show)                                                                                 \
+    X(assets_emit)                                                                                 \
+    X(webhooks_list)                                                                               \
+    X(webhooks_create)                                                                             \
+    X(webhooks_delete)                                                                             \
+    X(webhooks_fire)                                                                               \
     X(runs_list)                                                                                   \
     X(runs_show)                                                                                   \
     X(runs_tasks)                                                                                  \
@@ -84,6 +99,11 @@ struct parsed;
     X(hosts_drain)                                                                                 \
     X(hosts_resume)                                                                                \
     X(hosts_desired)                                                                               \
+    X(sla_list)                                                                                    \
+    X(sla_report)                                                                                  \
+    X(notify_list)                                                                                 \
+    X(notify_retry)                                                                                \
+    X(notify_test)                                                                                 \
     X(store_check)                                                                                 \
     X(store_backup)                                                                                \
     X(store_restore)                                                                               \

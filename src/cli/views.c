@@ -10,6 +10,7 @@ static const struct column RUNS[] = {
     {"RUN", "dag_run_id", COLUMN_TEXT, false},
     {"TYPE", "run_type", COLUMN_TEXT, false},
     {"STATE", "state", COLUMN_STATE, false},
+    {"LATE", "late", COLUMN_TEXT, false},
     {"STARTED", "start_date", COLUMN_INSTANT, false},
     {"DURATION", "duration", COLUMN_DURATION, false},
     {"TASKS", "tasks_total", COLUMN_NUMBER, false},
@@ -25,6 +26,7 @@ static const struct column RUN[] = {
     {"DAG", "dag_id", COLUMN_TEXT, false},
     {"Run", "dag_run_id", COLUMN_TEXT, false},
     {"State", "state", COLUMN_STATE, false},
+    {"Late", "late", COLUMN_TEXT, false},
     {"Reason", "reason", COLUMN_TEXT, false},
     {"Waits", "waits_because", COLUMN_TEXT, false},
     {"Type", "run_type", COLUMN_TEXT, false},
@@ -36,6 +38,7 @@ static const struct column RUN[] = {
     {"Tasks", "counts", COLUMN_JSON, false},
     {"Params", "params", COLUMN_JSON, false},
     {"Conf", "conf", COLUMN_JSON, true},
+    {"Caused by", "caused_by", COLUMN_JSON, false},
     {"Note", "note", COLUMN_TEXT, false},
     {"Version", "dag_version", COLUMN_TEXT, true},
 };
@@ -132,6 +135,8 @@ static const struct column DAG[] = {
     {"Going", "runs_going", COLUMN_NUMBER, false},
     {"Waiting", "runs_waiting", COLUMN_NUMBER, false},
     {"Missed", "missed", COLUMN_JSON, false},
+    {"Waits for", "missing", COLUMN_TEXT, false},
+    {"Deadlines", "sla", COLUMN_JSON, false},
 };
 const struct view VIEW_DAG = {COLUMNS(DAG)};
 

@@ -22,6 +22,8 @@
 #include "model/trigger_rule.h"
 #include "model/weight.h"
 
+struct dag_watch;
+
 struct string_list {
     const char **items;
     size_t count;
@@ -131,6 +133,9 @@ static inline bool task_def_is_mapped(const struct task_def *task)
     return task->foreach != NULL || task->matrix != NULL;
 }
 
+/* Runs inside the worker at once, without a slot. */
+bool task_def_is_inline(const struct task_def *task);
+
 enum run_verdict_rule { VERDICT_ALL, VERDICT_LEAVES };
 
 /* Where a template stood in the source: for errors that only rendering can find. */
@@ -163,6 +168,8 @@ struct dag {
     size_t finally_count; /* how many of them are finally tasks */
     bool has_pools;       /* some of them name a pool */
     uint32_t *order;      /* node numbers so that parents come first */
+
+    const struct dag_watch *watch; /* deadlines and hooks (watch.h); NULL: it has none */
 
     struct source_place *places; /* sorted by path; empty when read from canonical form */
     size_t places_count;

@@ -166,6 +166,10 @@ void reader_keep(struct reader *r, const struct field_table *table, const struct
     if (!field->has_effect)
         warn_kept(r, table, field, spot);
     reader_check_hooks(r, field->key, spot, value);
+    reader_check_outputs(r, field->key, spot, value);
+    struct sla ignored;
+    if (strcmp(field->key, "sla") == 0)
+        (void)reader_sla(r, spot, value, &ignored);
     /* What came from defaults is shared with other tasks. */
     json_t *own = *rest != NULL ? json_copy(*rest) : json_object();
     json_decref(*rest);
@@ -187,6 +191,11 @@ void reader_template(struct reader *r, const char *text, struct spot spot, const
         .in_hook = r->hook_path != NULL,
         .takes_secrets = r->hook_path != NULL || dag_field_takes_secrets(suffix),
     };
+    reader_place(r, spot, suffix);
+}
+
+void reader_place(struct reader *r, struct spot spot, const char *suffix)
+{
     if (r->locator == NULL)
         return;
     struct source_span span = reader_span(r, spot, false);

@@ -32,6 +32,7 @@ const struct dag_root DAG_ROOTS[] = {
     {"task_instance_key_str", "DAG, task and date in one name"},
     {"tasks", "values of tasks before: tasks.ID.KEY, tasks['a-b'].KEY; of a mapped task a list"},
     {"ti", "the task instance: ti.xcom_pull('task', key='k'), try_number, map_index"},
+    {"triggering_dataset_events", "updates that started the run, by dataset: a list of {timestamp, extra, source_run_id, ...}"},
     {"try_number", "number of the attempt, from 1"},
     {"ts", "logical date and time, RFC 3339"},
     {"ts_nodash", "logical date and time as YYYYMMDDTHHMMSS"},

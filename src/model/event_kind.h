@@ -39,6 +39,18 @@
     X(RUN_ADMITTED, "run_admitted")                                                                \
     X(DAG_PAUSED, "dag_paused")                                                                    \
     X(DAG_UNPAUSED, "dag_unpaused")                                                                \
+    X(ASSET_EMITTED, "asset_emitted")                                                              \
+    X(TRIGGER_REFUSED, "trigger_refused")                                                          \
+    X(WEBHOOK_CREATED, "webhook_created")                                                          \
+    X(WEBHOOK_DELETED, "webhook_deleted")                                                          \
+    X(SLA_MISSED, "sla_missed")                                                                    \
+    X(NOTICE_FAILED, "notice_failed")                                                              \
+    X(NOTICE_RETRIED, "notice_retried")                                                            \
+    X(NOTICE_TESTED, "notice_tested")                                                              \
+    X(TASK_DEFERRED, "task_deferred")                                                              \
+    X(BACKFILL_CREATED, "backfill_created")                                                        \
+    X(BACKFILL_CHANGED, "backfill_changed")                                                        \
+    X(BACKFILL_ENDED, "backfill_ended")                                                            \
     X(POOL_SET, "pool_set")                                                                        \
     X(POOL_DELETED, "pool_deleted")                                                                \
     X(LIMIT_SET, "limit_set")                                                                      \

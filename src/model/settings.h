@@ -50,7 +50,10 @@ enum setting_type {
     X(SWEEP_BY, "sweep_by", "EIDER_SWEEP_BY")                                                      \
     X(POLL, "poll", "EIDER_POLL")                                                                  \
     X(DAGS_PAUSED_AT_CREATION, "dags_paused_at_creation", "EIDER_DAGS_PAUSED_AT_CREATION")         \
+    X(BACKFILL_APPROVAL, "backfill_approval", "EIDER_BACKFILL_APPROVAL")                           \
+    X(BACKFILL_MAX, "backfill_max", "EIDER_BACKFILL_MAX")                                          \
     X(DRAIN_GRACE, "drain_grace", "EIDER_DRAIN_GRACE")                                             \
+    X(POKE_MAX, "poke_max", "EIDER_POKE_MAX")                                                      \
     X(SECRET_KEY_FILE, "secret_key_file", "EIDER_SECRET_KEY_FILE")                                 \
     X(SECRETS_DIR, "secrets_dir", "EIDER_SECRETS_DIR")                                             \
     X(KEEP_RUNS, "keep_runs", "EIDER_KEEP_RUNS")                                                   \

@@ -15,6 +15,8 @@
 
 static const int64_t HOUR_US = 3600000000;
 static const int64_t MINUTE_US = 60000000;
+/* Seconds do not matter in a picture of hours. */
+static const int64_t GRAIN_US = 10000000;
 
 /* What is known of one DAG. */
 struct played_dag {
@@ -221,6 +223,7 @@ static enum status play(struct making *making, struct err *err)
         .store = making->scratch,
         .hosts = 1,
         .slots = request->slots,
+        .grain_us = GRAIN_US,
         .events = {.context = making, .started = started, .ended = ended, .run_ended = run_ended},
     };
     if (player_new(&options, &player, err) != STATUS_OK)

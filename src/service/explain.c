@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "service/explain_wait.h"
 #include "service/json_build.h"
 
 enum { TEXT_MAX = 8 << 10 };
@@ -450,6 +451,8 @@ void explain_task(const struct explain_world *world, const struct explain_subjec
     case TASK_AWAITING_INPUT:
         if (task->instance_base != 0)
             explain_instances(world, subject, out);
+        else if (subject->wait.task != 0)
+            explain_wait(world, task, &subject->wait, &subject->host, out);
         else
             strbuf_add(&out->because, "it waits for something outside, without holding a slot");
         return;

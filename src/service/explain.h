@@ -14,6 +14,7 @@
 #include "store/pool.h"
 #include "store/rows.h"
 #include "store/run_store.h"
+#include "store/wait.h"
 
 enum { EXPLAIN_NAMES_MAX = 10 };
 
@@ -39,7 +40,8 @@ struct explain_world {
 /* One task or instance. */
 struct explain_subject {
     const struct task_row *task;
-    struct explain_host host; /* of a running one */
+    struct explain_host host; /* of a running one; of one that waits: who looks */
+    struct wait_info wait;    /* of one that waits for something outside; task 0: not known */
     struct queue_place place; /* of a queued one */
     struct pool_place pool;   /* of one that is held */
     struct tally instances;   /* of an expanded one: its instances by state */

@@ -11,6 +11,8 @@
 #include "service/op_handlers.h"
 #include "service/run_json.h"
 #include "service/schedule_json.h"
+#include "service/sla_json.h"
+#include "service/trigger_json.h"
 #include "spec/spec_find.h"
 #include "store/version.h"
 
@@ -159,7 +161,9 @@ enum status op_dag_show(struct service *service, const json_t *request, json_t *
     json_put(object, "tasks", describe_tasks(found.dag));
     if (put_last_run(service, store, found.dag->id, object, err) != STATUS_OK ||
         schedule_json_put(service, store, found.dag, object, err) != STATUS_OK ||
-        schedule_json_put_more(store, found.dag, object, err) != STATUS_OK)
+        schedule_json_put_more(store, found.dag, object, err) != STATUS_OK ||
+        (store != NULL && trigger_json_put_state(store, found.dag->id, object, err) != STATUS_OK) ||
+        sla_json_put(store, found.dag->id, object, err) != STATUS_OK)
         return err->code;
     *out = TAKE(object);
     return STATUS_OK;

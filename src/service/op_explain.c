@@ -85,18 +85,17 @@ static enum status read_rows(struct asking *asking, struct err *err)
 
 /* --- answering ------------------------------------------------------------------------------- */
 
-static enum status load_host(struct asking *asking, const struct task_row *task,
-                             struct explain_host *out, struct err *err)
+static enum status load_host(struct asking *asking, int64_t id, struct explain_host *out,
+                             struct err *err)
 {
     struct host_info host;
     struct err problem = {0};
-    enum status status =
-        store_host_load(asking->run.store, asking->arena, task->host, &host, &problem);
+    enum status status = store_host_load(asking->run.store, asking->arena, id, &host, &problem);
     if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
         *err = problem;
         return status;
     }
-    *out = (struct explain_host){.is_alive = service_host_is_alive(asking->service, task->host)};
+    *out = (struct explain_host){.is_alive = service_host_is_alive(asking->service, id)};
     if (status == STATUS_OK) {
         out->is_known = true;
         out->name = host.name;
@@ -107,6 +106,22 @@ static enum status load_host(struct asking *asking, const struct task_row *task,
     return STATUS_OK;
 }
 
+/* It may have stopped waiting since its row was read. */
+static enum status load_wait(struct asking *asking, const struct task_row *task,
+                             struct explain_subject *out, struct err *err)
+{
+    struct err problem = {0};
+    enum status status =
+        store_wait_find(asking->run.store, task->id, asking->arena, &out->wait, &problem);
+    if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
+        *err = problem;
+        return status;
+    }
+    if (status == STATUS_NOT_FOUND || out->wait.host == 0)
+        return STATUS_OK;
+    return load_host(asking, out->wait.host, &out->host, err);
+}
+
 static enum status make_subject(struct asking *asking, const struct task_row *task,
                                 struct explain_subject *out, struct err *err)
 {
@@ -114,9 +129,11 @@ static enum status make_subject(struct asking *asking, const struct task_row *ta
     if (task->map_index < 0)
         out->instances = asking->instances[task->node];
     if (task->state == TASK_RUNNING)
-        return load_host(asking, task, &out->host, err);
+        return load_host(asking, task->host, &out->host, err);
     if (task->state == TASK_SCHEDULED)
         return store_pool_place(asking->run.store, asking->arena, task->id, &out->pool, err);
+    if (task->state == TASK_DEFERRED && task->instance_base == 0)
+        return load_wait(asking, task, out, err);
     if (task->state == TASK_QUEUED)
         return store_queue_place(asking->run.store, task->run, task->id, &out->place, err);
     if (task->state == TASK_NONE && asking->run.dag->tasks[task->node].depends_on_past)
@@ -169,7 +186,7 @@ static void put_task(struct asking *asking, const struct task_row *task,
     json_put(object, "waits_for", json_incref(explanation->waits_for));
     if (explanation->caused_by != NULL)
         json_put(object, "caused_by", json_incref(explanation->caused_by));
-    json_put_int(object, "try_number", task->attempt);
+    json_put_int(object, "try_number", task_row_tries(task));
     json_put_instant(object, "next_retry", task->due_at_us);
 }
 

@@ -68,21 +68,15 @@ enum status op_dag_next(struct service *service, const json_t *request, json_t *
 
 /* --- dag.pause, dag.unpause ------------------------------------------------------------------ */
 
-static enum status pause_one(struct service *service, struct store *store, const json_t *request,
-                             const char *dag_id, bool is_paused, json_t *list, struct err *err)
+static enum status pause_one(struct store *store, const struct pause_request *pause, json_t *list,
+                             struct err *err)
 {
-    const struct pause_request pause = {
-        .dag_id = dag_id,
-        .is_paused = is_paused,
-        .actor = service->actor,
-        .reason = json_get_string(request, "reason", NULL),
-    };
     bool changed = false;
-    if (store_schedule_pause(store, &pause, &changed, err) != STATUS_OK)
+    if (store_schedule_pause(store, pause, &changed, err) != STATUS_OK)
         return err->code;
     json_t *object = json_build_object();
-    json_put_string(object, "dag_id", dag_id);
-    json_put_bool(object, "is_paused", is_paused);
+    json_put_string(object, "dag_id", pause->dag_id);
+    json_put_bool(object, "is_paused", pause->is_paused);
     json_put_bool(object, "changed", changed);
     json_build_append(list, object);
     return STATUS_OK;
@@ -109,10 +103,16 @@ static enum status set_paused(struct service *service, const json_t *request, bo
     if (service_store(service, DB_READ_WRITE, &store, err) != STATUS_OK ||
         check_names(store, names, err) != STATUS_OK)
         return err->code;
-    for (size_t i = 0; i < json_array_size(names); i++)
-        if (pause_one(service, store, request, json_string_value(json_array_get(names, i)),
-                      is_paused, list, err) != STATUS_OK)
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        const struct pause_request pause = {
+            .dag_id = json_string_value(json_array_get(names, i)),
+            .is_paused = is_paused,
+            .actor = service->actor,
+            .reason = json_get_string(request, "reason", NULL),
+        };
+        if (pause_one(store, &pause, list, err) != STATUS_OK)
             return err->code;
+    }
     service_wake(service);
     *out = json_build_list("dags", TAKE(list));
     return STATUS_OK;

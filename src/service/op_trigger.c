@@ -1,17 +1,14 @@
 /*
  * dag.trigger: a run that daemons work off.
  */
-#include <errno.h>
-#include <stdlib.h>
-
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "model/params.h"
-#include "model/settings.h"
 #include "model/timetable.h"
 #include "os/zone_file.h"
 #include "service/lookup.h"
+#include "service/lookup_version.h"
 #include "service/op_handlers.h"
 #include "service/run_json.h"
 #include "store/host_work.h"
@@ -27,35 +24,6 @@ static enum status require_worker(const struct service *service, struct store *s
     if (!is_found)
         return err_set(err, STATUS_UNREACHABLE,
                        "nobody would run it: no `eider up` works on this store");
-    return STATUS_OK;
-}
-
-/* The version to run: of the file if there is one, since that is the author's word. */
-static enum status save_version(struct service *service, struct store *store, const json_t *request,
-                                struct arena *arena, int64_t *out_version, struct err *err)
-{
-    CLEANUP(lookup_dag_fini) struct found_dag found = {0};
-    struct version_info info;
-    struct version_ref ref;
-    if (lookup_dag(service, arena, request, &found, err) != STATUS_OK)
-        return err->code;
-    if (found.file == NULL) {
-        if (store_version_newest(store, arena, found.dag->id, &info, err) != STATUS_OK)
-            return err->code;
-        *out_version = info.version;
-        return STATUS_OK;
-    }
-    CLEANUP(mem_freep) char *absolute = realpath(found.path, NULL);
-    if (absolute == NULL)
-        return err_errno(err, errno, "find '%s'", found.path);
-    struct version_source source = {
-        .path = absolute,
-        .text = found.text,
-        .starts_paused = settings_number(service->settings, SETTING_DAGS_PAUSED_AT_CREATION) != 0,
-    };
-    if (store_version_save(store, found.dag, &source, &ref, err) != STATUS_OK)
-        return err->code;
-    *out_version = ref.version;
     return STATUS_OK;
 }
 
@@ -125,7 +93,7 @@ enum status op_dag_trigger(struct service *service, const json_t *request, json_
         return status;
     if ((json_get_bool(request, "needs_worker", false) &&
          require_worker(service, store, err) != STATUS_OK) ||
-        save_version(service, store, request, arena, &version, err) != STATUS_OK ||
+        lookup_version(service, store, arena, request, &version, err) != STATUS_OK ||
         create(service, store, request, version, &run, err) != STATUS_OK)
         return err->code;
     service_wake(service);

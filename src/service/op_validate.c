@@ -5,7 +5,10 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "model/duration.h"
 #include "model/limits.h"
+#include "model/sensor.h"
+#include "model/settings.h"
 #include "service/json_build.h"
 #include "service/lookup.h"
 #include "service/name_check.h"
@@ -18,6 +21,7 @@
 #include "store/vault.h"
 
 struct validation {
+    int64_t poke_max_ms; /* the setting; 0: no bound */
     struct name_check names;
     struct store *store; /* whose pools are known; NULL: there is none */
     json_t *files;
@@ -82,8 +86,38 @@ static enum status add_doubts(const struct validation *validation, struct spec_f
     return STATUS_OK;
 }
 
-static void add_file(struct validation *validation, const struct spec_file *file)
+/* What the platform refuses, which the file cannot know. */
+static void check_poke(const struct validation *validation, const struct dag *dag,
+                       const struct task_def *task, struct diag_list *diags)
 {
+    char wanted[DURATION_TEXT_MAX];
+    char most[DURATION_TEXT_MAX];
+    int64_t hold_ms = sensor_hold_ms(task);
+    if (validation->poke_max_ms == 0 || hold_ms <= validation->poke_max_ms)
+        return;
+    struct sensor sensor;
+    sensor_load(task->settings, &sensor);
+    CLEANUP(mem_freep)
+    char *path = mem_format("tasks.%s.sensor.%s", task->id, sensor_kind_key(sensor.kind));
+    const struct source_place *place = dag_find_place(dag, path);
+    diag_add(
+        diags, DIAG_ERROR, place != NULL ? place->line : 0, place != NULL ? place->column : 0, 1,
+        "sensor '%s' may keep its slot for %s, and this platform allows %s (setting "
+        "poke_max): leave out 'mode: poke', or set a shorter 'timeout'",
+        task->id, duration_format(hold_ms, wanted), duration_format(validation->poke_max_ms, most));
+}
+
+static void check_platform(const struct validation *validation, struct spec_file *file)
+{
+    for (size_t i = 0; i < file->dags_count; i++)
+        for (size_t k = 0; file->dags[i] != NULL && k < file->dags[i]->tasks_count; k++)
+            check_poke(validation, file->dags[i], &file->dags[i]->tasks[k], &file->diags);
+    diag_list_sort(&file->diags);
+}
+
+static void add_file(struct validation *validation, struct spec_file *file)
+{
+    check_platform(validation, file);
     json_t *object = json_build_object();
     json_t *dags = json_build_array();
     int64_t tasks = 0;
@@ -201,7 +235,12 @@ enum status op_dag_validate(struct service *service, const json_t *request, json
                             struct err *err)
 {
     CLEANUP(json_decrefp) json_t *files = json_build_array();
-    CLEANUP(validation_fini) struct validation validation = {.files = files};
+    CLEANUP(validation_fini)
+    struct validation validation = {
+        .poke_max_ms =
+            service->settings != NULL ? settings_number(service->settings, SETTING_POKE_MAX) : 0,
+        .files = files,
+    };
     struct err ignored = {0};
     /* Files can be checked without a store, and with one that cannot be reached. */
     if (service_store_if_any(service, &validation.store, &ignored) != STATUS_OK)

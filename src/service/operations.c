@@ -3,37 +3,7 @@
  */
 #include "service/operations.h"
 
-#include "service/op_handlers.h"
-
-#define FIELDS(table)                                                                              \
-    {                                                                                              \
-        table, ARRAY_LEN(table)                                                                    \
-    }
-#define NO_FIELDS                                                                                  \
-    {                                                                                              \
-        NULL, 0                                                                                    \
-    }
-
-#define RUN                                                                                        \
-    {                                                                                              \
-        "run", FIELD_STRING, true, "number, DAG/RUN_ID, or DAG for its latest run"                 \
-    }
-#define TASK                                                                                       \
-    {                                                                                              \
-        "task", FIELD_STRING, true, "id of the task"                                               \
-    }
-#define DRY_RUN                                                                                    \
-    {                                                                                              \
-        "dry_run", FIELD_BOOLEAN, false, "only say what would happen"                              \
-    }
-#define INDEX                                                                                      \
-    {                                                                                              \
-        "map_index", FIELD_INTEGER, false, "one instance of a mapped task"                         \
-    }
-#define TOTAL                                                                                      \
-    {                                                                                              \
-        "total_entries", FIELD_INTEGER, true, "how many there are in the list"                     \
-    }
+#include "service/operation_rows.h"
 
 /* clang-format off */
 static const struct operation_field REQUEST_DAG[] = {
@@ -103,7 +73,8 @@ static const struct operation_field RECORD_RUN[] = {
     {"state", FIELD_STRING, true, "queued, running, success, failed or cancelled"},
     {"reason", FIELD_STRING, false, "why it is in that state"},
     {"waits_because", FIELD_STRING, false, "why it may not start yet"},
-    {"run_type", FIELD_STRING, true, "manual, scheduled or backfill"},
+    {"run_type", FIELD_STRING, true, "manual, scheduled, backfill, dataset or event"},
+    {"late", FIELD_BOOLEAN, false, "it missed a deadline of its own"},
     {"logical_date", FIELD_INSTANT, false, "what it is for"},
     {"queued_at", FIELD_INSTANT, true, "when it was made"},
     {"start_date", FIELD_INSTANT, false, "when its first task started"},
@@ -115,6 +86,7 @@ static const struct operation_field RECORD_RUN[] = {
     {"conf", FIELD_OBJECT, true, "what was given when it was made"},
     {"note", FIELD_STRING, false, "what people wrote about it"},
     {"dag_version", FIELD_INTEGER, true, "version of the DAG it runs"},
+    {"caused_by", FIELD_ARRAY, false, "events that it was made of"},
 };
 static const struct operation_field RECORD_TASK_INSTANCE[] = {
     {"number", FIELD_ID, true, "its run"},
@@ -152,6 +124,8 @@ static const struct operation_field RECORD_DAG[] = {
     {"params", FIELD_OBJECT, true, "declarations of parameters"},
     {"timeout", FIELD_NUMBER, false, "seconds for a run"},
     {"schedule", FIELD_ANY, false, "when it runs by itself"},
+    {"waits_for", FIELD_ARRAY, false, "datasets, DAGs, files and webhooks that start it"},
+    {"missing", FIELD_STRING, false, "what has to happen before events start it, in words"},
     {"is_paused", FIELD_BOOLEAN, true, "nothing of it starts by itself"},
     {"is_scheduled", FIELD_BOOLEAN, true, "a scheduler acts on it"},
     {"next_run", FIELD_INSTANT, false, "when it starts by itself"},
@@ -159,6 +133,7 @@ static const struct operation_field RECORD_DAG[] = {
     {"runs_waiting", FIELD_INTEGER, true, "runs that wait for others of the DAG"},
     {"missed", FIELD_ARRAY, true, "ticks that became no run, the last stretches"},
     {"last_run", FIELD_OBJECT, false, "its newest run"},
+    {"sla", FIELD_OBJECT, false, "how its last runs kept their deadlines: runs, late, on_time_rate, ..."},
     {"tasks", FIELD_ARRAY, true, "tasks, parents first"},
 };
 static const struct operation_field RECORD_TASK[] = {
@@ -186,6 +161,95 @@ static const struct operation_field RECORD_SETTING[] = {
     {"help", FIELD_STRING, true, "what it means"},
 };
 
+#define BACKFILL {"backfill", FIELD_ID, true, "its number"}
+#define WHY      {"reason", FIELD_STRING, false, "why; kept with the change"}
+static const struct operation_field REQUEST_BACKFILL[] = {
+    {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
+    {"file", FIELD_STRING, false, "path of a DAG file"},
+    {"from", FIELD_INSTANT, true, "first logical date"},
+    {"to", FIELD_INSTANT, true, "last logical date, included"},
+    {"order", FIELD_STRING, false, "asc, the oldest date first, or desc"},
+    {"redo", FIELD_STRING, false, "dates that have a run: none, failed or all are done again"},
+    {"max_active", FIELD_INTEGER, false, "runs at once; the DAG's max_active_runs by default"},
+    {"queue", FIELD_STRING, false, "where all their tasks wait; their own queues by default"},
+    {"params", FIELD_OBJECT, false, "parameters as texts, converted by their types"},
+    {"conf", FIELD_OBJECT, false, "parameters as values"},
+    {"tasks", FIELD_STRINGS, false, "only these"},
+    {"upstream", FIELD_BOOLEAN, false, "and what they need"},
+    {"downstream", FIELD_BOOLEAN, false, "and what comes after them"},
+    {"version", FIELD_STRING, false, "number of the DAG's version for new runs, or newest"},
+    {"note", FIELD_STRING, false, "a note kept with every run"},
+    WHY,
+    {"dates", FIELD_INTEGER, false, "of a plan: list so many dates"},
+};
+static const struct operation_field RECORD_PLAN[] = {
+    {"dag_id", FIELD_STRING, true, "its DAG"},
+    {"dag_version", FIELD_INTEGER, false, "version of new runs; none: of the file"},
+    {"size", FIELD_INTEGER, true, "dates in the range"},
+    {"from", FIELD_INSTANT, true, "the first of them"},
+    {"to", FIELD_INSTANT, true, "the last of them"},
+    {"order", FIELD_STRING, true, "asc or desc"},
+    {"redo", FIELD_STRING, true, "none, failed or all"},
+    {"max_active", FIELD_INTEGER, true, "runs at once"},
+    {"queue", FIELD_STRING, false, "where all their tasks wait"},
+    {"tasks", FIELD_STRINGS, true, "only these; empty: all"},
+    {"tasks_total", FIELD_INTEGER, true, "tasks of a run"},
+    {"to_create", FIELD_INTEGER, true, "dates that get a run"},
+    {"to_redo", FIELD_INTEGER, true, "dates whose run is done again"},
+    {"to_keep", FIELD_INTEGER, true, "dates whose run is left as it is"},
+    {"existing", FIELD_OBJECT, true, "runs that are there, by state"},
+    {"usual_duration", FIELD_NUMBER, false, "seconds of a run, from its history"},
+    {"estimate", FIELD_NUMBER, false, "seconds for all of it"},
+    {"needs_approval", FIELD_BOOLEAN, true, "it is larger than backfill_approval"},
+    {"dates", FIELD_ARRAY, true, "logical_date, action and state of each that was asked for"},
+};
+static const struct operation_field RECORD_BACKFILL[] = {
+    {"backfill", FIELD_ID, true, "its number"},
+    {"dag_id", FIELD_STRING, true, "its DAG"},
+    {"dag_version", FIELD_INTEGER, true, "version of the runs that it makes"},
+    {"state", FIELD_STRING, true, "awaiting_approval, running, paused, cancelling, success, ..."},
+    {"from", FIELD_INSTANT, true, "first logical date"},
+    {"to", FIELD_INSTANT, true, "last logical date"},
+    {"order", FIELD_STRING, true, "asc or desc"},
+    {"redo", FIELD_STRING, true, "none, failed or all"},
+    {"max_active", FIELD_INTEGER, true, "runs at once"},
+    {"queue", FIELD_STRING, false, "where all their tasks wait"},
+    {"params", FIELD_OBJECT, true, "parameters of its runs"},
+    {"conf", FIELD_OBJECT, true, "what was given for them"},
+    {"tasks", FIELD_STRINGS, true, "only these; empty: all"},
+    {"note", FIELD_STRING, true, "of its runs"},
+    {"reason", FIELD_STRING, true, "why people wanted it"},
+    {"actor", FIELD_STRING, true, "who made it"},
+    {"size", FIELD_INTEGER, true, "dates in the range"},
+    {"left", FIELD_INTEGER, true, "dates that were not decided on yet"},
+    {"active", FIELD_INTEGER, true, "runs that go on"},
+    {"succeeded", FIELD_INTEGER, true, "runs that succeeded"},
+    {"failed", FIELD_INTEGER, true, "runs that failed"},
+    {"cancelled", FIELD_INTEGER, true, "runs that were cancelled or deleted"},
+    {"created", FIELD_INTEGER, true, "dates that got a run"},
+    {"redone", FIELD_INTEGER, true, "dates whose run was done again"},
+    {"kept", FIELD_INTEGER, true, "dates whose run was left as it was"},
+    {"created_at", FIELD_INSTANT, true, "when it was made"},
+    {"start_date", FIELD_INSTANT, false, "when it began"},
+    {"end_date", FIELD_INSTANT, false, "when it ended"},
+    {"estimate_left", FIELD_NUMBER, false, "seconds, from the history of the DAG"},
+    {"dates", FIELD_ARRAY, false, "logical_date, action, run, dag_run_id and state of each"},
+};
+static const struct operation_field REQUEST_BACKFILL_LIST[] = {
+    {"dag", FIELD_STRING, false, "only of this DAG"},
+    {"state", FIELD_STRING, false, "only in this state"},
+    {"limit", FIELD_INTEGER, false, "at most so many"},
+};
+static const struct operation_field LIST_BACKFILLS[] = {
+    {"backfills", FIELD_ARRAY, true, "backfills, newest first"}, TOTAL,
+};
+static const struct operation_field REQUEST_BACKFILL_SHOW[] = {
+    BACKFILL, {"dates", FIELD_INTEGER, false, "list so many dates that were decided on"},
+};
+static const struct operation_field REQUEST_BACKFILL_CHANGE[] = {BACKFILL, WHY};
+static const struct operation_field REQUEST_BACKFILL_CANCEL[] = {
+    BACKFILL, WHY, {"running", FIELD_BOOLEAN, false, "stop what runs, too"},
+};
 static const struct operation_field REQUEST_CONFIG_GET[] = {
     {"key", FIELD_STRING, true, "name of the setting"},
 };
@@ -356,7 +420,6 @@ static const struct operation_field REQUEST_MARK[] = {
 
 #define QUEUE_NAME {"name", FIELD_STRING, true, "its name"}
 #define ONLY_QUEUE {"queue", FIELD_STRING, false, "only of this queue"}
-#define LIMIT      {"limit", FIELD_INTEGER, false, "at most so many"}
 #define OLDER      {"older", FIELD_STRING, false, "only what is older, such as 7d"}
 #define JOB        {"job", FIELD_ID, true, "its id"}
 #define HOST       {"host", FIELD_STRING, true, "id, or name"}
@@ -505,119 +568,57 @@ static const struct operation_field REQUEST_QUEUE_SET[] = {
     {"paused", FIELD_BOOLEAN, false, "nothing of it is claimed"},
     {"create", FIELD_BOOLEAN, false, "make it when it is not there; true by default"},
 };
-
-#define POOL_NAME {"name", FIELD_STRING, true, "its name"}
-#define POOL_NAMESPACE {"namespace", FIELD_STRING, false, "whose it is; default: default"}
-static const struct operation_field RECORD_POOL[] = {
-    POOL_NAME,
-    {"namespace", FIELD_STRING, true, "whose it is; those of default serve all that have none of that name"},
-    {"slots", FIELD_INTEGER, true, "how many there are"},
-    {"occupied_slots", FIELD_INTEGER, true, "held by running tasks"},
-    {"open_slots", FIELD_INTEGER, true, "free"},
-    {"queued_slots", FIELD_INTEGER, true, "that tasks wait for"},
-    {"running", FIELD_INTEGER, true, "tasks that hold slots"},
-    {"waiting", FIELD_INTEGER, true, "tasks that wait for slots"},
-    {"description", FIELD_STRING, true, "what it is for"},
+static const struct operation_field REQUEST_WEBHOOK_LIST[] = {
+    {"dag", FIELD_STRING, false, "only those of this DAG"},
 };
-static const struct operation_field LIST_POOLS[] = {
-    {"pools", FIELD_ARRAY, true, "by name, then namespace"}, TOTAL,
+static const struct operation_field REQUEST_WEBHOOK_CREATE[] = {
+    {"dag", FIELD_STRING, true, "id of the DAG"},
+    {"name", FIELD_STRING, false, "as in the DAG's schedule; default when it says true"},
 };
-static const struct operation_field REQUEST_POOL[] = {POOL_NAME, POOL_NAMESPACE};
-static const struct operation_field REQUEST_POOL_DELETE[] = {POOL_NAME, POOL_NAMESPACE, DRY_RUN};
-static const struct operation_field REQUEST_POOL_SET[] = {
-    POOL_NAME, POOL_NAMESPACE,
-    {"slots", FIELD_INTEGER, false, "how many there are; a new one needs them"},
-    {"description", FIELD_STRING, false, "what it is for"},
+static const struct operation_field REQUEST_WEBHOOK[] = {
+    {"id", FIELD_ID, true, "number of the webhook"}, DRY_RUN,
 };
-#define LIMIT_KIND {"kind", FIELD_STRING, true, "namespace or dag"}
-#define LIMIT_NAME {"name", FIELD_STRING, true, "of the namespace or the DAG"}
-static const struct operation_field LIST_LIMITS[] = {
-    {"limits", FIELD_ARRAY, true, "each with kind, name, max_running, running and waiting"}, TOTAL,
+static const struct operation_field REQUEST_FIRE[] = {
+    {"token", FIELD_STRING, true, "of the webhook"},
+    {"body", FIELD_ANY, false, "an object is the conf of the run; else its member 'body'"},
+    {"key", FIELD_STRING, false, "the same key again gives the same run"},
 };
-static const struct operation_field REQUEST_LIMIT[] = {LIMIT_KIND, LIMIT_NAME};
-static const struct operation_field REQUEST_LIMIT_SET[] = {
-    LIMIT_KIND, LIMIT_NAME,
-    {"max_running", FIELD_INTEGER, true, "tasks that run at once on all hosts"},
+static const struct operation_field RECORD_WEBHOOK[] = {
+    {"id", FIELD_ID, true, "its number"},
+    {"dag_id", FIELD_STRING, true, "the DAG it starts"},
+    {"name", FIELD_STRING, true, "as in the DAG's schedule"},
+    {"token", FIELD_STRING, false, "only when it is made"},
+    {"created_by", FIELD_STRING, true, "who made it"},
+    {"created_at", FIELD_INSTANT, true, "when"},
+    {"last_used", FIELD_INSTANT, false, "the last call that made a run"},
+    {"calls", FIELD_INTEGER, true, "calls that made a run"},
+    {"asked", FIELD_BOOLEAN, true, "the DAG waits for calls by this name"},
 };
-
-#define NAMED {"name", FIELD_STRING, true, "its name"}
-#define SPACE {"namespace", FIELD_STRING, false, "the scope it belongs to; `default` when absent"}
-#define ONLY_SPACE {"namespace", FIELD_STRING, false, "only of this namespace, and what counts for all"}
-#define DOC {"doc", FIELD_STRING, false, "what it is for; stays as it is when absent"}
-#define VAULT_RECORD                                                                               \
-    NAMED,                                                                                         \
-    {"namespace", FIELD_STRING, false, "its scope; null: it counts for all"},                      \
-    {"source", FIELD_STRING, true, "environment, file or store"},                                  \
-    {"place", FIELD_STRING, false, "the variable or file it comes from; null in the store"},       \
-    {"problem", FIELD_STRING, false, "why it cannot be used"},                                     \
-    {"doc", FIELD_STRING, false, "what it is for"},                                                \
-    {"updated_by", FIELD_STRING, false, "who changed it last"},                                    \
-    {"updated_at", FIELD_INSTANT, false, "when"},                                                  \
-    {"hidden", FIELD_BOOLEAN, true, "the same name from somewhere else counts more"}
-
-static const struct operation_field REQUEST_VAULT_LIST[] = {ONLY_SPACE};
-static const struct operation_field REQUEST_VAULT_NAME[] = {NAMED, SPACE};
-static const struct operation_field REQUEST_VAULT_DELETE[] = {NAMED, SPACE, DRY_RUN};
-static const struct operation_field RESPONSE_VAULT_DELETE[] = {
-    NAMED, SPACE, {"deleted", FIELD_BOOLEAN, true, "false: nothing was changed"},
-};
-static const struct operation_field RECORD_VARIABLE[] = {
-    VAULT_RECORD, {"value", FIELD_ANY, true, "a text; from a file any value"},
-};
-static const struct operation_field LIST_VARIABLES[] = {
-    {"variables", FIELD_ARRAY, true, "by name, what counts first"}, TOTAL,
-};
-static const struct operation_field REQUEST_VARIABLE_SET[] = {
-    NAMED, SPACE, DOC, {"value", FIELD_ANY, true, "a text; other values are kept as JSON"},
-};
-static const struct operation_field RECORD_CONNECTION[] = {
-    VAULT_RECORD,
-    {"value", FIELD_OBJECT, false, "type, host, port, login, schema, extra; secrets are ***"},
-    {"key_id", FIELD_STRING, false, "of the key that sealed it; null: it has no secrets"},
-};
-static const struct operation_field LIST_CONNECTIONS[] = {
-    {"connections", FIELD_ARRAY, true, "by name, what counts first"}, TOTAL,
-};
-static const struct operation_field REQUEST_CONNECTION_SET[] = {
-    NAMED, SPACE, DOC, {"value", FIELD_ANY, true, "a URI, or an object of its parts"},
-};
-static const struct operation_field RESPONSE_CONNECTION_TEST[] = {
-    NAMED,
-    {"host", FIELD_STRING, true, "what was reached"},
-    {"port", FIELD_INTEGER, true, "where it listens"},
-    {"detail", FIELD_STRING, true, "how it answered"},
-    {"duration", FIELD_NUMBER, true, "seconds it took"},
-};
-static const struct operation_field RECORD_SECRET[] = {
-    VAULT_RECORD, {"key_id", FIELD_STRING, false, "of the key that sealed it"},
-};
-static const struct operation_field LIST_SECRETS[] = {
-    {"secrets", FIELD_ARRAY, true, "by name, what counts first; never their values"}, TOTAL,
-};
-static const struct operation_field REQUEST_SECRET_SET[] = {
-    NAMED, SPACE, DOC, {"value", FIELD_STRING, true, "the secret, which nobody can read back"},
-};
-static const struct operation_field RESPONSE_ROTATE[] = {
-    {"resealed", FIELD_INTEGER, true, "values sealed anew"},
-    {"current", FIELD_INTEGER, true, "values that had this key already"},
-    {"key_id", FIELD_STRING, true, "the key they are sealed with now"},
+static const struct operation_field LIST_WEBHOOKS[] = {
+    TOTAL, {"webhooks", FIELD_ARRAY, true, "webhooks by DAG"},
 };
 
 static const struct operation ROWS[] = {
+    {"backfill.approve", "let a large backfill begin", PERMISSION_ADMIN,
+        FIELDS(REQUEST_BACKFILL_CHANGE), FIELDS(RECORD_BACKFILL), op_backfill_approve},
+    {"backfill.cancel", "begin nothing more of a backfill", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_BACKFILL_CANCEL), FIELDS(RECORD_BACKFILL), op_backfill_cancel},
+    {"backfill.create", "run a DAG for dates of the past", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_BACKFILL), FIELDS(RECORD_BACKFILL), op_backfill_create},
+    {"backfill.list", "backfills with their progress", PERMISSION_VIEWER,
+        FIELDS(REQUEST_BACKFILL_LIST), FIELDS(LIST_BACKFILLS), op_backfill_list},
+    {"backfill.pause", "let a backfill begin nothing for a while", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_BACKFILL_CHANGE), FIELDS(RECORD_BACKFILL), op_backfill_pause},
+    {"backfill.plan", "what a backfill would do", PERMISSION_VIEWER,
+        FIELDS(REQUEST_BACKFILL), FIELDS(RECORD_PLAN), op_backfill_plan},
+    {"backfill.resume", "let a paused backfill go on", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_BACKFILL_CHANGE), FIELDS(RECORD_BACKFILL), op_backfill_resume},
+    {"backfill.show", "a backfill with its progress", PERMISSION_VIEWER,
+        FIELDS(REQUEST_BACKFILL_SHOW), FIELDS(RECORD_BACKFILL), op_backfill_show},
     {"config.get", "the value of a setting", PERMISSION_VIEWER,
         FIELDS(REQUEST_CONFIG_GET), FIELDS(RECORD_SETTING), op_config_get},
     {"config.list", "every setting and where its value came from", PERMISSION_VIEWER,
         NO_FIELDS, FIELDS(LIST_SETTINGS), op_config_list},
-    {"connection.delete", "delete a connection from the store", PERMISSION_EDITOR,
-        FIELDS(REQUEST_VAULT_DELETE), FIELDS(RESPONSE_VAULT_DELETE), op_connection_delete},
-    {"connection.list", "connections of all sources, without secrets", PERMISSION_VIEWER,
-        FIELDS(REQUEST_VAULT_LIST), FIELDS(LIST_CONNECTIONS), op_connection_list},
-    {"connection.set", "keep a connection in the store, sealed", PERMISSION_EDITOR,
-        FIELDS(REQUEST_CONNECTION_SET), FIELDS(RECORD_CONNECTION), op_connection_set},
-    {"connection.show", "the connection that a name stands for, without secrets", PERMISSION_VIEWER,
-        FIELDS(REQUEST_VAULT_NAME), FIELDS(RECORD_CONNECTION), op_connection_show},
-    {"connection.test", "see whether a connection can be reached", PERMISSION_OPERATOR,
-        FIELDS(REQUEST_VAULT_NAME), FIELDS(RESPONSE_CONNECTION_TEST), op_connection_test},
     {"dag.graph", "draw a DAG, with the states of a run if one is named", PERMISSION_VIEWER,
         FIELDS(REQUEST_GRAPH), FIELDS(RESPONSE_GRAPH), op_dag_graph},
     {"dag.list", "DAGs that ran or lie in the folder of DAG files", PERMISSION_VIEWER,
@@ -670,22 +671,8 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_JOB), FIELDS(RECORD_JOB), op_job_retry},
     {"job.show", "a job", PERMISSION_VIEWER,
         FIELDS(REQUEST_JOB), FIELDS(RECORD_JOB), op_job_show},
-    {"limit.delete", "let as many tasks of a namespace or DAG run as there is room for",
-        PERMISSION_EDITOR, FIELDS(REQUEST_LIMIT), FIELDS(LIST_LIMITS), op_limit_delete},
-    {"limit.list", "how many tasks of a namespace or DAG may run at once", PERMISSION_VIEWER,
-        NO_FIELDS, FIELDS(LIST_LIMITS), op_limit_list},
-    {"limit.set", "bound how many tasks of a namespace or DAG run at once", PERMISSION_EDITOR,
-        FIELDS(REQUEST_LIMIT_SET), FIELDS(LIST_LIMITS), op_limit_set},
     {"log.read", "what tasks printed, in parts", PERMISSION_VIEWER,
         FIELDS(REQUEST_LOG), FIELDS(RESPONSE_LOG), op_log_read},
-    {"pool.delete", "delete a pool; what holds its slots runs on", PERMISSION_EDITOR,
-        FIELDS(REQUEST_POOL_DELETE), FIELDS(RECORD_POOL), op_pool_delete},
-    {"pool.list", "pools, who holds their slots and who waits", PERMISSION_VIEWER,
-        NO_FIELDS, FIELDS(LIST_POOLS), op_pool_list},
-    {"pool.set", "make or change a pool", PERMISSION_EDITOR,
-        FIELDS(REQUEST_POOL_SET), FIELDS(RECORD_POOL), op_pool_set},
-    {"pool.show", "a pool", PERMISSION_VIEWER,
-        FIELDS(REQUEST_POOL), FIELDS(RECORD_POOL), op_pool_show},
     {"queue.delete", "delete an empty queue", PERMISSION_EDITOR,
         FIELDS(REQUEST_QUEUE_DELETE), FIELDS(RECORD_QUEUE), op_queue_delete},
     {"queue.list", "queues, what waits in them and whether somebody serves them", PERMISSION_VIEWER,
@@ -714,17 +701,7 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_RUN_TASKS), FIELDS(LIST_TASK_INSTANCES), op_run_tasks},
     {"run.values", "what tasks returned", PERMISSION_VIEWER,
         FIELDS(REQUEST_VALUES), FIELDS(LIST_VALUES), op_run_values},
-    {"secret.delete", "delete a secret from the store", PERMISSION_EDITOR,
-        FIELDS(REQUEST_VAULT_DELETE), FIELDS(RESPONSE_VAULT_DELETE), op_secret_delete},
-    {"secret.list", "names of secrets of all sources", PERMISSION_VIEWER,
-        FIELDS(REQUEST_VAULT_LIST), FIELDS(LIST_SECRETS), op_secret_list},
-    {"secret.rotate", "seal everything anew with the first key", PERMISSION_EDITOR,
-        NO_FIELDS, FIELDS(RESPONSE_ROTATE), op_secret_rotate},
-    {"secret.set", "keep a secret in the store, sealed", PERMISSION_EDITOR,
-        FIELDS(REQUEST_SECRET_SET), FIELDS(RECORD_SECRET), op_secret_set},
-    {"secret.show", "where a secret comes from, never its value", PERMISSION_VIEWER,
-        FIELDS(REQUEST_VAULT_NAME), FIELDS(RECORD_SECRET), op_secret_show},
-    {"simulate", "what the schedules of the coming hours will bring", PERMISSION_VIEWER,
+    {"schedule.simulate", "what the schedules of the coming hours will bring", PERMISSION_VIEWER,
         FIELDS(REQUEST_SIMULATE), FIELDS(RESPONSE_SIMULATE), op_simulate},
     {"store.backup", "copy the store while it is in use", PERMISSION_ADMIN,
         FIELDS(REQUEST_PATH), FIELDS(RESPONSE_BACKUP), op_store_backup},
@@ -750,15 +727,15 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_RENDER), FIELDS(RECORD_RENDERED), op_task_render},
     {"task.show", "a task of a DAG", PERMISSION_VIEWER,
         FIELDS(REQUEST_DAG_TASK), FIELDS(RECORD_TASK), op_task_show},
-    {"variable.delete", "delete a variable from the store", PERMISSION_EDITOR,
-        FIELDS(REQUEST_VAULT_DELETE), FIELDS(RESPONSE_VAULT_DELETE), op_variable_delete},
-    {"variable.list", "variables of all sources", PERMISSION_VIEWER,
-        FIELDS(REQUEST_VAULT_LIST), FIELDS(LIST_VARIABLES), op_variable_list},
-    {"variable.set", "keep a variable in the store", PERMISSION_EDITOR,
-        FIELDS(REQUEST_VARIABLE_SET), FIELDS(RECORD_VARIABLE), op_variable_set},
-    {"variable.show", "the variable that a name stands for", PERMISSION_VIEWER,
-        FIELDS(REQUEST_VAULT_NAME), FIELDS(RECORD_VARIABLE), op_variable_show},
+    {"webhook.create", "make a token that starts a DAG", PERMISSION_EDITOR,
+        FIELDS(REQUEST_WEBHOOK_CREATE), FIELDS(RECORD_WEBHOOK), op_webhook_create},
+    {"webhook.delete", "make a token useless", PERMISSION_EDITOR,
+        FIELDS(REQUEST_WEBHOOK), FIELDS(RECORD_WEBHOOK), op_webhook_delete},
+    {"webhook.fire", "start a DAG by a token", PERMISSION_VIEWER,
+        FIELDS(REQUEST_FIRE), FIELDS(RECORD_RUN), op_webhook_fire},
+    {"webhook.list", "tokens that start DAGs, without the tokens themselves", PERMISSION_VIEWER,
+        FIELDS(REQUEST_WEBHOOK_LIST), FIELDS(LIST_WEBHOOKS), op_webhook_list},
 };
 /* clang-format on */
 
-const struct operation_table OPERATIONS = {ROWS, ARRAY_LEN(ROWS)};
+const struct operation_table OPERATIONS = {ROWS, ARRAY_LEN(ROWS), &OPERATIONS_AROUND};

@@ -79,15 +79,14 @@ enum status schedule_json_missed(struct store *store, const char *dag_id, size_t
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     CLEANUP(json_decrefp) json_t *list = json_build_array();
     struct schedule_info info = {0};
-    struct missed_info *items = NULL;
-    size_t count = 0;
+    struct missed_list missed = {0};
     bool is_found = false;
     if (find_schedule(store, dag_id, &info, &is_found, err) != STATUS_OK ||
         (is_found &&
-         store_missed_list(store, arena, info.dag_key, most, &items, &count, err) != STATUS_OK))
+         store_missed_list(store, arena, info.dag_key, most, &missed, err) != STATUS_OK))
         return err->code;
-    for (size_t i = 0; i < count; i++)
-        json_build_append(list, describe_missed(&items[i]));
+    for (size_t i = 0; i < missed.count; i++)
+        json_build_append(list, describe_missed(&missed.items[i]));
     *out = TAKE(list);
     return STATUS_OK;
 }

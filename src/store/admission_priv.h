@@ -2,6 +2,7 @@
 /*
  * admission_priv: admission inside transactions that make, end or decide something else.
  */
+#include "store/admission.h"
 #include "store/run_store.h"
 #include "store/work.h"
 
@@ -39,6 +40,11 @@ bool admission_is_of_series(const char *kind);
 /* Whether the run of the DAG before this date has succeeded, or there is none. */
 NODISCARD enum status admission_past_is_fine(struct db *db, int64_t dag_key, int64_t logical_at_us,
                                              bool *out, struct err *err);
+
+/* Like store_admission_let_go, inside the caller's write transaction, which it leaves open. */
+NODISCARD enum status admission_let_go_within(struct store *store,
+                                              const struct let_go_request *request,
+                                              int64_t *out_count, struct err *err);
 
 /* --- past.c: tasks that wait for the same task of the run before --- */
 

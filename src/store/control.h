@@ -25,8 +25,7 @@ NODISCARD enum status store_run_cancel(struct store *store, const struct cancel_
  * foreground watches its time by itself.
  */
 NODISCARD enum status store_runs_overdue(struct store *store, int64_t *out_ids, size_t most,
-                                         size_t *out_count, int64_t *out_next_us,
-                                         struct err *err);
+                                         size_t *out_count, int64_t *out_next_us, struct err *err);
 
 struct clear_request {
     int64_t run;

@@ -8,6 +8,7 @@
 
 struct lane_cache {
     struct idmap *versions; /* of DAGs: to int64_t[], one lane per node */
+    struct idmap *queues;   /* that whole runs wait in: to a map like `versions` */
     struct idmap *pools;    /* the same to struct pool_ref[]; only of versions that name some */
     int64_t usual; /* of the queue that is always there, without labels; 0: not known yet */
     bool unsure;   /* some were made by a transaction that may not have been committed */

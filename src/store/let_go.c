@@ -121,6 +121,22 @@ static enum status choose(struct work *work, const struct let_go_request *reques
     return STATUS_OK;
 }
 
+enum status admission_let_go_within(struct store *store, const struct let_go_request *request,
+                                    int64_t *out_count, struct err *err)
+{
+    CLEANUP(id_list_fini) struct id_list runs = {0};
+    struct work work;
+    work_init(&work, store, NULL);
+    enum status status = choose(&work, request, &runs, err);
+    if (status == STATUS_OK && runs.count > 0)
+        status = release_all(&work, &runs, err);
+    if (status == STATUS_OK && runs.count > 0 && request->backfill == 0)
+        status = db_do(work.db, err, LOOK_AGAIN, "ii", request->dag_key, work.now_us);
+    work_fini(&work);
+    *out_count = (int64_t)runs.count;
+    return status;
+}
+
 struct letting_go {
     const struct let_go_request *request;
     int64_t *out_count;
@@ -130,22 +146,15 @@ static enum status let_go_once(struct store *store, const void *context, struct 
 {
     const struct letting_go *call = context;
     CLEANUP(db_endp) struct db *db = store->db;
-    CLEANUP(id_list_fini) struct id_list runs = {0};
-    struct work work;
-    if (db_begin(db, err) != STATUS_OK)
+    int64_t count = 0;
+    if (db_begin(db, err) != STATUS_OK ||
+        admission_let_go_within(store, call->request, &count, err) != STATUS_OK)
         return err->code;
-    work_init(&work, store, NULL);
-    enum status status = choose(&work, call->request, &runs, err);
-    if (status == STATUS_OK && runs.count > 0)
-        status = release_all(&work, &runs, err);
-    if (status == STATUS_OK && runs.count > 0 && call->request->backfill == 0)
-        status = db_do(db, err, LOOK_AGAIN, "ii", call->request->dag_key, work.now_us);
-    work_fini(&work);
-    if (status != STATUS_OK || runs.count == 0)
-        return status;
+    if (count == 0)
+        return STATUS_OK;
     if (db_commit(db, err) != STATUS_OK)
         return err->code;
-    *call->out_count = (int64_t)runs.count;
+    *call->out_count = count;
     return STATUS_OK;
 }
 

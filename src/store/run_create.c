@@ -17,10 +17,12 @@
 #include "store/lane_priv.h"
 #include "store/run_create_priv.h"
 #include "store/run_store.h"
+#include "store/watch_priv.h"
 #include "store/work.h"
 
 enum { RUN_ID_TRIES = 1000, CREATE_TRIES = 20 };
 
+static const char RUN_PLACE[] = "UPDATE run SET queue = $2, behind = $3 WHERE id = $1";
 static const char RUN_BY_TOKEN[] = "SELECT r.id, r.scope, r.first_task, r.run_id, r.admission"
                                    " FROM run r"
                                    " JOIN version v ON v.dag = r.dag"
@@ -31,19 +33,27 @@ static const char VERSIONS_DAG[] = "SELECT id, dag FROM version WHERE id = ANY($
 
 /* Fenced off because a table is read by column. */
 /* clang-format off */
+/* Whether somebody waits for the end of the run is looked up last, when its number is taken. */
 static const struct db_bulk_form RUN_NEW = {
     "INSERT INTO run (id, dag, version, run_id, namespace, kind, state, scope, logical_at_us,"
     " interval_start_us, interval_end_us, params, conf, note, actor, first_task, open_main,"
-    " open_finally, created_at_us, token, admission, backfill) VALUES ($1, $2, $3, $4, $5, $6, $7,"
-    " $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)",
+    " open_finally, created_at_us, token, admission, backfill, awaited) SELECT $1, $2, $3, $4, $5,"
+    " $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, count(*)"
+    " FROM trigger_watch WHERE kind = 1 AND name = $23",
     "INSERT INTO run (id, dag, version, run_id, namespace, kind, state, scope, logical_at_us,"
     " interval_start_us, interval_end_us, params, conf, note, actor, first_task, open_main,"
-    " open_finally, created_at_us, token, admission, backfill)"
-    " SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[],"
+    " open_finally, created_at_us, token, admission, backfill, awaited)"
+    " SELECT v.id, v.dag, v.version, v.run_id, v.space, v.kind, v.state, v.scope, v.logical,"
+    " v.first, v.last, v.params, v.conf, v.note, v.actor, v.first_task, v.main, v.finally,"
+    " v.created, v.token, v.admission, v.backfill,"
+    " (SELECT count(*) FROM trigger_watch w WHERE w.kind = 1 AND w.name = v.dag_id)"
+    " FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[],"
     " $6::text[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[],"
     " $12::text[], $13::text[], $14::text[], $15::text[], $16::bigint[], $17::bigint[],"
-    " $18::bigint[], $19::bigint[], $20::text[], $21::bigint[], $22::bigint[])",
-    "iiitttiiiiittttiiiitii", "run"};
+    " $18::bigint[], $19::bigint[], $20::text[], $21::bigint[], $22::bigint[], $23::text[])"
+    " v (id, dag, version, run_id, space, kind, state, scope, logical, first, last, params, conf,"
+    " note, actor, first_task, main, finally, created, token, admission, backfill, dag_id)",
+    "iiitttiiiiittttiiiitiit", "run"};
 static const struct db_bulk_form BLOCK_NEW = {
     "INSERT INTO block (run, first, count) VALUES ($1, $2, $3)",
     "INSERT INTO block (run, first, count)"
@@ -73,7 +83,9 @@ struct draft {
 /* Only these can get another id than their date gives them; of the rest the database tells. */
 static bool may_be_asked_for(const struct run_request *request)
 {
-    return request->run_id != NULL || strcmp(request->kind, "manual") == 0;
+    bool is_of_a_date =
+        strcmp(request->kind, "scheduled") == 0 || strcmp(request->kind, "backfill") == 0;
+    return request->run_id != NULL || !is_of_a_date;
 }
 
 /* By a run that is there, or by one of the same call. */
@@ -191,6 +203,8 @@ static void begin_drafts(struct work *work, struct creation *call, struct draft 
             .state = RUN_QUEUED,
             .created_at_us = work->now_us,
             .backfill = call->requests[i].backfill,
+            .queue = call->requests[i].queue,
+            .is_behind = call->requests[i].is_behind,
             .row_version = -1, /* the event tells the version it leads to */
             .locked = true,
         };
@@ -241,7 +255,7 @@ static enum status read_drafts(struct work *work, struct draft *drafts, size_t c
     for (size_t i = 0; i < count; i++) {
         struct run_row *run = drafts[i].run;
         if (store_dag(work->store, run->version, &run->dag, err) != STATUS_OK ||
-            store_lanes_of(work->store, run->version, run->dag, &run->lanes, err) != STATUS_OK)
+            store_lanes_of_run(work->store, run, &run->lanes, err) != STATUS_OK)
             return err->code;
     }
     return find_dag_keys(work, drafts, count, err);
@@ -314,7 +328,7 @@ static enum status insert_runs(struct work *work, const struct draft *drafts, si
                     request->logical_at_us, request->interval_start_us, request->interval_end_us,
                     request->params, request->conf, request->note, request->actor, run->first_task,
                     run->open_main, run->open_finally, work->now_us, drafts[i].token,
-                    (int64_t)run->admission, run->backfill);
+                    (int64_t)run->admission, run->backfill, run->dag->id);
         db_bulk_add(&blocks, run->id, run->first_task, (int64_t)run->dag->tasks_count);
         work_event(work, EVENT_RUN_CREATED, run, NULL, NULL);
         if (run->admission == ADMISSION_WAITING)
@@ -323,6 +337,20 @@ static enum status insert_runs(struct work *work, const struct draft *drafts, si
     if (db_bulk_run(work->db, &runs, (int64_t)count, err) != STATUS_OK)
         return err->code;
     return db_bulk_run(work->db, &blocks, (int64_t)count, err);
+}
+
+/* Few runs have a queue of their own, so most have no statement for it. */
+static enum status place_runs(struct work *work, const struct draft *drafts, size_t count,
+                              struct err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct run_row *run = drafts[i].run;
+        if ((run->queue != 0 || run->is_behind) &&
+            db_later(work->db, err, RUN_PLACE, "iii", run->id, run->queue,
+                     (int64_t)run->is_behind) != STATUS_OK)
+            return err->code;
+    }
+    return STATUS_OK;
 }
 
 static enum status create(struct work *work, struct creation *call, struct err *err)
@@ -338,7 +366,14 @@ static enum status create(struct work *work, struct creation *call, struct err *
     for (size_t i = 0; i < count; i++)
         if (make_tasks(work, drafts[i].request, drafts[i].run, err) != STATUS_OK)
             return err->code;
-    if (insert_runs(work, drafts, count, err) != STATUS_OK || work_settle(work, err) != STATUS_OK)
+    if (insert_runs(work, drafts, count, err) != STATUS_OK ||
+        place_runs(work, drafts, count, err) != STATUS_OK)
+        return err->code;
+    for (size_t i = 0; i < count; i++)
+        if (drafts[i].run->dag->watch != NULL &&
+            watch_new_run(work, drafts[i].run, drafts[i].request, err) != STATUS_OK)
+            return err->code;
+    if (work_settle(work, err) != STATUS_OK)
         return err->code;
     return work_save(work, err);
 }

@@ -22,6 +22,8 @@ struct run_request {
     const char *actor;
     int64_t scope;        /* 0: any host may claim its tasks; -1: only who takes the run over */
     int64_t backfill;     /* that it belongs to; 0: none */
+    int64_t queue;        /* that all its tasks wait in; 0: their own */
+    bool is_behind;       /* its tasks come after all others of their queues */
     bool is_limited;      /* waits until max_active_runs and its past let it go on */
     const bool *selected; /* one per node, or NULL for all; others are not run */
 };
@@ -78,7 +80,8 @@ struct run_info {
     int64_t started_at_us;
     int64_t ended_at_us;
     enum admission admission;
-    int64_t backfill; /* that it belongs to; 0: none */
+    int64_t backfill;  /* that it belongs to; 0: none */
+    const char *queue; /* that all its tasks wait in; NULL: their own */
 };
 
 NODISCARD enum status store_run_load(struct store *store, struct arena *arena, int64_t id,

@@ -1,6 +1,7 @@
 #include "store/schedule.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/check.h"
 #include "base/json.h"
@@ -11,6 +12,7 @@
 #include "store/channel.h"
 #include "store/schedule_priv.h"
 #include "store/store_priv.h"
+#include "store/trigger_priv.h"
 
 /* --- the row of a version -------------------------------------------------------------------- */
 
@@ -76,6 +78,25 @@ static int64_t new_cursor(const struct schedule_row *row, const char *timing,
     return str_equal(row->timing, timing) ? row->cursor_us : MAX(row->cursor_us, now_us);
 }
 
+/* Of the file, where relative paths begin; "" for the root. Heap. */
+static char *folder_of(const char *path)
+{
+    const char *last = strrchr(path, '/');
+    char *folder = mem_strdup(path);
+    folder[last != NULL ? last - path : 0] = '\0';
+    return folder;
+}
+
+/* What it waits for, as long as it is offered; a paused one waits for nothing new. */
+static enum status save_triggers(struct store *store, const struct dag *dag, int64_t dag_key,
+                                 const char *path, bool is_paused, struct err *err)
+{
+    CLEANUP(mem_freep) char *folder = folder_of(path);
+    if (trigger_sync(store, dag_key, dag, folder, err) != STATUS_OK)
+        return err->code;
+    return trigger_hold(store, dag_key, is_paused, err);
+}
+
 enum status schedule_save(struct store *store, const struct dag *dag, int64_t dag_key,
                           const struct version_source *source, struct err *err)
 {
@@ -97,7 +118,9 @@ enum status schedule_save(struct store *store, const struct dag *dag, int64_t da
     if (db_do(store->db, err, ROW_SAVE, "iiiiztiiii", dag_key, (int64_t)is_offered,
               (int64_t)is_paused, cursor_us, next_us, timing, most_runs,
               (int64_t)timetable->policy.overlap, (int64_t)dag->depends_on_past,
-              now_us) != STATUS_OK)
+              now_us) != STATUS_OK ||
+        (is_offered &&
+         save_triggers(store, dag, dag_key, source->path, is_paused, err) != STATUS_OK))
         return err_wrap(err, "schedule of DAG '%s'", dag->id);
     return db_notify(store->db, STORE_CHANNEL_NEWS, "", err);
 }
@@ -143,8 +166,7 @@ static const char MISSED[] = "SELECT first_us, last_us, count, is_more, why, at_
                              " WHERE dag = $1 ORDER BY dag DESC, first_us DESC LIMIT $2";
 
 enum status store_missed_list(struct store *store, struct arena *arena, int64_t dag_key,
-                              size_t most, struct missed_info **out, size_t *out_count,
-                              struct err *err)
+                              size_t most, struct missed_list *out, struct err *err)
 {
     struct missed_info *items = arena_array(arena, most, sizeof *items);
     struct db_stmt *stmt = NULL;
@@ -161,8 +183,7 @@ enum status store_missed_list(struct store *store, struct arena *arena, int64_t 
         };
     if (status != STATUS_OK)
         return status;
-    *out = items;
-    *out_count = count;
+    *out = (struct missed_list){.items = items, .count = count};
     return STATUS_OK;
 }
 
@@ -175,6 +196,9 @@ static const char PAUSE[] =
 static const char WITHDRAW[] =
     "UPDATE schedule SET offered = 0, next_us = NULL, changed_at_us = $2"
     " WHERE dag = (SELECT id FROM dag WHERE dag_id = $1) AND offered = 1";
+
+static const char WAIT_NO_MORE[] = "UPDATE trigger_dag SET paused = 1"
+                                   " WHERE dag = (SELECT id FROM dag WHERE dag_id = $1)";
 
 static enum status tell(struct store *store, const struct pause_request *request, struct err *err)
 {
@@ -206,7 +230,8 @@ static enum status pause_once(struct store *store, const void *context, struct e
               store_now_us(store)) != STATUS_OK)
         return err->code;
     bool changed = db_changes(db) > 0;
-    if (changed && (tell(store, request, err) != STATUS_OK || db_commit(db, err) != STATUS_OK))
+    if (changed && (trigger_set_paused(store, info.dag_key, request->is_paused, err) != STATUS_OK ||
+                    tell(store, request, err) != STATUS_OK || db_commit(db, err) != STATUS_OK))
         return err->code;
     *call->out_changed = changed;
     return STATUS_OK;
@@ -222,7 +247,8 @@ enum status store_schedule_withdraw(struct store *store, const char *dag_id, str
 {
     CLEANUP(db_endp) struct db *db = store->db;
     if (db_begin(db, err) != STATUS_OK ||
-        db_do(db, err, WITHDRAW, "ti", dag_id, store_now_us(store)) != STATUS_OK)
+        db_do(db, err, WITHDRAW, "ti", dag_id, store_now_us(store)) != STATUS_OK ||
+        db_do(db, err, WAIT_NO_MORE, "t", dag_id) != STATUS_OK)
         return err->code;
     return db_commit(db, err);
 }

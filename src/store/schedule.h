@@ -66,10 +66,14 @@ struct missed_info {
 };
 
 const char *missed_why_text(enum missed_why why);
+struct missed_list {
+    struct missed_info *items;
+    size_t count;
+};
+
 /* Newest first, at most `most`; in `arena`. */
 NODISCARD enum status store_missed_list(struct store *store, struct arena *arena, int64_t dag_key,
-                                        size_t most, struct missed_info **out, size_t *out_count,
-                                        struct err *err);
+                                        size_t most, struct missed_list *out, struct err *err);
 
 /* --- what is due ----------------------------------------------------------------------------- */
 

@@ -13,7 +13,6 @@
 #include "base/check.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/sabotage.h"
 #include "model/params.h"
 #include "os/zone_file.h"
 #include "store/admission_priv.h"
@@ -92,7 +91,7 @@ static enum status list_due(struct batch *batch, struct err *err)
     struct db_stmt *stmt = NULL;
     int64_t most = batch->is_careful ? 1 : BATCH_DAGS;
     batch->dags = arena_array(batch->arena, BATCH_DAGS, sizeof *batch->dags);
-    const char *sql = SABOTAGE("no_unique_date") ? DUE : DUE_LOCK[db_dialect(db)];
+    const char *sql = DUE_LOCK[db_dialect(db)];
     enum status status = db_query(db, &stmt, err, sql, "ii", batch->now_us, most);
     while (status == STATUS_OK && db_next(stmt, &status, err))
         batch->dags[batch->dags_count++] = (struct due_dag){
@@ -208,8 +207,6 @@ static enum status add_tick(struct batch *batch, struct due_dag *due, int64_t ti
         return STATUS_OK;
     if (due->room != NULL)
         due->room->going++;
-    if (SABOTAGE("no_unique_date"))
-        dates.logical_at_us += batch->now_us % 1000;
     batch->requests[batch->requests_count++] = (struct run_request){
         .version = due->version,
         .kind = "scheduled",
@@ -280,17 +277,7 @@ static enum status move_cursors(struct batch *batch, struct err *err)
     db_bulk_init(&bulk, &MOVE);
     for (size_t i = 0; i < batch->dags_count; i++)
         db_bulk_add(&bulk, batch->dags[i].key, batch->dags[i].cursor_us, batch->dags[i].next_us);
-    return db_bulk_run(batch->store->db, &bulk,
-                       SABOTAGE("no_unique_date") ? DB_ANY_CHANGES : (int64_t)bulk.rows, err);
-}
-
-/* With cursor_moves_apart: what happens in between is lost. */
-static enum status commit_apart(struct db *db, struct err *err)
-{
-    if (db_commit(db, err) != STATUS_OK)
-        return err->code;
-    SABOTAGE_PAUSE("cursor_moves_apart");
-    return db_begin(db, err);
+    return db_bulk_run(batch->store->db, &bulk, (int64_t)bulk.rows, err);
 }
 
 static enum status start(struct batch *batch, struct err *err)
@@ -307,12 +294,9 @@ static enum status start(struct batch *batch, struct err *err)
         free(batch->dags[i].params);
     }
     batch->dags_count = decided;
-    if (SABOTAGE("cursor_moves_apart") &&
-        (move_cursors(batch, err) != STATUS_OK || commit_apart(batch->store->db, err) != STATUS_OK))
-        return err->code;
     if (make_runs(batch, err) != STATUS_OK)
         return err->code;
-    return SABOTAGE("cursor_moves_apart") ? STATUS_OK : move_cursors(batch, err);
+    return move_cursors(batch, err);
 }
 
 struct starting {

@@ -10,6 +10,7 @@
 #include "store/lane_cache.h"
 #include "store/lane_priv.h"
 #include "store/pool_priv.h"
+#include "store/watch_priv.h"
 
 void work_init(struct work *work, struct store *store, const char *actor)
 {
@@ -41,6 +42,7 @@ void work_init_timeless(struct work *work, struct store *store, const char *acto
 void work_fini(struct work *work)
 {
     saver_fini(&work->saver);
+    tiding_list_fini(&work->tidings);
     pool_set_free(work->pools);
     arena_free(work->arena);
     idmap_free(work->tasks);
@@ -80,7 +82,7 @@ static enum status complete_run(struct work *work, struct run_row *run, struct e
     work->has_pools |= run->dag->has_pools;
     if (store_pools_of(work->store, run->version, run->dag, &run->pools, err) != STATUS_OK)
         return err->code;
-    return store_lanes_of(work->store, run->version, run->dag, &run->lanes, err);
+    return store_lanes_of_run(work->store, run, &run->lanes, err);
 }
 
 /* Ids that `known` does not have, in an array of the arena, each once. */
@@ -325,8 +327,16 @@ static enum status save_task(struct work *work, struct task_row *task, struct er
     if (!work_is_job(task) && task_row_def(run, task)->depends_on_past &&
         past_note(work, task, err) != STATUS_OK)
         return err->code;
+    if (run->dag->watch != NULL && watch_task(work, run, task, err) != STATUS_OK)
+        return err->code;
     saver_task(&work->saver, run, task);
     return STATUS_OK;
+}
+
+static enum status tell_end(struct work *work, const struct run_row *run, struct err *err)
+{
+    const struct tiding_end end = {run->id, run->dag->id, run->state};
+    return tiding_save_end(work->db, work->now_us, &end, &work->has_news, err);
 }
 
 enum status work_save(struct work *work, struct err *err)
@@ -340,10 +350,20 @@ enum status work_save(struct work *work, struct err *err)
         return err->code;
     for (size_t i = 0; i < work->run_rows.count; i++) {
         struct run_row *run = work->run_rows.items[i];
-        if (run->state != run->read_state && run_state_is_final(run->state))
+        bool is_over = run->state != run->read_state && run_state_is_final(run->state);
+        if (is_over)
             work_event(work, EVENT_RUN_ENDED, run, NULL, NULL);
+        if (is_over && run->is_awaited && tell_end(work, run, err) != STATUS_OK)
+            return err->code;
+        if (run->dirty && run->dag->watch != NULL && watch_run(work, run, err) != STATUS_OK)
+            return err->code;
         if (run->dirty)
             saver_run(&work->saver, run);
     }
-    return saver_flush(&work->saver, work->db, err);
+    if (saver_flush(&work->saver, work->db, err) != STATUS_OK)
+        return err->code;
+    /* Datasets come last: whoever waits for one of them holds nothing that this one needs. */
+    if (tidings_save(work->db, work->now_us, &work->tidings, &work->has_news, err) != STATUS_OK)
+        return err->code;
+    return tiding_spread(work->db, work->has_news, err);
 }

@@ -15,6 +15,7 @@
 #include "store/rows.h"
 #include "store/saver.h"
 #include "store/store_priv.h"
+#include "store/tiding.h"
 
 struct pool_set;
 
@@ -48,6 +49,9 @@ struct work {
     struct pool_set *pools;   /* that were looked at */
     bool has_pools;           /* a task of these runs may hold slots */
     struct saver saver;
+    struct tiding_list tidings; /* datasets that were updated */
+    bool has_news;              /* somebody waits for one of them, or for a run that ended */
+    bool has_notices;           /* somebody will be told of something */
 };
 
 /* Inside a write transaction: reads the store's clock. */

@@ -50,6 +50,8 @@ static void add_all(struct preview *preview)
         add_field(preview, "matrix", task->matrix);
     add_text(preview, "label", task->label);
     add_text(preview, "workdir", task->workdir);
+    if (json_object_get(task->rest, "outputs") != NULL)
+        add_field(preview, "outputs", json_object_get(task->rest, "outputs"));
     for (size_t i = 0; i < task->env_count; i++) {
         const char *field = arena_format(preview->scope.arena, "env.%s", task->env[i].name);
         add_text(preview, field, task->env[i].value);

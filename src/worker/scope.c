@@ -118,7 +118,7 @@ ROOT(run_id)
 
 ROOT(try_number)
 {
-    *out = json_integer(scope->claim->attempt);
+    *out = json_integer(scope_try_number(scope));
     return STATUS_OK;
 }
 
@@ -137,6 +137,14 @@ ROOT(params)
 ROOT(conf)
 {
     *out = json_incref(scope->run->conf);
+    return STATUS_OK;
+}
+
+/* Updates that the run was made of, by dataset; empty where it was not. */
+ROOT(triggering_dataset_events)
+{
+    json_t *found = json_object_get(scope->run->conf, path[0]);
+    *out = json_is_object(found) ? json_incref(found) : json_object();
     return STATUS_OK;
 }
 
@@ -179,7 +187,7 @@ ROOT(ti)
     const struct run_info *info = &scope->run->info;
     *out =
         json_pack("{s:s, s:s, s:s, s:I, s:I}", "task_id", scope->task->id, "dag_id", info->dag_id,
-                  "run_id", info->run_id, "try_number", (json_int_t)scope->claim->attempt,
+                  "run_id", info->run_id, "try_number", (json_int_t)scope_try_number(scope),
                   "map_index", (json_int_t)scope->claim->map_index);
     return STATUS_OK;
 }
@@ -275,6 +283,7 @@ static const struct {
     {"task_instance_key_str", root_task_instance_key_str},
     {"tasks", root_tasks},
     {"ti", root_ti},
+    {"triggering_dataset_events", root_triggering_dataset_events},
     {"try_number", root_try_number},
     {"ts", root_logical_date},
     {"ts_nodash", root_ts_nodash},

@@ -21,6 +21,12 @@ struct attempt_scope {
     struct vault_scope vault;
 };
 
+/* What people call an attempt: looking again is none. */
+static inline int64_t scope_try_number(const struct attempt_scope *scope)
+{
+    return scope->claim->attempt - scope->claim->looks;
+}
+
 /* The renderer for `scope`, which must stay where it is. Errors say where in the DAG file. */
 struct renderer scope_renderer(struct attempt_scope *scope);
 

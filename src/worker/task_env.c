@@ -45,7 +45,7 @@ static void add_eider(struct env_list *list, const struct attempt_scope *scope,
     add(list, "EIDER_MAP_INDEX",
         arena_format(list->arena, "%lld", (long long)scope->claim->map_index));
     add(list, "EIDER_TRY_NUMBER",
-        arena_format(list->arena, "%lld", (long long)scope->claim->attempt));
+        arena_format(list->arena, "%lld", (long long)scope_try_number(scope)));
     add_instant(list, "EIDER_LOGICAL_DATE", info->logical_at_us);
     add_instant(list, "EIDER_DATA_INTERVAL_START", info->interval_start_us);
     add_instant(list, "EIDER_DATA_INTERVAL_END", info->interval_end_us);
@@ -116,7 +116,7 @@ const char *task_env_request(struct attempt_scope *scope, const char *outputs_di
     json_put_string(request, "run_id", info->run_id);
     json_put_string(request, "task_id", scope->task->id);
     json_put_int(request, "map_index", scope->claim->map_index);
-    json_put_int(request, "try_number", scope->claim->attempt);
+    json_put_int(request, "try_number", scope_try_number(scope));
     json_put_instant(request, "logical_date", info->logical_at_us);
     json_put_instant(request, "data_interval_start", info->interval_start_us);
     json_put_instant(request, "data_interval_end", info->interval_end_us);

@@ -123,13 +123,13 @@ static const char *runs(void)
 static const char *missed_of(const char *dag_id)
 {
     struct err err = {0};
-    struct missed_info *items = NULL;
-    size_t count = 0;
+    struct missed_list missed = {0};
     const char *text = "";
-    EXPECT_OK(store_missed_list(bench.store, bench.arena, info_of(dag_id).dag_key, 10, &items,
-                                &count, &err),
-              &err);
-    for (size_t i = 0; i < count; i++) {
+    EXPECT_OK(
+        store_missed_list(bench.store, bench.arena, info_of(dag_id).dag_key, 10, &missed, &err),
+        &err);
+    for (size_t i = 0; i < missed.count; i++) {
+        const struct missed_info *items = missed.items;
         char first[INSTANT_TEXT_MAX];
         char last[INSTANT_TEXT_MAX];
         (void)instant_format(items[i].first_us, first);

@@ -319,6 +319,22 @@ Test(prepare, a_template_error_names_the_file_and_the_line)
     }
 }
 
+Test(prepare, outputs_are_rendered_before_the_start_and_only_where_there_are_any)
+{
+    struct prepared many = prepare_task("\"outputs\":[\"s3://{{ ds }}\",\"b\"]");
+    cr_assert(many.is_process);
+    cr_assert_eq(many.outcome.datasets_count, 2);
+    EXPECT_STR("s3://2023-11-14", many.outcome.datasets[0]);
+    EXPECT_STR("b", many.outcome.datasets[1]);
+    cr_assert_eq(prepare_task("\"outputs\":\"one\"").outcome.datasets_count, 1);
+    cr_assert_eq(prepare_task("\"if\":true").outcome.datasets_count, 0);
+    cr_assert_eq(prepare_task("\"if\":false,\"outputs\":\"one\"").outcome.datasets_count, 0);
+    struct prepared wrong = prepare_task("\"outputs\":\"{{ 'a b' }}\"");
+    cr_assert(!wrong.is_process);
+    cr_assert_eq(wrong.outcome.datasets_count, 0);
+    EXPECT_CONTAINS(wrong.outcome.detail, "cannot be a dataset");
+}
+
 static bool has_env(const struct prepared *prepared, const char *entry)
 {
     for (const char *const *at = prepared->process.env; *at != NULL; at++)
