@@ -74,6 +74,7 @@ static enum status choose_dag(const struct spec_file *file, const char *dag_id,
 /* What would wait for a pool that is not there, without a word. */
 static enum status print_doubts(struct session *session, const struct dag *dag, struct err *err)
 {
+    CHECK(dag != NULL);
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct pool_doubt *doubts = NULL;
     size_t count = 0;

@@ -31,16 +31,22 @@ struct waiter {
     struct ready_key key;
 };
 
+struct waiter_list {
+    struct waiter *items;
+    size_t count;
+    int64_t most; /* that there is room for */
+};
+
 static enum status read_line(struct work *work, const struct pool_state *pool, int64_t lane,
-                             int64_t most, struct waiter *out, size_t *out_count, struct err *err)
+                             struct waiter_list *out, struct err *err)
 {
     struct db_stmt *stmt = NULL;
     int64_t slots = pool->is_there ? pool->slots : INT64_MAX;
     enum status status = db_query(work->db, &stmt, err, LINE[db_dialect(work->db)], "iiii",
-                                  pool->id, lane, slots, most);
-    *out_count = 0;
+                                  pool->id, lane, slots, out->most);
+    out->count = 0;
     while (status == STATUS_OK && db_next(stmt, &status, err))
-        out[(*out_count)++] = (struct waiter){
+        out->items[out->count++] = (struct waiter){
             .need = db_int(stmt, 1),
             .key =
                 {
@@ -127,24 +133,24 @@ static enum status open_line(struct work *work, struct pool_state *pool, int64_t
                              struct err *err)
 {
     CLEANUP(id_list_fini) struct id_list ids = {0};
-    int64_t most = MIN(room, (int64_t)OPEN_MAX) + 1 + count_leavers(work);
-    struct waiter *line = arena_array(work->arena, (size_t)most, sizeof *line);
-    size_t count = 0;
-    if (read_line(work, pool, lane, most, line, &count, err) != STATUS_OK)
+    struct waiter_list line = {.most = MIN(room, (int64_t)OPEN_MAX) + 1 + count_leavers(work)};
+    line.items = arena_array(work->arena, (size_t)line.most, sizeof *line.items);
+    if (read_line(work, pool, lane, &line, err) != STATUS_OK)
         return err->code;
-    for (size_t i = 0; i < count; i++)
-        id_list_add(&ids, line[i].key.task);
+    for (size_t i = 0; i < line.count; i++)
+        id_list_add(&ids, line.items[i].key.task);
     if (fetch(work, &ids, err) != STATUS_OK)
         return err->code;
-    for (size_t i = 0; i < count; i++) {
-        if (!still_waits(work, line[i].key.task))
+    for (size_t i = 0; i < line.count; i++) {
+        const struct waiter *waiter = &line.items[i];
+        if (!still_waits(work, waiter->key.task))
             continue;
-        if (line[i].need > room) {
-            pool_state_note_waiter(work, pool, &line[i].key);
+        if (waiter->need > room) {
+            pool_state_note_waiter(work, pool, &waiter->key);
             break;
         }
-        room -= line[i].need;
-        let_in(work, idmap_find(work->tasks, line[i].key.task), pool->id);
+        room -= waiter->need;
+        let_in(work, idmap_find(work->tasks, waiter->key.task), pool->id);
     }
     return STATUS_OK;
 }

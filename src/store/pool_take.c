@@ -32,6 +32,7 @@ static enum status look_at(struct work *work, int64_t id, struct pool_state **ou
     if (pool_set_bind(work, &id, 1, POOL_TRY_LOCK, err) != STATUS_OK)
         return err->code;
     *out = pool_set_find(work, id);
+    CHECK(*out != NULL);
     return is_new && (*out)->kind == POOL_NAMED ? pool_state_open(work, *out, INT64_MAX, err)
                                                 : STATUS_OK;
 }
@@ -43,10 +44,12 @@ static enum status find_pool(struct work *work, struct asking *asking, struct er
     struct pool_state *shared = NULL;
     if (look_at(work, ref->own, &asking->pool, err) != STATUS_OK)
         return err->code;
+    CHECK(asking->pool != NULL);
     if (!asking->pool->is_ours || asking->pool->is_there || ref->shared == ref->own)
         return STATUS_OK;
     if (look_at(work, ref->shared, &shared, err) != STATUS_OK)
         return err->code;
+    CHECK(shared != NULL);
     if (!shared->is_ours || shared->is_there)
         asking->pool = shared;
     return STATUS_OK;
