@@ -21,6 +21,7 @@
 #include "spec/diag_render.h"
 #include "spec/spec_find.h"
 #include "store/control.h"
+#include "store/pool.h"
 #include "store/run_store.h"
 #include "store/version.h"
 
@@ -70,6 +71,21 @@ static enum status choose_dag(const struct spec_file *file, const char *dag_id,
                    near != NULL ? "'?" : "");
 }
 
+/* What would wait for a pool that is not there, without a word. */
+static enum status print_doubts(struct session *session, const struct dag *dag, struct err *err)
+{
+    CHECK(dag != NULL);
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    struct pool_doubt *doubts = NULL;
+    size_t count = 0;
+    if (store_pool_doubts(session->store, arena, dag, &doubts, &count, err) != STATUS_OK)
+        return err->code;
+    for (size_t i = 0; i < count; i++)
+        (void)fprintf(stderr, "eider: warning: %s\n",
+                      pool_doubt_text(arena, dag->namespace_, &doubts[i]));
+    return STATUS_OK;
+}
+
 /* Read the file and keep its DAG as a version. */
 static enum status version_of_file(struct session *session, const char *path, const char *dag_id,
                                    struct opened *opened, int64_t *out_version, struct err *err)
@@ -94,6 +110,8 @@ static enum status version_of_file(struct session *session, const char *path, co
     struct version_ref ref;
     struct version_source source = {.path = absolute, .text = file->text, .is_foreground = true};
     if (store_version_save(session->store, dag, &source, &ref, err) != STATUS_OK)
+        return err->code;
+    if (print_doubts(session, dag, err) != STATUS_OK)
         return err->code;
     session_lend(session, ref.version, dag);
     *out_version = ref.version;

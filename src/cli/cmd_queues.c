@@ -35,6 +35,7 @@ int cmd_queues_set(struct cli *cli, const struct parsed *parsed)
     if (parsed_get_int(parsed, "priority", &bounds, &priority, &err) != STATUS_OK ||
         request_put_int(request, parsed, "max-running", "max_running", MOST_PENDING, &err) !=
             STATUS_OK ||
+        request_put_int(request, parsed, "max-share", "max_share", 100, &err) != STATUS_OK ||
         request_put_int(request, parsed, "soft", "soft_pending", MOST_PENDING, &err) != STATUS_OK ||
         request_put_int(request, parsed, "hard", "hard_pending", MOST_PENDING, &err) != STATUS_OK) {
         json_decref(request);

@@ -45,7 +45,7 @@ struct option_list {
     X(DAGS, "DAGs")                                                                                \
     X(RUNS, "Runs")                                                                                \
     X(TASKS, "Tasks")                                                                              \
-    X(JOBS, "Queues, jobs and hosts")                                                              \
+    X(JOBS, "Queues, pools, jobs and hosts")                                                       \
     X(VAULT, "Variables, connections and secrets")                                                 \
     X(ALERTS, "Deadlines and messages")                                                            \
     X(STORE, "Store and settings")                                                                 \

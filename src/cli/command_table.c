@@ -205,8 +205,20 @@ static const struct command_option ENQUEUE_OPTIONS[] = {
 static const struct command_option QUEUE_SET_OPTIONS[] = {
     VALUE("priority", 0, "N", "higher ones are served first"),
     VALUE("max-running", 0, "N", "on all hosts together; 0: no bound"),
+    VALUE("max-share", 0, "PERCENT", "of each host's slots, with others that have a share; 0: no bound"),
     VALUE("soft", 0, "N", "warn producers when so many wait; 0: never"),
     VALUE("hard", 0, "N", "refuse producers when so many wait; 0: never"),
+};
+#define OPTION_NAMESPACE VALUE("namespace", 0, "NAME", "whose pool it is; default by default")
+static const struct command_option POOL_OPTIONS[] = {OPTION_NAMESPACE};
+static const struct command_option POOL_DELETE_OPTIONS[] = {OPTION_NAMESPACE, OPTION_YES, OPTION_DRY};
+static const struct command_option POOL_SET_OPTIONS[] = {
+    OPTION_NAMESPACE,
+    VALUE("slots", 0, "N", "how many there are; a new pool needs them"),
+    VALUE("description", 0, "TEXT", "what it is for"),
+};
+static const struct command_option LIMIT_SET_OPTIONS[] = {
+    VALUE("max-running", 0, "N", "tasks that run at once on all hosts"),
 };
 static const struct command_option JOBS_LIST_OPTIONS[] = {
     OPTION_QUEUE, OPTION_STATUS, OPTION_LIMIT,
@@ -564,6 +576,32 @@ static const struct command ROWS[] = {
     {"queues delete", GROUP_JOBS, COMMAND_READS, "QUEUE", 1, 1, COMPLETE_NONE, NULL,
         "delete an empty queue", NULL, "eider queues delete mail --yes", OPTIONS(DELETE_OPTIONS),
         cmd_queues_delete},
+    {"pools list", GROUP_JOBS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
+        "list pools with who holds and who waits for their slots", NULL, "eider pools list --watch",
+        {NULL, 0}, cmd_pools_list},
+    {"pools show", GROUP_JOBS, COMMAND_READS, "POOL", 1, 1, COMPLETE_NONE, NULL,
+        "show a pool", NULL, "eider pools show warehouse", OPTIONS(POOL_OPTIONS), cmd_pools_show},
+    {"pools set", GROUP_JOBS, COMMAND_READS, "POOL", 1, 1, COMPLETE_NONE, NULL,
+        "make or change a pool",
+        "Fewer slots than are held take effect as tasks end; more let waiting tasks in at once.",
+        "eider pools set warehouse --slots 4 --description 'connections to the warehouse'",
+        OPTIONS(POOL_SET_OPTIONS), cmd_pools_set},
+    {"pools delete", GROUP_JOBS, COMMAND_READS, "POOL", 1, 1, COMPLETE_NONE, NULL,
+        "delete a pool",
+        "What holds its slots runs on. Tasks that name it wait until it is there again, unless the"
+        " namespace default has one of that name.",
+        "eider pools delete warehouse --yes", OPTIONS(POOL_DELETE_OPTIONS), cmd_pools_delete},
+    {"limits list", GROUP_JOBS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
+        "list how many tasks of a namespace or DAG may run at once", NULL, "eider limits list",
+        {NULL, 0}, cmd_limits_list},
+    {"limits set", GROUP_JOBS, COMMAND_READS, "namespace|dag NAME", 2, 2, COMPLETE_NONE, NULL,
+        "bound how many tasks of a namespace or DAG run at once",
+        "On all hosts and over all runs together. Jobs count in their namespace.",
+        "eider limits set namespace reports --max-running 20", OPTIONS(LIMIT_SET_OPTIONS),
+        cmd_limits_set},
+    {"limits delete", GROUP_JOBS, COMMAND_READS, "namespace|dag NAME", 2, 2, COMPLETE_NONE, NULL,
+        "remove such a bound", NULL, "eider limits delete namespace reports", {NULL, 0},
+        cmd_limits_delete},
     {"dlq list", GROUP_JOBS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
         "list dead letters: what failed for good or was put aside", NULL,
         "eider dlq list --queue mail", OPTIONS(DLQ_LIST_OPTIONS), cmd_dlq_list},

@@ -74,6 +74,13 @@ struct parsed;
     X(queues_pause)                                                                                \
     X(queues_resume)                                                                               \
     X(queues_delete)                                                                               \
+    X(pools_list)                                                                                  \
+    X(pools_show)                                                                                  \
+    X(pools_set)                                                                                   \
+    X(pools_delete)                                                                                \
+    X(limits_list)                                                                                 \
+    X(limits_set)                                                                                  \
+    X(limits_delete)                                                                               \
     X(jobs_list)                                                                                   \
     X(jobs_show)                                                                                   \
     X(jobs_wait)                                                                                   \

@@ -1,5 +1,5 @@
 /*
- * Columns of queues, jobs, dead letters and hosts.
+ * Columns of queues, pools, jobs, dead letters and hosts.
  */
 #include "cli/views.h"
 
@@ -18,6 +18,7 @@ static const struct column QUEUES[] = {
     {"OLDEST", "oldest_wait", COLUMN_DURATION, false},
     {"HOSTS", "hosts", COLUMN_NUMBER, false},
     {"MAX RUNNING", "max_running", COLUMN_NUMBER, true},
+    {"SHARE", "max_share", COLUMN_NUMBER, true},
     {"SOFT", "soft_pending", COLUMN_NUMBER, true},
     {"HARD", "hard_pending", COLUMN_NUMBER, true},
 };
@@ -35,10 +36,46 @@ static const struct column QUEUE[] = {
     {"Hosts", "hosts", COLUMN_NUMBER, false},
     {"Served", "served_at", COLUMN_INSTANT, false},
     {"Max running", "max_running", COLUMN_NUMBER, false},
+    {"Share, percent", "max_share", COLUMN_NUMBER, false},
     {"Soft bound", "soft_pending", COLUMN_NUMBER, false},
     {"Hard bound", "hard_pending", COLUMN_NUMBER, false},
 };
 const struct view VIEW_QUEUE = {COLUMNS(QUEUE)};
+
+static const struct column POOLS[] = {
+    {"POOL", "name", COLUMN_TEXT, false},
+    {"NAMESPACE", "namespace", COLUMN_TEXT, false},
+    {"SLOTS", "slots", COLUMN_NUMBER, false},
+    {"OCCUPIED", "occupied_slots", COLUMN_NUMBER, false},
+    {"QUEUED", "queued_slots", COLUMN_NUMBER, false},
+    {"OPEN", "open_slots", COLUMN_NUMBER, false},
+    {"RUNNING", "running", COLUMN_NUMBER, true},
+    {"WAITING", "waiting", COLUMN_NUMBER, true},
+    {"DESCRIPTION", "description", COLUMN_TEXT, false},
+};
+const struct view VIEW_POOLS = {.list = "pools", COLUMNS(POOLS), .empty = "no pools"};
+
+static const struct column POOL[] = {
+    {"Pool", "name", COLUMN_TEXT, false},
+    {"Namespace", "namespace", COLUMN_TEXT, false},
+    {"Slots", "slots", COLUMN_NUMBER, false},
+    {"Occupied", "occupied_slots", COLUMN_NUMBER, false},
+    {"Queued", "queued_slots", COLUMN_NUMBER, false},
+    {"Open", "open_slots", COLUMN_NUMBER, false},
+    {"Running tasks", "running", COLUMN_NUMBER, false},
+    {"Waiting tasks", "waiting", COLUMN_NUMBER, false},
+    {"Description", "description", COLUMN_TEXT, false},
+};
+const struct view VIEW_POOL = {COLUMNS(POOL)};
+
+static const struct column LIMITS[] = {
+    {"OF", "kind", COLUMN_TEXT, false},
+    {"NAME", "name", COLUMN_TEXT, false},
+    {"MAX RUNNING", "max_running", COLUMN_NUMBER, false},
+    {"RUNNING", "running", COLUMN_NUMBER, false},
+    {"WAITING", "waiting", COLUMN_NUMBER, false},
+};
+const struct view VIEW_LIMITS = {.list = "limits", COLUMNS(LIMITS), .empty = "no limits"};
 
 static const struct column JOBS[] = {
     {"ID", "id", COLUMN_TEXT, false},

@@ -31,7 +31,9 @@ struct task_def;
     X(NOT_SELECTED, "not_selected")                                                                \
     X(QUEUE_TIMEOUT, "queue_timeout")                                                              \
     X(FAIL_FAST, "fail_fast")                                                                      \
-    X(INTERNAL, "internal")
+    X(INTERNAL, "internal")                                                                        \
+    X(POOL, "pool")                                                                                \
+    X(CAP, "cap")
 
 enum reason {
 #define X(name, text) REASON_##name,

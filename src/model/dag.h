@@ -20,6 +20,7 @@
 #include "model/kind.h"
 #include "model/retry.h"
 #include "model/trigger_rule.h"
+#include "model/weight.h"
 
 struct dag_watch;
 
@@ -119,6 +120,8 @@ struct task_def {
     int64_t slots;
     const char *queue; /* "default" */
     int64_t priority;
+    enum weight_rule weight_rule;
+    int64_t weight; /* the priority that counts: with those of others, as the rule says */
     enum on_lost_lease on_lost_lease;
     struct string_list tags;
     json_t
@@ -163,6 +166,7 @@ struct dag {
     struct task_def *tasks;
     size_t tasks_count;
     size_t finally_count; /* how many of them are finally tasks */
+    bool has_pools;       /* some of them name a pool */
     uint32_t *order;      /* node numbers so that parents come first */
 
     const struct dag_watch *watch; /* deadlines and hooks (watch.h); NULL: it has none */

@@ -20,6 +20,9 @@ static const struct field_choices RULE_CHOICES = {ARRAY_LEN(RULES), RULES};
 static const char *const VERDICTS[] = {[VERDICT_ALL] = "all", [VERDICT_LEAVES] = "leaves"};
 static const struct field_choices VERDICT_CHOICES = {ARRAY_LEN(VERDICTS), VERDICTS};
 
+static const char *const WEIGHT_RULES[] = WEIGHT_RULE_NAMES;
+static const struct field_choices WEIGHT_CHOICES = {ARRAY_LEN(WEIGHT_RULES), WEIGHT_RULES};
+
 static const char *const LOST_LEASES[] = {
     [LOST_LEASE_STOP] = "stop", [LOST_LEASE_FINISH] = "finish"};
 static const struct field_choices LOST_LEASE_CHOICES = {ARRAY_LEN(LOST_LEASES), LOST_LEASES};
@@ -107,12 +110,16 @@ static const struct dag_field TASK_ROWS[] = {
      .doc = "bounds on the process"},
     {"protocol", NULL, FIELD_FLAG, AT(protocol), OWN,
      .doc = "the process speaks the task protocol on descriptors 3 and 4"},
-    {"pool", NULL, FIELD_NAME, AT(pool), .doc = "pool whose slots it takes; no effect yet"},
+    {"pool", NULL, FIELD_NAME, AT(pool),
+     .doc = "pool whose slots it takes while it runs; default: none"},
     {"slots", "pool_slots", FIELD_INTEGER, AT(slots), BOUND(1, 1000000),
-     .doc = "slots it takes in the pool; no effect yet"},
+     .doc = "how many slots of its pool it takes; default 1"},
     {"queue", NULL, FIELD_NAME, AT(queue), .doc = "queue in which it waits for a host"},
     {"priority", "priority_weight", FIELD_INTEGER, AT(priority), BOUND(-1000000, 1000000),
      .doc = "higher goes first"},
+    {"weight_rule", NULL, FIELD_CHOICE, AT(weight_rule), .choices = &WEIGHT_CHOICES,
+     .doc = "whose priorities add to its own: absolute (nobody's), downstream, upstream; default "
+            "absolute"},
     {"on_lost_lease", NULL, FIELD_CHOICE, AT(on_lost_lease), .choices = &LOST_LEASE_CHOICES,
      .doc = "what a host does with the task when it loses the store"},
     {"tags", NULL, FIELD_TEXTS, AT(tags), .doc = "for searching"},
@@ -141,7 +148,6 @@ static const struct dag_field TASK_ROWS[] = {
      .doc = "wait until the same task of the run before has succeeded or was skipped"},
     {"worker", NULL, FIELD_KEPT, .shapes = NAMES | SHAPE_MAP, .has_effect = true,
      .doc = "label, or list of labels, that a host must have"},
-    {"weight_rule", NULL, FIELD_KEPT, .shapes = SHAPE_TEXT, .doc = "how priority adds up"},
     {"email", NULL, FIELD_KEPT, .shapes = NAMES, .has_effect = true, .doc = "who is told"},
     {"email_on_failure", NULL, FIELD_KEPT, .shapes = SHAPE_FLAG, .has_effect = true,
      .doc = "tell about failures"},

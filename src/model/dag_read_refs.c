@@ -358,6 +358,7 @@ static void take_tasks(struct reader *r)
     for (size_t i = 0; i < r->drafts_count; i++) {
         dag->tasks[r->drafts[i].node] = r->drafts[i].def;
         dag->finally_count += r->drafts[i].def.is_finally;
+        dag->has_pools |= r->drafts[i].def.pool != NULL;
     }
 }
 
@@ -393,6 +394,8 @@ bool reader_link(struct reader *r, bool *out_has_order)
         report_cycle(r, &cycles[i]);
         dag_cycle_fini(&cycles[i]);
     }
+    if (count == 0)
+        dag_weigh(r->dag);
     *out_has_order = count == 0;
     return true;
 }

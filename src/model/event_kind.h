@@ -50,7 +50,11 @@
     X(TASK_DEFERRED, "task_deferred")                                                              \
     X(BACKFILL_CREATED, "backfill_created")                                                        \
     X(BACKFILL_CHANGED, "backfill_changed")                                                        \
-    X(BACKFILL_ENDED, "backfill_ended")
+    X(BACKFILL_ENDED, "backfill_ended")                                                            \
+    X(POOL_SET, "pool_set")                                                                        \
+    X(POOL_DELETED, "pool_deleted")                                                                \
+    X(LIMIT_SET, "limit_set")                                                                      \
+    X(LIMIT_DELETED, "limit_deleted")
 
 enum event_kind {
 #define X(name, text) EVENT_##name,

@@ -398,6 +398,34 @@ static void explain_success(const struct task_row *task, struct explanation *out
         strbuf_addf(&out->because, " with attempt %lld", (long long)task->attempt);
 }
 
+/* It could run, but for a limit. */
+static void explain_held(const struct explain_subject *subject, struct explanation *out)
+{
+    const struct pool_place *place = &subject->pool;
+    if (!place->is_waiting) {
+        strbuf_add(&out->because, "its rule is met; as many tasks of its run are running as may "
+                                  "(max_active_tasks, or max_parallel)");
+        return;
+    }
+    strbuf_add(&out->because, "its rule is met; ");
+    if (strcmp(place->kind, "pool") != 0) {
+        strbuf_addf(&out->because, "%s '%s' may have %lld tasks running and has %lld", place->kind,
+                    place->name, (long long)place->slots, (long long)place->used);
+        strbuf_addf(&out->change, "`eider limits set %s %s --max-running N` raises the limit",
+                    place->kind, place->name);
+    } else if (!place->is_there) {
+        strbuf_addf(&out->because, "it waits for the pool '%s', which is not there", place->name);
+        strbuf_addf(&out->change, "`eider pools set %s --slots N` makes it", place->name);
+    } else {
+        strbuf_addf(&out->because, "it needs %lld of %lld slots of the pool '%s', %lld are held",
+                    (long long)place->need, (long long)place->slots, place->name,
+                    (long long)place->used);
+        strbuf_addf(&out->change, "`eider pools set %s --slots N` gives it more", place->name);
+    }
+    if (place->ahead > 0)
+        strbuf_addf(&out->because, "; %lld come before it", (long long)place->ahead);
+}
+
 void explain_task(const struct explain_world *world, const struct explain_subject *subject,
                   struct explanation *out)
 {
@@ -407,7 +435,7 @@ void explain_task(const struct explain_world *world, const struct explain_subjec
         explain_none(world, subject, out);
         return;
     case TASK_SCHEDULED:
-        strbuf_add(&out->because, "its rule is met; it waits for its time or for other runs");
+        explain_held(subject, out);
         return;
     case TASK_QUEUED:
         explain_queued(world, subject, out);

@@ -11,6 +11,7 @@
 #include "base/strbuf.h"
 #include "model/dag.h"
 #include "store/overview.h"
+#include "store/pool.h"
 #include "store/rows.h"
 #include "store/run_store.h"
 #include "store/wait.h"
@@ -42,6 +43,7 @@ struct explain_subject {
     struct explain_host host; /* of a running one; of one that waits: who looks */
     struct wait_info wait;    /* of one that waits for something outside; task 0: not known */
     struct queue_place place; /* of a queued one */
+    struct pool_place pool;   /* of one that is held */
     struct tally instances;   /* of an expanded one: its instances by state */
     const char *past;         /* why its past keeps it waiting, or NULL */
 };

@@ -130,6 +130,8 @@ static enum status make_subject(struct asking *asking, const struct task_row *ta
         out->instances = asking->instances[task->node];
     if (task->state == TASK_RUNNING)
         return load_host(asking, task->host, &out->host, err);
+    if (task->state == TASK_SCHEDULED)
+        return store_pool_place(asking->run.store, asking->arena, task->id, &out->pool, err);
     if (task->state == TASK_DEFERRED && task->instance_base == 0)
         return load_wait(asking, task, out, err);
     if (task->state == TASK_QUEUED)

@@ -37,6 +37,7 @@ static json_t *queue_json(const struct service *service, const struct queue_info
     json_put_int(object, "hosts", queue->serving_hosts);
     json_put_instant(object, "served_at", queue->served_at_us);
     json_put_int(object, "max_running", queue->max_running);
+    json_put_int(object, "max_share", queue->max_share);
     json_put_int(object, "soft_pending", queue->soft_pending);
     json_put_int(object, "hard_pending", queue->hard_pending);
     return object;
@@ -125,7 +126,7 @@ enum status op_queue_set(struct service *service, const json_t *request, json_t 
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct store *store = NULL;
-    int64_t numbers[4];
+    int64_t numbers[5];
     bool paused = json_get_bool(request, "paused", false);
     bool may_create = json_get_bool(request, "create", true);
     struct queue_change change = {
@@ -134,6 +135,7 @@ enum status op_queue_set(struct service *service, const json_t *request, json_t 
         .max_running = given(request, "max_running", &numbers[1]),
         .soft_pending = given(request, "soft_pending", &numbers[2]),
         .hard_pending = given(request, "hard_pending", &numbers[3]),
+        .max_share = given(request, "max_share", &numbers[4]),
         .paused = json_is_boolean(json_object_get(request, "paused")) ? &paused : NULL,
         .actor = service->actor,
     };

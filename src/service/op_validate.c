@@ -10,17 +10,20 @@
 #include "model/sensor.h"
 #include "model/settings.h"
 #include "service/json_build.h"
+#include "service/lookup.h"
 #include "service/name_check.h"
 #include "service/op_handlers.h"
 #include "service/service.h"
 #include "spec/diag_render.h"
 #include "spec/spec.h"
 #include "spec/spec_find.h"
+#include "store/pool.h"
 #include "store/vault.h"
 
 struct validation {
     int64_t poke_max_ms; /* the setting; 0: no bound */
     struct name_check names;
+    struct store *store; /* whose pools are known; NULL: there is none */
     json_t *files;
     int64_t errors;
     int64_t warnings;
@@ -60,6 +63,27 @@ static json_t *describe_problems(const struct spec_file *file)
                      json_text(source, MIN(length, (size_t)SOURCE_BYTES_MAX)));
     }
     return problems;
+}
+
+/* Tasks that would wait, as things are now; the pools may come later, so these are warnings. */
+static enum status add_doubts(const struct validation *validation, struct spec_file *file,
+                              struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    for (size_t i = 0; validation->store != NULL && i < file->dags_count; i++) {
+        const struct dag *dag = file->dags[i];
+        struct pool_doubt *doubts = NULL;
+        size_t count = 0;
+        if (dag == NULL)
+            continue;
+        if (store_pool_doubts(validation->store, arena, dag, &doubts, &count, err) != STATUS_OK)
+            return err->code;
+        for (size_t k = 0; k < count; k++)
+            diag_add(&file->diags, DIAG_WARNING, 0, 0, 0, "%s",
+                     pool_doubt_text(arena, dag->namespace_, &doubts[k]));
+    }
+    diag_list_sort(&file->diags);
+    return STATUS_OK;
 }
 
 /* What the platform refuses, which the file cannot know. */
@@ -143,14 +167,18 @@ static void add_unreadable(struct validation *validation, const char *path, cons
     validation->errors++;
 }
 
-static void validate_file(struct validation *validation, const char *path)
+static enum status validate_file(struct validation *validation, const char *path, struct err *err)
 {
     CLEANUP(spec_file_freep) struct spec_file *file = NULL;
-    struct err err = {0};
-    if (spec_load_file(path, &file, &err) == STATUS_OK)
-        add_file(validation, file);
-    else
-        add_unreadable(validation, path, &err);
+    struct err problem = {0};
+    if (spec_load_file(path, &file, &problem) != STATUS_OK) {
+        add_unreadable(validation, path, &problem);
+        return STATUS_OK;
+    }
+    if (add_doubts(validation, file, err) != STATUS_OK)
+        return err->code;
+    add_file(validation, file);
+    return STATUS_OK;
 }
 
 static enum status validate_path(struct validation *validation, const char *path, struct err *err)
@@ -160,7 +188,7 @@ static enum status validate_path(struct validation *validation, const char *path
     if (status == STATUS_OK && paths.count == 0)
         status = err_set(err, STATUS_NOT_FOUND, "there are no DAG files in '%s'", path);
     for (size_t i = 0; i < paths.count && status == STATUS_OK; i++)
-        validate_file(validation, paths.items[i]);
+        status = validate_file(validation, paths.items[i], err);
     spec_paths_fini(&paths);
     return status;
 }
@@ -181,6 +209,8 @@ static enum status validate_texts(struct validation *validation, const json_t *t
                            LIMIT_FILE_BYTES);
         CLEANUP(spec_file_freep)
         struct spec_file *file = spec_load_text(path, json_string_value(text), length);
+        if (add_doubts(validation, file, err) != STATUS_OK)
+            return err->code;
         add_file(validation, file);
     }
     return STATUS_OK;
@@ -211,6 +241,10 @@ enum status op_dag_validate(struct service *service, const json_t *request, json
             service->settings != NULL ? settings_number(service->settings, SETTING_POKE_MAX) : 0,
         .files = files,
     };
+    struct err ignored = {0};
+    /* Files can be checked without a store, and with one that cannot be reached. */
+    if (service_store_if_any(service, &validation.store, &ignored) != STATUS_OK)
+        validation.store = NULL;
     const json_t *paths = json_object_get(request, "paths");
     const json_t *texts = json_object_get(request, "texts");
     if (json_array_size(paths) == 0 && json_object_size(texts) == 0)

@@ -549,6 +549,7 @@ static const struct operation_field RECORD_QUEUE[] = {
     {"oldest_wait", FIELD_NUMBER, false, "seconds that the oldest one waits"},
     {"hosts", FIELD_INTEGER, true, "that serve it"},
     {"max_running", FIELD_INTEGER, true, "on all hosts; 0: no bound"},
+    {"max_share", FIELD_INTEGER, true, "percent of each host's slots; 0: no bound"},
     {"soft_pending", FIELD_INTEGER, true, "producers are warned from here on; 0: never"},
     {"hard_pending", FIELD_INTEGER, true, "producers are refused from here on; 0: never"},
 };
@@ -561,6 +562,7 @@ static const struct operation_field REQUEST_QUEUE_SET[] = {
     QUEUE_NAME,
     {"priority", FIELD_INTEGER, false, "higher ones are served first"},
     {"max_running", FIELD_INTEGER, false, "on all hosts; 0: no bound"},
+    {"max_share", FIELD_INTEGER, false, "percent of each host's slots; 0: no bound"},
     {"soft_pending", FIELD_INTEGER, false, "warn producers from here on; 0: never"},
     {"hard_pending", FIELD_INTEGER, false, "refuse producers from here on; 0: never"},
     {"paused", FIELD_BOOLEAN, false, "nothing of it is claimed"},

@@ -1,5 +1,6 @@
 /*
- * Rows of what surrounds runs: datasets, variables, connections, secrets, deadlines, messages.
+ * Rows of what surrounds runs: datasets, variables, connections, secrets, deadlines, messages,
+ * pools and limits.
  */
 #include "service/operation_rows.h"
 #include "service/operations.h"
@@ -142,6 +143,40 @@ static const struct operation_field RESPONSE_ROTATE[] = {
     {"key_id", FIELD_STRING, true, "the key they are sealed with now"},
 };
 
+#define POOL_NAME {"name", FIELD_STRING, true, "its name"}
+#define POOL_NAMESPACE {"namespace", FIELD_STRING, false, "whose it is; default: default"}
+static const struct operation_field RECORD_POOL[] = {
+    POOL_NAME,
+    {"namespace", FIELD_STRING, true, "whose it is; those of default serve all that have none of that name"},
+    {"slots", FIELD_INTEGER, true, "how many there are"},
+    {"occupied_slots", FIELD_INTEGER, true, "held by running tasks"},
+    {"open_slots", FIELD_INTEGER, true, "free"},
+    {"queued_slots", FIELD_INTEGER, true, "that tasks wait for"},
+    {"running", FIELD_INTEGER, true, "tasks that hold slots"},
+    {"waiting", FIELD_INTEGER, true, "tasks that wait for slots"},
+    {"description", FIELD_STRING, true, "what it is for"},
+};
+static const struct operation_field LIST_POOLS[] = {
+    {"pools", FIELD_ARRAY, true, "by name, then namespace"}, TOTAL,
+};
+static const struct operation_field REQUEST_POOL[] = {POOL_NAME, POOL_NAMESPACE};
+static const struct operation_field REQUEST_POOL_DELETE[] = {POOL_NAME, POOL_NAMESPACE, DRY_RUN};
+static const struct operation_field REQUEST_POOL_SET[] = {
+    POOL_NAME, POOL_NAMESPACE,
+    {"slots", FIELD_INTEGER, false, "how many there are; a new one needs them"},
+    {"description", FIELD_STRING, false, "what it is for"},
+};
+#define LIMIT_KIND {"kind", FIELD_STRING, true, "namespace or dag"}
+#define LIMIT_NAME {"name", FIELD_STRING, true, "of the namespace or the DAG"}
+static const struct operation_field LIST_LIMITS[] = {
+    {"limits", FIELD_ARRAY, true, "each with kind, name, max_running, running and waiting"}, TOTAL,
+};
+static const struct operation_field REQUEST_LIMIT[] = {LIMIT_KIND, LIMIT_NAME};
+static const struct operation_field REQUEST_LIMIT_SET[] = {
+    LIMIT_KIND, LIMIT_NAME,
+    {"max_running", FIELD_INTEGER, true, "tasks that run at once on all hosts"},
+};
+
 static const struct operation ROWS[] = {
     {"asset.emit", "say that a dataset was updated", PERMISSION_OPERATOR,
         FIELDS(REQUEST_EMIT), FIELDS(RECORD_ASSET), op_asset_emit},
@@ -159,12 +194,26 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_VAULT_NAME), FIELDS(RECORD_CONNECTION), op_connection_show},
     {"connection.test", "see whether a connection can be reached", PERMISSION_OPERATOR,
         FIELDS(REQUEST_VAULT_NAME), FIELDS(RESPONSE_CONNECTION_TEST), op_connection_test},
+    {"limit.delete", "let as many tasks of a namespace or DAG run as there is room for",
+        PERMISSION_EDITOR, FIELDS(REQUEST_LIMIT), FIELDS(LIST_LIMITS), op_limit_delete},
+    {"limit.list", "how many tasks of a namespace or DAG may run at once", PERMISSION_VIEWER,
+        NO_FIELDS, FIELDS(LIST_LIMITS), op_limit_list},
+    {"limit.set", "bound how many tasks of a namespace or DAG run at once", PERMISSION_EDITOR,
+        FIELDS(REQUEST_LIMIT_SET), FIELDS(LIST_LIMITS), op_limit_set},
     {"notify.list", "messages, newest first", PERMISSION_VIEWER,
         FIELDS(REQUEST_NOTICE_LIST), FIELDS(LIST_NOTICES), op_notify_list},
     {"notify.retry", "send a message again, now", PERMISSION_OPERATOR,
         FIELDS(REQUEST_NOTICE), FIELDS(RECORD_NOTICE), op_notify_retry},
     {"notify.test", "send a test message", PERMISSION_EDITOR,
         FIELDS(REQUEST_NOTIFY_TEST), FIELDS(RESPONSE_NOTIFY_TEST), op_notify_test},
+    {"pool.delete", "delete a pool; what holds its slots runs on", PERMISSION_EDITOR,
+        FIELDS(REQUEST_POOL_DELETE), FIELDS(RECORD_POOL), op_pool_delete},
+    {"pool.list", "pools, who holds their slots and who waits", PERMISSION_VIEWER,
+        NO_FIELDS, FIELDS(LIST_POOLS), op_pool_list},
+    {"pool.set", "make or change a pool", PERMISSION_EDITOR,
+        FIELDS(REQUEST_POOL_SET), FIELDS(RECORD_POOL), op_pool_set},
+    {"pool.show", "a pool", PERMISSION_VIEWER,
+        FIELDS(REQUEST_POOL), FIELDS(RECORD_POOL), op_pool_show},
     {"secret.delete", "delete a secret from the store", PERMISSION_EDITOR,
         FIELDS(REQUEST_VAULT_DELETE), FIELDS(RESPONSE_VAULT_DELETE), op_secret_delete},
     {"secret.list", "names of secrets of all sources", PERMISSION_VIEWER,

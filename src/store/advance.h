@@ -110,11 +110,12 @@ struct advance_request {
     int64_t scope;         /* whose work may be claimed */
     int64_t process_slots; /* how much may be claimed */
     int64_t inline_slots;
-    const char *labels; /* of the host: sorted, separated by blanks; NULL: none */
-    const char *queues; /* it serves: the same; NULL or "": all */
-    bool is_woken;      /* there is something new to claim: it may be where the last was */
-    int64_t clock_us;   /* now, by the clock that the outcomes' instants are of; 0: the store's */
-    bool jobs_only;     /* no tasks of runs; process_slots then bounds both classes together */
+    int64_t usable_slots; /* processes that it runs at most; 0: as many as its row says */
+    const char *labels;   /* of the host: sorted, separated by blanks; NULL: none */
+    const char *queues;   /* it serves: the same; NULL or "": all */
+    bool is_woken;        /* there is something new to claim: it may be where the last was */
+    int64_t clock_us;     /* now, by the clock that the outcomes' instants are of; 0: the store's */
+    bool jobs_only;       /* no tasks of runs; process_slots then bounds both classes together */
     const struct outcome *outcomes;
     size_t outcomes_count;
 };

@@ -6,13 +6,14 @@
 #include "base/rng.h"
 #include "base/sabotage.h"
 #include "store/claim_priv.h"
+#include "store/expander_list.h"
 #include "store/id_list.h"
 #include "store/lane_priv.h"
+#include "store/pool_priv.h"
 #include "store/wait_priv.h"
 
 enum {
     DUE_MAX = 2000,
-    EXPANSIONS_MAX = 100,
     LEFT_MAX = 200, /* how far to look past what others have just now */
 };
 
@@ -40,11 +41,6 @@ static const char *const TIMER_DUE[] = {
     [DB_SQLITE] = DUE_TIMERS,
     [DB_POSTGRES] = DUE_TIMERS SKIP_LOCKED,
 };
-static const char EXPANSIONS[] =
-    "SELECT e.task, t.run, t.node, t.parents, coalesce(t.inserted, 0),"
-    " t.p_success + t.p_failed + t.p_upstream + t.p_skipped + t.p_removed"
-    " FROM expansion e JOIN task t ON t.id = e.task WHERE e.scope = $1 AND e.task > $2"
-    " ORDER BY e.scope, e.task LIMIT $3";
 
 /* The tasks of an answer, and the run of each. */
 static enum status collect_pairs(struct db_stmt *stmt, struct id_list *tasks, struct id_list *runs,
@@ -123,6 +119,15 @@ static enum status lock_runs(struct work *work, const struct id_list *tasks, str
             id_list_add(&wanted, run->id);
     }
     return work_try_lock(work, wanted.items, wanted.count, err);
+}
+
+/* Those that were let in by a pool or a limit are of any run. */
+static enum status lock_ready(struct work *work, struct err *err)
+{
+    CLEANUP(id_list_fini) struct id_list ids = {0};
+    for (size_t i = 0; i < work->ready.count; i++)
+        id_list_add(&ids, work->ready.items[i]->id);
+    return lock_runs(work, &ids, err);
 }
 
 /* Retries whose time has come join the candidates, and their runs what is known of runs. Of tasks
@@ -227,7 +232,6 @@ static enum status add_stored(struct work *work, struct candidate_list *list,
 {
     if (!window->has_stored)
         return STATUS_OK;
-    size_t before = list->count;
     CLEANUP(id_list_fini) struct id_list stored = {0};
     CLEANUP(id_list_fini) struct id_list runs = {0};
     const char *const *sql = window->jobs_only ? READY_TOP_JOBS : READY_TOP;
@@ -239,6 +243,7 @@ static enum status add_stored(struct work *work, struct candidate_list *list,
         work_fetch_runs(work, runs.items, runs.count, err) != STATUS_OK ||
         lock_runs(work, &stored, err) != STATUS_OK)
         return err_wrap(err, "find claimable work");
+    size_t before = list->count;
     for (size_t i = 0; i < stored.count; i++) {
         struct task_row *task = NULL;
         if (work_task(work, stored.items[i], &task, err) != STATUS_OK ||
@@ -267,7 +272,10 @@ static enum status drop_if_too_old(struct work *work, const struct candidate *ca
 
 enum fate { FATE_TAKEN, FATE_HELD, FATE_ENDED, FATE_LEFT };
 
-/* What must wait for others of its run or its mapped task is held at the gate. */
+static const enum fate FATE_OF[] = {
+    [POOL_TAKEN] = FATE_TAKEN, [POOL_FULL] = FATE_HELD, [POOL_BUSY] = FATE_LEFT};
+
+/* What must wait for others of its run, its mapped task or its pool is held at the gate. */
 static enum status take_or_hold(struct work *work, struct claiming *claiming,
                                 const struct candidate *candidate, enum fate *out, struct err *err)
 {
@@ -277,16 +285,23 @@ static enum status take_or_hold(struct work *work, struct claiming *claiming,
         return err->code;
     bool is_full =
         expander != NULL && expander->running >= task_row_def(candidate->run, task)->max_parallel;
-    bool is_taken = work_run_room(candidate->run) > 0 && !is_full;
-    if (is_taken) {
-        take(work, claiming, candidate->run, task);
-        if (expander != NULL)
-            expander->running++;
-    } else {
+    if (work_run_room(candidate->run) <= 0 || is_full) {
         task->state = TASK_SCHEDULED;
         task->dirty = true;
+        *out = FATE_HELD;
+        return STATUS_OK;
     }
-    *out = is_taken ? FATE_TAKEN : FATE_HELD;
+    enum pool_answer answer = POOL_TAKEN;
+    if (pools_take(work, candidate->run, task, &answer, err) != STATUS_OK)
+        return err->code;
+    *out = FATE_OF[answer];
+    if (answer == POOL_FULL)
+        pools_hold(work, candidate->run, task);
+    if (answer != POOL_TAKEN)
+        return STATUS_OK;
+    take(work, claiming, candidate->run, task);
+    if (expander != NULL)
+        expander->running++;
     return STATUS_OK;
 }
 
@@ -326,7 +341,11 @@ static enum status list_candidates(struct work *work, const struct window *windo
 static int64_t room_in(struct claiming *claiming, const struct window *window)
 {
     const struct lane *lane = lanes_find(&claiming->lanes, window->lane);
-    return lane != NULL && lane->is_served ? MIN(claiming->slots[window->class], lane->room) : 0;
+    if (lane == NULL || !lane->is_served)
+        return 0;
+    int64_t room = MIN(claiming->slots[window->class], lane->room);
+    bool is_shared = lane->max_share > 0 && window->class == CLASS_PROCESS && window->scope == 0;
+    return is_shared ? MIN(room, lanes_share_room(&claiming->lanes, lane)) : room;
 }
 
 /* What was not taken leaves room for others that may be further down. */
@@ -371,7 +390,7 @@ static enum status claim_jobs_first(struct work *work, struct claiming *claiming
         .most = room_in(claiming, window),
     };
     if (jobs.most <= 0 || !window->has_job_first || work->ready.count > 0 ||
-        db_dialect(work->db) != DB_POSTGRES)
+        claiming->lanes.has_limits || db_dialect(work->db) != DB_POSTGRES)
         return STATUS_OK;
     if (claim_jobs(work, &jobs, &taken, err) != STATUS_OK ||
         work_run(work, RUN_OF_JOBS, &run, err) != STATUS_OK)
@@ -379,8 +398,8 @@ static enum status claim_jobs_first(struct work *work, struct claiming *claiming
     for (size_t i = 0; i < taken.count; i++)
         add_claim(claiming, run, work->rows.items[taken.first + i]);
     const struct lane *lane = lanes_find(&claiming->lanes, window->lane);
-    if ((int64_t)taken.count == jobs.most && !lane->is_bounded && !claiming->lanes.has_expansions &&
-        !claiming->request->jobs_only)
+    if ((int64_t)taken.count == jobs.most && !lane->is_bounded && lane->max_share == 0 &&
+        !claiming->lanes.has_expansions && !claiming->request->jobs_only)
         claim_leave_trail(work, &jobs, &taken, claiming->lanes.next_due_us,
                           clock_mono_us() - claiming->looked_us);
     claiming->slots[window->class] -= (int64_t)taken.count;
@@ -430,28 +449,37 @@ static int64_t room_for_instances(const struct task_def *def, int64_t uninserted
 static struct window window_of_instances(const struct run_row *run, int64_t node)
 {
     return (struct window){
+        .scope = run->scope,
         .class = task_def_is_inline(&run->dag->tasks[node]) ? CLASS_INLINE : CLASS_PROCESS,
         .lane = run->lanes[node],
     };
 }
 
-static void add_instance(struct work *work, struct claiming *claiming, struct run_row *run,
-                         struct task_row *expander)
+/* Without slots of its pool it has to wait without a row. */
+static enum status add_instance(struct work *work, struct claiming *claiming, struct run_row *run,
+                                struct task_row *expander, bool *out_added, struct err *err)
 {
-    struct task_row *task = work_add(work, &(struct task_row){
-                                               .id = expander->instance_base + expander->inserted,
-                                               .run = run->id,
-                                               .node = expander->node,
-                                               .map_index = expander->inserted,
-                                               .generation = expander->generation,
-                                               .queued_at_us = work->now_us,
-                                               .exit_code = -1,
-                                               .cause = -1,
-                                               .fresh = true,
-                                           });
-    take(work, claiming, run, task);
+    const struct task_row row = {
+        .id = expander->instance_base + expander->inserted,
+        .run = run->id,
+        .node = expander->node,
+        .map_index = expander->inserted,
+        .generation = expander->generation,
+        .queued_at_us = work->now_us,
+        .exit_code = -1,
+        .cause = -1,
+        .fresh = true,
+    };
+    enum pool_answer answer = POOL_TAKEN;
+    if (pools_take(work, run, &row, &answer, err) != STATUS_OK)
+        return err->code;
+    *out_added = answer == POOL_TAKEN;
+    if (!*out_added)
+        return STATUS_OK;
+    take(work, claiming, run, work_add(work, &row));
     expander->inserted++;
     expander->dirty = true;
+    return STATUS_OK;
 }
 
 /* Rows of instances are made when there is room to run them, already claimed. */
@@ -475,53 +503,15 @@ static enum status claim_instances(struct work *work, struct claiming *claiming,
         room_for_instances(task_row_def(run, expander), counts->total - expander->inserted,
                            expander->inserted - ended, room_in(claiming, &window));
     room = MIN(room, work_run_room(run));
-    for (int64_t i = 0; i < room; i++)
-        add_instance(work, claiming, run, expander);
-    claiming->slots[window.class] -= room;
-    return STATUS_OK;
-}
-
-/* A stored mapped task, as it was before its run is locked. */
-struct expander {
-    int64_t task;
-    int64_t run;
-    int64_t node;
-    int64_t uninserted;
-    int64_t open; /* instances with rows that have not ended */
-};
-
-struct expander_list {
-    struct expander *items;
-    size_t count;
-    size_t capacity;
-};
-
-static void expander_list_fini(struct expander_list *list)
-{
-    free(list->items);
-}
-
-static enum status read_expanders(struct work *work, int64_t scope, int64_t after,
-                                  struct expander_list *out, struct err *err)
-{
-    CLEANUP(id_list_fini) struct id_list runs = {0};
-    struct db_stmt *stmt = NULL;
-    enum status status =
-        db_query(work->db, &stmt, err, EXPANSIONS, "iii", scope, after, (int64_t)EXPANSIONS_MAX);
-    while (status == STATUS_OK && db_next(stmt, &status, err)) {
-        out->items = mem_grow(out->items, &out->capacity, out->count, sizeof *out->items);
-        out->items[out->count++] = (struct expander){
-            .task = db_int(stmt, 0),
-            .run = db_int(stmt, 1),
-            .node = db_int(stmt, 2),
-            .uninserted = db_int(stmt, 3) - db_int(stmt, 4),
-            .open = db_int(stmt, 4) - db_int(stmt, 5),
-        };
-        id_list_add(&runs, db_int(stmt, 1));
+    bool is_added = true;
+    for (int64_t i = 0; i < room; i++) {
+        if (add_instance(work, claiming, run, expander, &is_added, err) != STATUS_OK)
+            return err->code;
+        if (!is_added)
+            break;
+        claiming->slots[window.class]--;
     }
-    if (status != STATUS_OK)
-        return err_wrap(err, "find mapped tasks");
-    return work_fetch_runs(work, runs.items, runs.count, err);
+    return STATUS_OK;
 }
 
 /* Those that may have instances to claim, or to drop; others' runs are not locked for nothing. */
@@ -597,12 +587,12 @@ static enum status claim_expansions(struct work *work, struct claiming *claiming
     struct expander_list *list = first;
     while (list->count > 0 && has_slots(claiming)) {
         int64_t last = list->items[list->count - 1].task;
-        bool is_last = list->count < EXPANSIONS_MAX;
+        bool is_last = list->count < EXPANDERS_MAX;
         if (claim_stored_instances(work, claiming, list, err) != STATUS_OK)
             return err->code;
         list->count = 0;
         if (!is_last && has_slots(claiming) &&
-            read_expanders(work, claiming->request->scope, last, list, err) != STATUS_OK)
+            expander_list_read(work, claiming->request->scope, last, list, err) != STATUS_OK)
             return err->code;
     }
     return claim_new_instances(work, claiming, err);
@@ -701,7 +691,17 @@ static void tell_of_places(struct work *work, const struct claiming *claiming)
     bool looked = claiming->lanes.count > 0 || has_slots(claiming);
     for (size_t i = 0; i < work->rows.count && !looked; i++)
         freed |= has_left(work->rows.items[i]) && !is_of_trail(claiming, work->rows.items[i]);
-    work->saver.freed_work |= freed;
+    /* Instances that have no rows yet wait for slots, and nobody else lets them in. */
+    work->saver.freed_work |= freed || (pools_were_left(work) && claiming->lanes.has_expansions);
+}
+
+/* What waits for a limit is let in by those who can take it. */
+static enum status open_limits(struct work *work, struct claiming *claiming, struct err *err)
+{
+    int64_t slots = claiming->slots[CLASS_PROCESS] + claiming->slots[CLASS_INLINE];
+    if (pools_open_limits(work, slots, err) != STATUS_OK)
+        return err->code;
+    return lock_ready(work, err);
 }
 
 static enum status claim(struct work *work, struct claiming *claiming, struct err *err)
@@ -728,18 +728,23 @@ static enum status claim(struct work *work, struct claiming *claiming, struct er
         return err->code;
     claiming->claims->next_due_us = lanes->next_due_us;
     claiming->claims->knows_next_due = !is_due && lanes->count > 0;
+    if (lanes->has_limits && open_limits(work, claiming, err) != STATUS_OK)
+        return err->code;
     if (claiming->lanes.has_expansions && !request->jobs_only &&
-        read_expanders(work, request->scope, 0, &expanders, err) != STATUS_OK)
+        expander_list_read(work, request->scope, 0, &expanders, err) != STATUS_OK)
         return err->code;
     if (want_lanes(work, claiming, &expanders, err) != STATUS_OK ||
-        lanes_bind(work->store, &claiming->lanes, err) != STATUS_OK)
+        lanes_bind(work->store, &claiming->lanes, err) != STATUS_OK ||
+        lanes_bind_share(work->store, request->host, request->usable_slots, &claiming->lanes,
+                         err) != STATUS_OK)
         return err->code;
     free_lanes(work, &claiming->lanes);
     if (claim_lanes(work, claiming, err) != STATUS_OK)
         return err->code;
-    if (request->jobs_only)
-        return STATUS_OK;
-    return claim_expansions(work, claiming, &expanders, err);
+    if (!request->jobs_only && claim_expansions(work, claiming, &expanders, err) != STATUS_OK)
+        return err->code;
+    claiming->claims->is_partial |= pools_are_busy(work);
+    return STATUS_OK;
 }
 
 enum status claim_work(struct work *work, const struct advance_request *request,
@@ -757,6 +762,8 @@ enum status claim_work(struct work *work, const struct advance_request *request,
     if (claim_open_gates(work, err) != STATUS_OK)
         return err->code;
     work->lock = RUN_UNLOCKED;
+    if (pools_were_left(work) && lock_ready(work, err) != STATUS_OK)
+        return err->code;
     if (has_slots(&claiming) && claim(work, &claiming, err) != STATUS_OK)
         return err->code;
     tell_of_places(work, &claiming);

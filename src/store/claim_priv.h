@@ -46,7 +46,7 @@ struct job_window {
     int64_t now_us; /* 0: to be asked */
     int64_t most;
     const struct job_place *after; /* NULL: from the first */
-    bool is_unseen; /* whether its queue is paused or has a bound: nothing is taken then */
+    bool is_unseen; /* whether its queue is paused, or a bound holds: nothing is taken then */
 };
 
 struct jobs_taken {

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "store/claim_priv.h"
 #include "store/id_list.h"
+#include "store/pool_priv.h"
 
 static const char GATE_TOP[] =
     "SELECT task FROM gate WHERE run = $1 ORDER BY run, rank, task LIMIT $2";
@@ -144,6 +145,8 @@ static enum status open_gate_of_task(struct work *work, const struct run_row *ru
 
 enum status claim_open_gates(struct work *work, struct err *err)
 {
+    if (pools_open_left(work, err) != STATUS_OK)
+        return err->code;
     for (size_t i = 0; i < work->run_rows.count; i++)
         if (open_gate(work, work->run_rows.items[i], err) != STATUS_OK)
             return err->code;

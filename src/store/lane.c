@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "model/share.h"
 #include "model/word_set.h"
 #include "store/id_list.h"
 #include "store/lane_cache.h"
@@ -153,26 +154,29 @@ struct lane_cache *lane_cache_new(void)
     struct lane_cache *cache = mem_zalloc(1, sizeof *cache);
     cache->versions = idmap_new();
     cache->queues = idmap_new();
+    cache->pools = idmap_new();
     return cache;
 }
 
-static void free_versions(struct idmap *versions)
+static void free_kept(struct idmap *map)
 {
     size_t cursor = 0;
-    for (int64_t *lanes; (lanes = idmap_next(versions, &cursor)) != NULL;)
-        free(lanes);
-    idmap_free(versions);
+    for (void *kept; (kept = idmap_next(map, &cursor)) != NULL;)
+        free(kept);
+    idmap_free(map);
 }
 
 static void forget_versions(struct lane_cache *cache)
 {
     size_t cursor = 0;
-    free_versions(cache->versions);
+    free_kept(cache->versions);
+    free_kept(cache->pools);
     for (struct idmap *versions; (versions = idmap_next(cache->queues, &cursor)) != NULL;)
-        free_versions(versions);
+        free_kept(versions);
     idmap_free(cache->queues);
     cache->versions = idmap_new();
     cache->queues = idmap_new();
+    cache->pools = idmap_new();
     cache->usual = 0;
     cache->unsure = false;
 }
@@ -195,6 +199,7 @@ void lane_cache_free(struct lane_cache *cache)
     forget_versions(cache);
     idmap_free(cache->versions);
     idmap_free(cache->queues);
+    idmap_free(cache->pools);
     free(cache);
 }
 
@@ -209,7 +214,9 @@ static const char LOOK[] =
     " (SELECT r.run FROM ready r WHERE r.scope = $1 AND r.class = 1 AND r.lane = l.id"
     " ORDER BY r.scope, r.class, r.lane, r.rank, r.age_us, r.task LIMIT 1),"
     " (SELECT t.due_at_us FROM timer t WHERE t.scope = $1 ORDER BY t.scope, t.due_at_us LIMIT 1),"
-    " (SELECT 1 FROM expansion e WHERE e.scope = $1 LIMIT 1)"
+    " (SELECT 1 FROM expansion e WHERE e.scope = $1 LIMIT 1),"
+    " q.max_share, (SELECT 1 FROM pool p WHERE p.kind > 0 AND (p.removed = 0"
+    " OR EXISTS (SELECT 1 FROM pool_wait w WHERE w.pool = p.id)) LIMIT 1)"
     " FROM lane l JOIN queue q ON q.id = l.queue WHERE q.paused = 0"
     " ORDER BY q.priority DESC, q.id, l.id";
 static const char RUNNING_IN_QUEUE[] = "SELECT count(*) FROM running r JOIN lane l ON l.id = r.lane"
@@ -243,6 +250,7 @@ static struct lane read_lane(struct db_stmt *stmt, const struct lane_question *q
         .has_ready = {!db_is_null(stmt, 5), !db_is_null(stmt, 6)},
         .has_job_first = {is_job_at(stmt, 5), is_job_at(stmt, 6)},
         .room = max_running > 0 ? 0 : INT64_MAX,
+        .max_share = db_int(stmt, 9),
     };
 }
 
@@ -264,6 +272,7 @@ enum status lanes_look(struct store *store, const struct lane_question *question
         lanes.items[lanes.count++] = read_lane(stmt, question, arena);
         lanes.next_due_us = db_int(stmt, 7);
         lanes.has_expansions = !db_is_null(stmt, 8);
+        lanes.has_limits = !db_is_null(stmt, 10);
     }
     if (status != STATUS_OK)
         return err_wrap(err, "list queues");
@@ -339,6 +348,37 @@ enum status lanes_bind(struct store *store, struct lanes *lanes, struct err *err
     return status == STATUS_OK ? STATUS_OK : err_wrap(err, "look into queues");
 }
 
+/* --- shares ---------------------------------------------------------------------------------- */
+
+static const char HOST_SLOTS[] = "SELECT slots FROM host WHERE id = $1";
+static const char RUNNING_WITH_SHARE[] =
+    "SELECT count(*) FROM running r JOIN lane l ON l.id = r.lane JOIN queue q ON q.id = l.queue"
+    " WHERE r.host = $1 AND q.max_share > 0";
+
+enum status lanes_bind_share(struct store *store, int64_t host, int64_t slots, struct lanes *lanes,
+                             struct err *err)
+{
+    bool is_wanted = false;
+    for (size_t i = 0; i < lanes->count; i++)
+        is_wanted |= lanes->items[i].is_wanted && lanes->items[i].max_share > 0;
+    if (!is_wanted)
+        return STATUS_OK;
+    lanes->host_slots = slots;
+    if ((slots == 0 &&
+         db_get_int(store->db, 0, &lanes->host_slots, err, HOST_SLOTS, "i", host) != STATUS_OK) ||
+        db_get_int(store->db, 0, &lanes->sharing, err, RUNNING_WITH_SHARE, "i", host) != STATUS_OK)
+        return err_wrap(err, "look at the host's slots");
+    return STATUS_OK;
+}
+
+int64_t lanes_share_room(const struct lanes *lanes, const struct lane *lane)
+{
+    int64_t room = share_of_slots(lanes->host_slots, lane->max_share) - lanes->sharing;
+    return MAX(room, (int64_t)0);
+}
+
+/* --- room ------------------------------------------------------------------------------------ */
+
 struct lane *lanes_find(struct lanes *lanes, int64_t id)
 {
     for (size_t i = 0; i < lanes->count; i++)
@@ -350,6 +390,8 @@ struct lane *lanes_find(struct lanes *lanes, int64_t id)
 void lanes_add_room(struct lanes *lanes, int64_t id, int64_t change)
 {
     const struct lane *lane = lanes_find(lanes, id);
+    if (lane != NULL && lane->max_share > 0)
+        lanes->sharing -= change;
     if (lane == NULL || !lane->is_bounded)
         return;
     for (size_t i = 0; i < lanes->count; i++)

@@ -1,6 +1,6 @@
 #pragma once
 /*
- * lane_cache: what a store remembers of lanes between transactions.
+ * lane_cache: what a store remembers of lanes and pools between transactions.
  */
 #include <stdbool.h>
 
@@ -9,8 +9,9 @@
 struct lane_cache {
     struct idmap *versions; /* of DAGs: to int64_t[], one lane per node */
     struct idmap *queues;   /* that whole runs wait in: to a map like `versions` */
+    struct idmap *pools;    /* the same to struct pool_ref[]; only of versions that name some */
     int64_t usual; /* of the queue that is always there, without labels; 0: not known yet */
-    bool unsure;   /* lanes were made by a transaction that may not have been committed */
+    bool unsure;   /* some were made by a transaction that may not have been committed */
 };
 
 struct lane_cache *lane_cache_new(void);

@@ -30,8 +30,9 @@ struct lane {
     bool is_bound;  /* its queue was wanted, and is ours until the transaction ends */
     bool has_ready[CLASS_COUNT];
     bool has_job_first[CLASS_COUNT];
-    int64_t room;  /* how many more may be claimed; none before its queue is bound */
-    int64_t freed; /* places of its queue that this transaction left and did not take again */
+    int64_t room;      /* how many more may be claimed; none before its queue is bound */
+    int64_t freed;     /* places of its queue that this transaction left and did not take again */
+    int64_t max_share; /* percent of a host's slots; 0: no bound */
 };
 
 struct lanes {
@@ -39,6 +40,9 @@ struct lanes {
     size_t count;
     int64_t next_due_us; /* the first retry, or 0 */
     bool has_expansions; /* a mapped task with instances to come */
+    bool has_limits;     /* some namespace or DAG has one, or something waits for one */
+    int64_t host_slots;  /* of the host that asks; see lanes_bind_share */
+    int64_t sharing;     /* what it runs of queues that have a share */
 };
 
 struct lane_question {
@@ -55,6 +59,14 @@ NODISCARD enum status lanes_look(struct store *store, const struct lane_question
  * transaction ends, so that its count stays true; one that another host has locked has no room.
  */
 NODISCARD enum status lanes_bind(struct store *store, struct lanes *lanes, struct err *err);
+/*
+ * Where a wanted lane has a share: what of the host is used. It has so many slots; 0: as its row
+ * says. Nobody else claims for it.
+ */
+NODISCARD enum status lanes_bind_share(struct store *store, int64_t host, int64_t slots,
+                                       struct lanes *lanes, struct err *err);
+/* How much of the host such a lane may still use. */
+int64_t lanes_share_room(const struct lanes *lanes, const struct lane *lane);
 /* More room, or less, in the queue of this lane. */
 void lanes_add_room(struct lanes *lanes, int64_t id, int64_t change);
 /* Something waits for a place that this transaction left. */

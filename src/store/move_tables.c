@@ -15,8 +15,8 @@ const struct move_table MOVE_TABLES[] = {
     {"dag", "id dag_id/t namespace/t title/t version created_at_us updated_at_us", false, false},
     {"version", "id dag number hash/t canonical/t source/t places/t path/t created_at_us timeout_ms",
         false, false},
-    {"queue", "id name/t priority max_running soft_pending hard_pending paused created_at_us",
-        true, false},
+    {"queue", "id name/t priority max_running soft_pending hard_pending paused created_at_us"
+        " max_share", true, false},
     {"lane", "id queue labels/t", true, false},
     {"run", "id dag version run_id/t namespace/t kind/t state scope logical_at_us interval_start_us"
         " interval_end_us params/t conf/t note/t actor/t first_task cancel_asked open_main"
@@ -41,6 +41,10 @@ const struct move_table MOVE_TABLES[] = {
     {"running", "host task lane", false, false},
     {"wait", "task run lane host kind looks since_us target_us deadline_us every_ms every_max_ms"
         " backoff subject/t dag/t dag_task/t date_us states", false, false},
+    {"pool", "id kind namespace/t name/t slots retiring removed description/t created_at_us", true,
+        false},
+    {"pool_slot", "pool slot task attempt", false, false},
+    {"pool_wait", "pool lane rank age_us task need namespace/t", false, false},
     {"value", "task key/t json/t bytes", false, false},
     {"event", "id at_us kind run task row_version old_state new_state generation attempt nonce/b"
         " actor/t reason data/t -xid@p", true, false},

@@ -31,8 +31,8 @@ bool queue_is_among(const char *queues, const char *name)
  */
 static const char QUEUE_LIST[] =
     "SELECT q.id, q.name, q.priority, q.max_running, q.soft_pending, q.hard_pending, q.paused,"
-    " coalesce(p.number, 0), coalesce(p.oldest, 0), coalesce(w.number, 0), coalesce(a.number, 0)"
-    " FROM queue q"
+    " coalesce(p.number, 0), coalesce(p.oldest, 0), coalesce(w.number, 0), coalesce(a.number, 0),"
+    " q.max_share FROM queue q"
     " LEFT JOIN (SELECT l.queue AS queue, count(*) AS number, min(t.queued_at_us) AS oldest"
     " FROM ready r JOIN lane l ON l.id = r.lane JOIN task t ON t.id = r.task WHERE r.scope = 0"
     " GROUP BY l.queue) p ON p.queue = q.id"
@@ -77,6 +77,7 @@ static enum status find_queues(struct store *store, struct arena *arena, const c
             .oldest_us = db_int(stmt, 8),
             .delayed = db_int(stmt, 9),
             .running = db_int(stmt, 10),
+            .max_share = db_int(stmt, 11),
         };
     }
     return status;
@@ -185,19 +186,21 @@ struct queue_column {
     const char *name;
     const char *sql;
     int64_t least;
+    int64_t most;
 };
+
+enum { MOST_PENDING = 1000000000 };
 
 /* clang-format off */
 static const struct queue_column COLUMNS[] = {
-    {"priority", "UPDATE queue SET priority = $2 WHERE id = $1", -LIMIT_PRIORITY},
-    {"max_running", "UPDATE queue SET max_running = $2 WHERE id = $1", 0},
-    {"soft_pending", "UPDATE queue SET soft_pending = $2 WHERE id = $1", 0},
-    {"hard_pending", "UPDATE queue SET hard_pending = $2 WHERE id = $1", 0},
-    {"paused", "UPDATE queue SET paused = $2 WHERE id = $1", 0},
+    {"priority", "UPDATE queue SET priority = $2 WHERE id = $1", -LIMIT_PRIORITY, LIMIT_PRIORITY},
+    {"max_running", "UPDATE queue SET max_running = $2 WHERE id = $1", 0, MOST_PENDING},
+    {"soft_pending", "UPDATE queue SET soft_pending = $2 WHERE id = $1", 0, MOST_PENDING},
+    {"hard_pending", "UPDATE queue SET hard_pending = $2 WHERE id = $1", 0, MOST_PENDING},
+    {"paused", "UPDATE queue SET paused = $2 WHERE id = $1", 0, 1},
+    {"max_share", "UPDATE queue SET max_share = $2 WHERE id = $1", 0, 100},
 };
 /* clang-format on */
-
-enum { MOST_PENDING = 1000000000 };
 
 struct queue_values {
     const int64_t *items[ARRAY_LEN(COLUMNS)];
@@ -212,6 +215,7 @@ static void collect(const struct queue_change *change, struct queue_values *out)
     out->items[2] = change->soft_pending;
     out->items[3] = change->hard_pending;
     out->items[4] = change->paused != NULL ? &out->paused : NULL;
+    out->items[5] = change->max_share;
 }
 
 static enum status check_change(const struct queue_change *change,
@@ -223,7 +227,7 @@ static enum status check_change(const struct queue_change *change,
                        "at most %d, a letter or digit first",
                        change->name, LIMIT_ID_BYTES);
     for (size_t i = 0; i < ARRAY_LEN(COLUMNS); i++) {
-        int64_t most = COLUMNS[i].least < 0 ? LIMIT_PRIORITY : MOST_PENDING;
+        int64_t most = COLUMNS[i].most;
         const int64_t *value = values->items[i];
         if (value != NULL && (*value < COLUMNS[i].least || *value > most))
             return err_set(err, STATUS_INVALID, "%s is a number from %lld to %lld, not %lld",
@@ -286,6 +290,7 @@ static const char QUEUE_USE[] =
     "SELECT (SELECT count(*) FROM job j WHERE j.queue = $1)"
     " + (SELECT count(*) FROM ready r JOIN lane l ON l.id = r.lane WHERE l.queue = $1"
     " AND r.run <> 0)"
+    " + (SELECT count(*) FROM pool_wait w JOIN lane l ON l.id = w.lane WHERE l.queue = $1)"
     " + (SELECT count(*) FROM running r JOIN lane l ON l.id = r.lane JOIN task t ON t.id = r.task"
     " WHERE l.queue = $1 AND t.run <> 0)"
     " + (SELECT count(*) FROM dead d JOIN lane l ON l.id = d.lane WHERE l.queue = $1"

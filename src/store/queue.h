@@ -5,6 +5,10 @@
  * A queue has a priority: hosts empty higher ones first. It may have a bound on what runs at once
  * on all hosts together, be paused, and refuse producers when too much waits. `default` is
  * always there; others are made by store_queue_set, or by the first DAG that names them.
+ *
+ * A queue may have a share (max_share). On each host, what runs of all queues with a share together
+ * is fewer than so many percent of its slots before another task of this queue starts there. So
+ * queues without a share always have the rest of every host for themselves.
  */
 #include "base/arena.h"
 #include "store/store.h"
@@ -14,6 +18,7 @@ struct queue_info {
     const char *name;
     int64_t priority;
     int64_t max_running;  /* 0: no bound */
+    int64_t max_share;    /* percent of each host's slots; 0: no bound */
     int64_t soft_pending; /* 0: never */
     int64_t hard_pending;
     bool paused;
@@ -47,6 +52,7 @@ struct queue_change {
     const char *name;
     const int64_t *priority;
     const int64_t *max_running;
+    const int64_t *max_share;
     const int64_t *soft_pending;
     const int64_t *hard_pending;
     const bool *paused;

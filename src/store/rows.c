@@ -41,7 +41,7 @@ struct ready_key ready_key_of(const struct run_row *run, const struct task_row *
         .scope = run->scope,
         .class = is_inline ? CLASS_INLINE : CLASS_PROCESS,
         .lane = run->lanes[task->node],
-        .rank = behind - def->priority,
+        .rank = behind - def->weight,
         .age_us = run->created_at_us,
         .task = task->id,
     };
@@ -167,8 +167,27 @@ bool task_row_is_expanding(const struct task_row *task)
            task->inserted < task->counts.total;
 }
 
+bool task_row_needs_slots(const struct run_row *run, const struct task_row *task)
+{
+    return task_row_def(run, task)->pool != NULL && !task_row_is_expander(run, task);
+}
+
+bool task_row_left_slots(const struct run_row *run, const struct task_row *task)
+{
+    return !task->fresh && task->read_state == TASK_RUNNING &&
+           (task->state != TASK_RUNNING || task->attempt != task->read_attempt) &&
+           task_row_needs_slots(run, task);
+}
+
+bool task_waits_for_pool(enum task_state state, enum reason reason)
+{
+    return state == TASK_SCHEDULED && (reason == REASON_POOL || reason == REASON_CAP);
+}
+
 void task_row_note_read(struct task_row *task)
 {
+    task->read_reason = task->reason;
+    task->read_gate = task->gate;
     task->read_state = task->state;
     task->read_generation = task->generation;
     task->read_attempt = task->attempt;

@@ -20,6 +20,7 @@
 #include "model/trigger_rule.h"
 
 struct db;
+struct pool_ref;
 struct run_about;
 
 /* Whether a run counts for how many of its DAG may go at once, and whether it may go yet. */
@@ -49,6 +50,7 @@ struct run_row {
 
     const struct dag *dag;
     const int64_t *lanes;          /* one per node */
+    const struct pool_ref *pools;  /* one per node; NULL: none names one */
     const struct run_about *about; /* read when somebody is told of the run; see watch_priv.h */
     bool locked;                   /* nobody else can change it before this transaction ends */
     bool dirty;
@@ -94,11 +96,15 @@ struct task_row {
     int64_t read_attempt;
     int64_t read_host;
     int64_t read_due_at_us;
+    enum reason read_reason;
+    int64_t read_gate;
     bool read_expanding;
     bool fresh;
     bool dirty;
     bool is_taken;             /* claimed in this transaction by a statement of its own */
     bool touched;              /* waits in the work set to be decided */
+    int64_t gate;              /* the pool in front of which it waits, where that is known */
+    bool has_told_pool;        /* what it left was given to others already */
     const struct job_row *job; /* of a job; else NULL */
     /* Of an expanded task: instances that run now, once they were counted. */
     int64_t running;
@@ -185,6 +191,12 @@ NODISCARD enum status task_row_keep_attempt(struct db *db, const struct task_row
                                             enum task_state state, struct err *err);
 /* It is saved as it stands: the guard of the next change. */
 void task_row_note_read(struct task_row *task);
+/* The mapped task itself only lists its items; its instances need the slots. */
+bool task_row_needs_slots(const struct run_row *run, const struct task_row *task);
+/* The attempt that held slots of a pool when the row was read is over. */
+bool task_row_left_slots(const struct run_row *run, const struct task_row *task);
+/* Held in front of a pool or a limit, as opposed to a limit of its own run. */
+bool task_waits_for_pool(enum task_state state, enum reason reason);
 /* A mapped task some of whose instances have no rows yet. */
 bool task_row_is_expanding(const struct task_row *task);
 

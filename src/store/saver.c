@@ -25,6 +25,9 @@ static const struct db_bulk_form FORMS[SAVER_TABLES] = {
         "DELETE FROM gate g USING unnest($1::bigint[], $2::bigint[], $3::bigint[])"
         " v (run, rank, task) WHERE g.run = v.run AND g.rank = v.rank AND g.task = v.task",
         "iii", "held task"},
+    [SAVER_POOL_WAIT_LEFT] = {
+        "DELETE FROM pool_wait WHERE task = $1",
+        "DELETE FROM pool_wait WHERE task = ANY ($1)", "i", "waiting task"},
     [SAVER_TIMER_LEFT] = {
         "DELETE FROM timer WHERE scope = $1 AND due_at_us = $2 AND task = $3",
         "DELETE FROM timer t USING unnest($1::bigint[], $2::bigint[], $3::bigint[])"
@@ -36,6 +39,9 @@ static const struct db_bulk_form FORMS[SAVER_TABLES] = {
         "DELETE FROM running r USING unnest($1::bigint[], $2::bigint[]) v (host, task)"
         " WHERE r.host = v.host AND r.task = v.task",
         "ii", "running task"},
+    [SAVER_SLOT_LEFT] = {
+        "DELETE FROM pool_slot WHERE task = $1",
+        "DELETE FROM pool_slot WHERE task = ANY ($1)", "i", "slot"},
     [SAVER_EXPANSION_LEFT] = {
         "DELETE FROM expansion WHERE scope = $1 AND task = $2",
         "DELETE FROM expansion e USING unnest($1::bigint[], $2::bigint[]) v (scope, task)"
@@ -148,6 +154,15 @@ static const struct db_bulk_form FORMS[SAVER_TABLES] = {
         "INSERT INTO gate (run, rank, task)"
         " SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[])",
         "iii", "held task"},
+    [SAVER_POOL_WAIT_TAKEN] = {
+        "INSERT INTO pool_wait (pool, lane, rank, age_us, task, need, namespace)"
+        " SELECT $1, l.id, $3, $4, $5, $6, $7 FROM lane l WHERE l.id = $2",
+        "INSERT INTO pool_wait (pool, lane, rank, age_us, task, need, namespace)"
+        " SELECT v.pool, l.id, v.rank, v.age_us, v.task, v.need, v.namespace"
+        " FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[],"
+        " $6::bigint[], $7::text[]) v (pool, lane, rank, age_us, task, need, namespace)"
+        " JOIN lane l ON l.id = v.lane",
+        "iiiiiit", "waiting task"},
     [SAVER_TIMER_TAKEN] = {
         "INSERT INTO timer (scope, due_at_us, task) VALUES ($1, $2, $3)",
         "INSERT INTO timer (scope, due_at_us, task)"
@@ -158,6 +173,11 @@ static const struct db_bulk_form FORMS[SAVER_TABLES] = {
         "INSERT INTO running (host, task, lane)"
         " SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[])",
         "iii", "running task"},
+    [SAVER_SLOT_TAKEN] = {
+        "INSERT INTO pool_slot (pool, slot, task, attempt) VALUES ($1, $2, $3, $4)",
+        "INSERT INTO pool_slot (pool, slot, task, attempt)"
+        " SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[])",
+        "iiii", "slot"},
     [SAVER_EXPANSION_TAKEN] = {
         "INSERT INTO expansion (scope, task) VALUES ($1, $2)",
         "INSERT INTO expansion (scope, task) SELECT * FROM unnest($1::bigint[], $2::bigint[])",
@@ -286,6 +306,8 @@ static void leave_places(struct saver *saver, const struct run_row *run,
     if (task->read_state == TASK_QUEUED)
         db_bulk_add(&saver->bulks[SAVER_READY_LEFT], key.scope, (int64_t)key.class, key.lane,
                     key.rank, key.age_us, key.task);
+    else if (task_waits_for_pool(task->read_state, task->read_reason))
+        db_bulk_add(&saver->bulks[SAVER_POOL_WAIT_LEFT], task->id);
     else if (task->read_state == TASK_SCHEDULED)
         db_bulk_add(&saver->bulks[SAVER_GATE_LEFT], run->id, key.rank, key.task);
     else if (has_timer(task->read_state, task->read_due_at_us))
@@ -296,6 +318,17 @@ static void leave_places(struct saver *saver, const struct run_row *run,
         db_bulk_add(&saver->bulks[SAVER_EXPANSION_LEFT], key.scope, task->id);
 }
 
+static void wait_for_pool(struct saver *saver, const struct run_row *run,
+                          const struct task_row *task)
+{
+    struct ready_key key = ready_key_of(run, task);
+    const struct task_def *def = task_row_def(run, task);
+    CHECK(task->gate != 0);
+    db_bulk_add(&saver->bulks[SAVER_POOL_WAIT_TAKEN], task->gate, key.lane, key.rank, key.age_us,
+                key.task, task->reason == REASON_POOL ? def->slots : (int64_t)1,
+                task->job != NULL ? task->job->namespace_ : run->dag->namespace_);
+}
+
 static void take_places(struct saver *saver, const struct run_row *run, const struct task_row *task)
 {
     struct ready_key key = ready_key_of(run, task);
@@ -303,6 +336,8 @@ static void take_places(struct saver *saver, const struct run_row *run, const st
         db_bulk_add(&saver->bulks[SAVER_READY_TAKEN], key.scope, (int64_t)key.class, key.lane,
                     key.rank, key.age_us, key.task, run->id);
         saver->freed_work |= key.scope == 0;
+    } else if (task_waits_for_pool(task->state, task->reason)) {
+        wait_for_pool(saver, run, task);
     } else if (task->state == TASK_SCHEDULED) {
         db_bulk_add(&saver->bulks[SAVER_GATE_TAKEN], run->id, key.rank, key.task);
     } else if (has_timer(task->state, task->due_at_us)) {
@@ -317,10 +352,19 @@ static void take_places(struct saver *saver, const struct run_row *run, const st
     }
 }
 
+/* Of those that are held there are two kinds, in two tables, and one of them in several lines. */
+static bool is_held_elsewhere(const struct task_row *task)
+{
+    bool waits = task_waits_for_pool(task->state, task->reason);
+    return task->state == TASK_SCHEDULED &&
+           (waits != task_waits_for_pool(task->read_state, task->read_reason) ||
+            (waits && task->gate != task->read_gate));
+}
+
 static bool places_stay(const struct task_row *task)
 {
-    return !task->fresh && task->state == task->read_state && task->host == task->read_host &&
-           task->due_at_us == task->read_due_at_us &&
+    return !task->fresh && !is_held_elsewhere(task) && task->state == task->read_state &&
+           task->host == task->read_host && task->due_at_us == task->read_due_at_us &&
            task_row_is_expanding(task) == task->read_expanding;
 }
 
@@ -397,6 +441,8 @@ static void note_saved(struct task_row *task)
 void saver_task(struct saver *saver, const struct run_row *run, struct task_row *task)
 {
     bool move = !places_stay(task);
+    if (task_row_left_slots(run, task))
+        db_bulk_add(&saver->bulks[SAVER_SLOT_LEFT], task->id);
     saver->moved_timers |= move && (has_timer(task->state, task->due_at_us) ||
                                     has_timer(task->read_state, task->read_due_at_us));
     if (move && !task->fresh)
@@ -439,7 +485,8 @@ enum status saver_flush(struct saver *saver, struct db *db, struct err *err)
         struct db_bulk *bulk = &saver->bulks[table];
         if (SABOTAGE("event_after_commit") && table == SAVER_EVENT)
             continue;
-        bool any = table == SAVER_VALUE || table == SAVER_DEAD || table == SAVER_WAIT_LEFT;
+        bool any = table == SAVER_VALUE || table == SAVER_DEAD || table == SAVER_SLOT_LEFT ||
+                   table == SAVER_WAIT_LEFT;
         if (db_bulk_run(db, bulk, any ? DB_ANY_CHANGES : (int64_t)bulk->rows, err) != STATUS_OK)
             return err_wrap(err, "save");
     }

@@ -2,9 +2,9 @@
 /*
  * saver: everything one transaction writes, collected and then written table by table.
  *
- * The narrow tables that index rows by state (ready, timer, gate, running, expansion) follow the
- * state of a task and are written only here, so a row is in `ready` exactly when it is queued,
- * and so on: `store check` relies on it. Every change of a row that was read is guarded by
+ * The narrow tables that index rows by state (ready, timer, gate, pool_wait, running, expansion)
+ * follow the state of a task and are written only here, so a row is in `ready` exactly when it is
+ * queued, and so on: `store check` relies on it. Every change of a row that was read is guarded by
  * what was read; when another was faster, the whole transaction fails with STATUS_BUSY.
  *
  * Private to the store layer.
@@ -19,8 +19,10 @@
 enum saver_table {
     SAVER_READY_LEFT,
     SAVER_GATE_LEFT,
+    SAVER_POOL_WAIT_LEFT,
     SAVER_TIMER_LEFT,
     SAVER_RUNNING_LEFT,
+    SAVER_SLOT_LEFT,
     SAVER_EXPANSION_LEFT,
     SAVER_WAIT_LEFT,
     SAVER_TASK_NEW,
@@ -30,8 +32,10 @@ enum saver_table {
     SAVER_TASK_CHANGED,
     SAVER_READY_TAKEN,
     SAVER_GATE_TAKEN,
+    SAVER_POOL_WAIT_TAKEN,
     SAVER_TIMER_TAKEN,
     SAVER_RUNNING_TAKEN,
+    SAVER_SLOT_TAKEN,
     SAVER_EXPANSION_TAKEN,
     SAVER_WAITING_TAKEN,
     SAVER_WAIT_TAKEN,

@@ -44,11 +44,24 @@ static const struct {
      " AND NOT EXISTS (SELECT 1 FROM wait w WHERE w.task = t.id))"
      " + (SELECT count(*) FROM wait w LEFT JOIN task t ON t.id = w.task"
      " WHERE t.id IS NULL OR t.state NOT IN (1, 2, 3, 10))"},
-    {"every task held by its run's limit is at the gate, and nothing else is",
-     "SELECT (SELECT count(*) FROM task t WHERE t.state = 1 AND NOT EXISTS"
-     " (SELECT 1 FROM gate g WHERE g.run = t.run AND g.task = t.id))"
+    {"every task held by a limit is at one gate, and nothing else is",
+     "SELECT (SELECT count(*) FROM task t WHERE t.state = 1 AND 1 <>"
+     " (SELECT count(*) FROM gate g WHERE g.run = t.run AND g.task = t.id)"
+     " + (SELECT count(*) FROM pool_wait w WHERE w.task = t.id))"
      " + (SELECT count(*) FROM gate g LEFT JOIN task t ON t.id = g.task"
+     " WHERE t.id IS NULL OR t.state <> 1)"
+     " + (SELECT count(*) FROM pool_wait w LEFT JOIN task t ON t.id = w.task"
      " WHERE t.id IS NULL OR t.state <> 1)"},
+    {"slots of pools are held by attempts that run",
+     "SELECT count(*) FROM pool_slot s LEFT JOIN task t ON t.id = s.task"
+     " WHERE t.id IS NULL OR t.state <> 3 OR t.attempt <> s.attempt"},
+    /* More than it has are held only from before it was made smaller. */
+    {"no pool has more slots held than it has",
+     "SELECT count(*) FROM pool_slot s LEFT JOIN pool p ON p.id = s.pool AND p.kind = 0"
+     " WHERE p.id IS NULL OR s.slot < 1"
+     " OR s.slot > CASE WHEN p.retiring > p.slots THEN p.retiring ELSE p.slots END"},
+    {"what waits for a pool waits for one that could be",
+     "SELECT count(*) FROM pool_wait w LEFT JOIN pool p ON p.id = w.pool WHERE p.id IS NULL"},
     {"a run that limits its running tasks counts them",
      "SELECT count(*) FROM run r WHERE r.active <> 0 AND r.active <>"
      " (SELECT count(*) FROM running h JOIN task t ON t.id = h.task WHERE t.run = r.id)"},

@@ -10,6 +10,7 @@
 #include "model/dag_read.h"
 #include "model/dag_write.h"
 #include "store/lane_priv.h"
+#include "store/pool_priv.h"
 #include "store/schedule_priv.h"
 #include "store/store_priv.h"
 
@@ -157,7 +158,8 @@ static enum status save_once(struct store *store, const void *context, struct er
     struct version_ref ref = {0};
     if (db_begin(db, err) != STATUS_OK ||
         save(store, call->dag, call->source, &ref, err) != STATUS_OK ||
-        lanes_ensure(store, call->dag, err) != STATUS_OK || db_commit(db, err) != STATUS_OK) {
+        lanes_ensure(store, call->dag, err) != STATUS_OK ||
+        pools_ensure(store, call->dag, err) != STATUS_OK || db_commit(db, err) != STATUS_OK) {
         /* Hosts that start together keep the same versions: the second look finds them. */
         bool is_race = err->code == STATUS_CONFLICT || err->code == STATUS_UNKNOWN;
         if (is_race && db_dialect(db) == DB_POSTGRES)

@@ -9,6 +9,7 @@
 #include "store/job_priv.h"
 #include "store/lane_cache.h"
 #include "store/lane_priv.h"
+#include "store/pool_priv.h"
 #include "store/watch_priv.h"
 
 void work_init(struct work *work, struct store *store, const char *actor)
@@ -42,6 +43,7 @@ void work_fini(struct work *work)
 {
     saver_fini(&work->saver);
     tiding_list_fini(&work->tidings);
+    pool_set_free(work->pools);
     arena_free(work->arena);
     idmap_free(work->tasks);
     idmap_free(work->runs);
@@ -76,6 +78,9 @@ static enum status complete_run(struct work *work, struct run_row *run, struct e
     if (run->dag != NULL)
         return STATUS_OK;
     if (store_dag(work->store, run->version, &run->dag, err) != STATUS_OK)
+        return err->code;
+    work->has_pools |= run->dag->has_pools;
+    if (store_pools_of(work->store, run->version, run->dag, &run->pools, err) != STATUS_OK)
         return err->code;
     return store_lanes_of_run(work->store, run, &run->lanes, err);
 }
@@ -123,9 +128,11 @@ static void read_again(void *context, const struct run_row *row)
     CHECK(!run->dirty);
     const struct dag *dag = run->dag;
     const int64_t *lanes = run->lanes;
+    const struct pool_ref *pools = run->pools;
     *run = *row;
     run->dag = dag;
     run->lanes = lanes;
+    run->pools = pools;
 }
 
 enum status work_try_lock(struct work *work, const int64_t *ids, size_t count, struct err *err)
@@ -226,6 +233,10 @@ void work_touch(struct work *work, struct task_row *task)
 
 void work_queue(struct work *work, struct task_row *task)
 {
+    if (task_waits_for_pool(task->state, task->reason)) {
+        task->reason = REASON_NONE;
+        task->detail = NULL;
+    }
     task->state = TASK_QUEUED;
     task->queued_at_us = work->now_us;
     task->due_at_us = 0;
@@ -330,6 +341,8 @@ static enum status tell_end(struct work *work, const struct run_row *run, struct
 
 enum status work_save(struct work *work, struct err *err)
 {
+    if (pools_open_left(work, err) != STATUS_OK)
+        return err->code;
     for (size_t i = 0; i < work->rows.count; i++)
         if (work->rows.items[i]->dirty && save_task(work, work->rows.items[i], err) != STATUS_OK)
             return err->code;

@@ -17,6 +17,8 @@
 #include "store/store_priv.h"
 #include "store/tiding.h"
 
+struct pool_set;
+
 struct task_list {
     struct task_row **items;
     size_t count;
@@ -44,6 +46,8 @@ struct work {
     struct task_list ready;   /* became claimable in this transaction */
     enum run_lock lock;       /* how runs are read that are not there yet */
     struct run_row *jobs;     /* the run that jobs seem to belong to, once one was read */
+    struct pool_set *pools;   /* that were looked at */
+    bool has_pools;           /* a task of these runs may hold slots */
     struct saver saver;
     struct tiding_list tidings; /* datasets that were updated */
     bool has_news;              /* somebody waits for one of them, or for a run that ended */

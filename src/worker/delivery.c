@@ -106,27 +106,28 @@ static void run_advance(struct store *store, struct store_call *call)
         batch->journalled = batch->count;
 }
 
-static int64_t room_left(const struct executor *executor)
+static struct claim_room room_of(const struct executor *executor)
 {
     size_t held =
         idmap_count(executor->attempts) + executor->backlog.count + executor->deferred.count;
-    struct claim_room room = {
+    return (struct claim_room){
         .slots = executor->slots,
         .percent = executor->options.claim_percent,
         .held = (int64_t)held,
         .pace_us = executor->pace_us,
     };
-    return claim_room_left(&room);
 }
 
 static void make_request(const struct executor *executor, struct batch *batch)
 {
     bool may_claim = !executor->failed && !executor->is_closed;
+    const struct claim_room room = room_of(executor);
     batch->request = (struct advance_request){
         .host = executor->options.host,
         .scope = executor->options.scope,
-        .process_slots = may_claim ? room_left(executor) : 0,
+        .process_slots = may_claim ? claim_room_left(&room) : 0,
         .inline_slots = may_claim && executor->deferred.count == 0 ? INLINE_SLOTS : 0,
+        .usable_slots = claim_room_slots(&room),
         .labels = executor->options.labels,
         .queues = executor->options.queues,
         .outcomes = batch->outcomes,

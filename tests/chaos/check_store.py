@@ -1,4 +1,4 @@
-"""Checks of what the store says by itself and to its clients: S1 S2 S4 S6 S7 S9 S14 S19."""
+"""Checks of what the store says by itself and to its clients: S1 S2 S4 S6 S7 S9 S10 S14 S19."""
 import collections
 from collections.abc import Iterator
 
@@ -315,6 +315,8 @@ ALLOWED_AT = {
     # A job that is due later waits like a retry.
     "timer": {RETRY, SCHEDULED, STATE["NONE"], STATE["UP_FOR_RESCHEDULE"], STATE["DEFERRED"]},
     "gate": {SCHEDULED},
+    "pool_wait": {SCHEDULED},
+    "pool_slot": {RUNNING},
 }
 
 
@@ -324,11 +326,13 @@ def check_places(joined: Joined) -> Found:
     for place in joined.history.place:
         row = joined.tasks.get(place.task)
         if row is None or row.state not in ALLOWED_AT[place.table]:
-            yield Violation("S19", f"task {place.task} does not belong into {place.table}",
+            yield Violation("S10" if place.table == "pool_slot" else "S19",
+                            f"task {place.task} does not belong into {place.table}",
                             (place, *([row] if row else [])))
         elif place.table == "running" and row.host != place.host:
             yield Violation("S4", f"task {place.task} is held by two hosts", (place, row))
-        if place.task in seen[place.table]:
+        # A task may hold several slots.
+        if place.task in seen[place.table] and place.table != "pool_slot":
             yield Violation("S4", f"task {place.task} is twice in {place.table}", (place,))
         seen[place.table].add(place.task)
     for row in joined.history.task:

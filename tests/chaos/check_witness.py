@@ -1,12 +1,15 @@
-"""Checks of what tasks really did against what the store says: S5 S8 S11 S13 S15 S16, overlaps."""
+"""What tasks really did against what the store says: S5 S8 S10 S11 S13 S15 S16, overlaps."""
 import bisect
 import collections
+import json
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import history as h
 from check_store import final_phase
 from joined import CLAIM_TAG, NEW_GENERATION, Joined, Process, Violation, ends_attempt
-from product import KIND, REASON, STATE, STATE_NAME, Counts, Shape, decide_rule
+from product import (KIND, POOL_NAMED, POOL_OF_DAG, POOL_OF_NAMESPACE, REASON, STATE, STATE_NAME,
+                     Counts, Shape, decide_rule)
 
 Found = Iterator[Violation]
 
@@ -176,27 +179,75 @@ def check_not_before(joined: Joined) -> Found:
                             (job, *rows_of(process)))
 
 
+class Cap(NamedTuple):
+    """How much may be in use at once, and what breaks when it is more."""
+
+    rule: str
+    what: str
+    most: int
+
+
+def read_pools(joined: Joined) -> dict[tuple[int, str, str], int]:
+    """The most that each pool or limit ever allowed, by (kind, namespace, name)."""
+    most = {(row.kind, row.namespace, row.name): row.slots for row in joined.history.pool}
+    for event in joined.history.event:
+        if event.kind not in (KIND["POOL_SET"], KIND["LIMIT_SET"]):
+            continue
+        data = json.loads(event.data or "{}")
+        if event.kind == KIND["POOL_SET"]:
+            key, slots = (POOL_NAMED, data["namespace"], data["pool"]), data["slots"]
+        else:
+            kind = POOL_OF_DAG if data["kind"] == "dag" else POOL_OF_NAMESPACE
+            key, slots = (kind, "", data["name"]), data["max_running"]
+        most[key] = max(most.get(key, 0), slots)
+    return most
+
+
+def caps_of(joined: Joined, row: h.Task, pools: dict[tuple[int, str, str], int]
+            ) -> Iterator[tuple[Cap, int]]:
+    """What a running attempt of a task uses, and how much of it."""
+    shape, job = joined.shape(row.run), joined.jobs.get(row.id)
+    namespace = shape.namespace if shape else job.namespace if job else ""
+    for kind, name in ((POOL_OF_NAMESPACE, namespace), (POOL_OF_DAG, shape.dag if shape else "")):
+        if (kind, "", name) in pools:
+            yield Cap("S11", f"{'DAG' if kind == POOL_OF_DAG else 'namespace'} {name}",
+                      pools[kind, "", name]), 1
+    if shape is None:
+        return
+    if shape.max_active_tasks:
+        yield Cap("S11", f"run {row.run}", shape.max_active_tasks), 1
+    node = shape.nodes[row.node]
+    if not node.pool or (node.is_mapped and row.map_index < 0):
+        return  # a mapped task itself only lists its items
+    for owner in (namespace, "default"):
+        if (POOL_NAMED, owner, node.pool) in pools:
+            yield Cap("S10", f"pool {node.pool} of {owner}",
+                      pools[POOL_NAMED, owner, node.pool]), node.slots
+            return
+
+
 def check_limits(joined: Joined) -> Found:
-    """S11: attempts of a run at once, from process start to verdict, within max_active_tasks."""
-    spans: dict[int, list[tuple[int, int, int]]] = collections.defaultdict(list)
+    """S10 S11: attempts at once, from process start to verdict, within pools and limits."""
+    pools = read_pools(joined)
+    edges: dict[Cap, list[tuple[int, int, int]]] = collections.defaultdict(list)
     for task, events in joined.task_events.items():
         row = joined.tasks.get(task)
-        shape = joined.shape(row.run) if row else None
-        if row is None or shape is None or not shape.max_active_tasks:
-            continue
+        caps = list(caps_of(joined, row, pools)) if row else []
         for event in events:
             processes = joined.by_nonce.get(event.nonce or "")
-            if ends_attempt(event) and processes:
-                spans[row.run].append((processes[0].start, 1, task))
-                spans[row.run].append((max(event.at_us, processes[0].start), -1, task))
-    for run, edges in spans.items():
-        shape = joined.shape(run)
+            if not ends_attempt(event) or not processes:
+                continue
+            start = processes[0].start
+            for cap, weight in caps:
+                edges[cap].append((start, weight, task))
+                edges[cap].append((max(event.at_us, start), -weight, task))
+    for cap, steps in edges.items():
         now = 0
-        for _, step, task in sorted(edges):
+        for _, step, task in sorted(steps):
             now += step
-            if shape and now > shape.max_active_tasks:
-                yield Violation("S11", f"run {run}: {now} tasks at once, at most"
-                                f" {shape.max_active_tasks}", (joined.tasks[task],))
+            if now > cap.most:
+                yield Violation(cap.rule, f"{cap.what}: {now} at once, at most {cap.most}",
+                                (joined.tasks[task],))
                 break
 
 

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import history as h
 
 LOG_KIND, FORM_PLAIN, FORM_DEFLATED = 0, 0, 1
+PLACES = ("ready", "running", "timer", "gate", "pool_wait", "pool_slot")
 MISSING_IN_EMBEDDED = {"xid": "NULL", "xmin": "NULL", "fate": "''"}
 
 
@@ -81,7 +82,7 @@ def read_store(cursor: Cursor, is_postgres: bool, blobs: Iterable[pathlib.Path] 
     for name, kind in h.STORE_TYPES.items():
         if name in there:
             getattr(history, name).extend(rows(cursor, kind, is_postgres))
-    for table in ("ready", "running", "timer", "gate"):
+    for table in PLACES:
         host = "host" if table == "running" else "NULL"
         cursor.execute(f"SELECT task, {host} FROM {table}")
         history.place += [h.Place(table, *row) for row in cursor.fetchall()]

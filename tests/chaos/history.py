@@ -141,8 +141,19 @@ class Dead(NamedTuple):
     attempt: int
 
 
+class Pool(NamedTuple):
+    """A row of `pool`: a pool (kind 0), or the limit of a namespace (1) or a DAG (2)."""
+
+    id: int
+    kind: int
+    namespace: str
+    name: str
+    slots: int
+    removed: int
+
+
 class Place(NamedTuple):
-    """A row of an index table: `ready`, `running`, `timer` or `gate`."""
+    """A row of a table that follows the states of tasks: PLACES in dump.py."""
 
     table: str
     task: int
@@ -212,7 +223,7 @@ class Sample(NamedTuple):
 
 
 STORE_TYPES = {kind.__name__.lower(): kind for kind in
-               (Event, Task, Attempt, Run, Version, Job, Host, Dead, Place, Log)}
+               (Event, Task, Attempt, Run, Version, Job, Host, Dead, Pool, Place, Log)}
 OTHER_TYPES = {"client": Call, "probe": Probe, "nemesis": Fault, "process": Sample}
 
 
@@ -228,6 +239,7 @@ class History:
     job: list[Job] = dataclasses.field(default_factory=list)
     host: list[Host] = dataclasses.field(default_factory=list)
     dead: list[Dead] = dataclasses.field(default_factory=list)
+    pool: list[Pool] = dataclasses.field(default_factory=list)
     place: list[Place] = dataclasses.field(default_factory=list)
     log: list[Log] = dataclasses.field(default_factory=list)
     client: list[Call] = dataclasses.field(default_factory=list)

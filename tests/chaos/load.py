@@ -62,7 +62,17 @@ tasks:
   d: { run: "@ ms=500 fail=1", retries: 1, retry_delay: 500ms }
   e: { needs: [a, b, c, d], run: "@ ms=100" }
 """,
+    "pooled": """
+tasks:
+  a: { run: "@ ms=700", pool: narrow, slots: 2 }
+  b: { run: "@ ms=700", pool: narrow, priority: 3 }
+  c: { run: "@ ms=400 fail=1", pool: narrow, retries: 1, retry_delay: 500ms }
+  m: { foreach: [1, 2, 3], run: "@ ms=300", pool: narrow }
+  z: { needs: [a, b, c, m], run: "@ ms=100", trigger_rule: all_done }
+""",
 }
+POOL, POOL_SLOTS = "narrow", 3  # of the shape `pooled`
+DAG_MAX_RUNNING = 5  # of the same, over all its runs
 HEAD = """dag: {name}
 max_active_runs: 1000
 params:
@@ -118,6 +128,14 @@ class Load:
         for name, tasks in SHAPES.items():
             (self.dags / f"{name}.yaml").write_text(
                 HEAD.format(name=name) + tasks.replace("@", self.command))
+
+    def prepare(self) -> None:
+        """What those who run the platform set up."""
+        for args in (("pools", "set", POOL, "--slots", str(POOL_SLOTS)),
+                     ("limits", "set", "dag", "pooled", "--max-running", str(DAG_MAX_RUNNING))):
+            code, _ = self.eider(*args)
+            if code != 0:
+                raise RuntimeError(f"{' '.join(args)} failed with {code}; see client.err")
 
     def start(self) -> None:
         for thread in self.threads:

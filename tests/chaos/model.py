@@ -19,10 +19,11 @@ DIAMOND = json.dumps({
     "dag": "diamond", "max_active_tasks": 2,
     "finally": {"sweep": {"run": "probe"}},
     "tasks": {"a": {"run": "probe", "retries": 2, "retry_delay": "1s"},
-              "b": {"run": "probe", "needs": ["a"]},
+              "b": {"run": "probe", "needs": ["a"], "pool": "narrow", "slots": 2},
               "c": {"run": "probe", "needs": ["a"], "retries": 1, "retry_delay": "1s"},
               "d": {"run": "probe", "needs": ["b", "c"]},
-              "e": {"run": "probe", "needs": ["d"], "trigger_rule": "all_done"}}})
+              "e": {"run": "probe", "needs": ["d"], "trigger_rule": "all_done",
+                    "pool": "narrow"}}})
 
 
 @dataclasses.dataclass
@@ -78,6 +79,8 @@ class Model:
         self.next_id = 1
         self.op = 0
         self.history.version.append(h.Version(1, 1, DIAMOND))
+        self.history.pool += [h.Pool(1, 0, "default", "narrow", 2, 0),
+                              h.Pool(2, 1, "", "default", 3, 0), h.Pool(3, 2, "", "diamond", 2, 0)]
         self.hosts = [f"h{number + 1}" for number in range(hosts)]
         for number, name in enumerate(self.hosts):
             self.history.host.append(h.Host(number + 1, name, 100 + number, self.now, None, ""))

@@ -36,6 +36,7 @@ FINAL = frozenset(STATE[name] for name in
                   ("SUCCESS", "FAILED", "SKIPPED", "UPSTREAM_FAILED", "CANCELLED", "REMOVED"))
 RUN_FINAL = frozenset(RUN_STATE[name] for name in ("SUCCESS", "FAILED", "CANCELLED"))
 CANCEL_ASKED, CANCEL_TIMEOUT = 1, 2
+POOL_NAMED, POOL_OF_NAMESPACE, POOL_OF_DAG = 0, 1, 2
 
 
 def duration_ms(value: object) -> int:
@@ -71,6 +72,8 @@ class Node:
     is_mapped: bool
     allow_failure: bool
     retry: RetryPolicy
+    pool: str
+    slots: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,6 +81,7 @@ class Shape:
     """A version of a DAG; nodes are numbered in the order of their ids."""
 
     dag: str
+    namespace: str
     nodes: tuple[Node, ...]
     max_active_tasks: int
     leaves_only: bool
@@ -112,9 +116,12 @@ def read_shape(canonical: str) -> Shape:
             is_finally=name in last,
             is_mapped="foreach" in task or "matrix" in task,
             allow_failure=bool(task.get("allow_failure", False)),
-            retry=retry_policy(task)))
+            retry=retry_policy(task),
+            pool=task.get("pool", ""),
+            slots=int(task.get("slots", 1))))
     inner = {parent for node in nodes for parent in node.needs}
-    return Shape(dag=dag.get("dag", ""), nodes=tuple(nodes),
+    return Shape(dag=dag.get("dag", ""), namespace=dag.get("namespace", "default"),
+                 nodes=tuple(nodes),
                  max_active_tasks=int(dag.get("max_active_tasks", 0)),
                  leaves_only=dag.get("verdict") == "leaves",
                  leaves=frozenset(set(range(len(nodes))) - inner))

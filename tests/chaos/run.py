@@ -69,6 +69,7 @@ class Scene:
         """All daemons, the first of which makes the schema; returns when the store knows each."""
         self.fleet.start()
         self.wait(self.is_complete, "hosts to join", WARM_SECONDS)
+        self.load.prepare()
 
     def is_complete(self) -> bool:
         try:

@@ -241,6 +241,13 @@ def open_pipe(scene: Scene) -> None:
     scene.drain()
 
 
+def crowded_pool(scene: Scene) -> None:
+    """Many runs at once that all want slots of one small pool."""
+    for _ in range(8):
+        scene.load.submit_run("pooled")
+    scene.drain()
+
+
 @dataclasses.dataclass(frozen=True)
 class Scenario:
     """What is played for a mistake, and which rules may find it."""
@@ -270,6 +277,7 @@ SABOTEURS = {
     "loop_exits_silently": scenario(long_outage, "L1", "L5", "L6"),
     "pipe_eof_wait": scenario(open_pipe, "L6", "L8"),
     "event_after_commit": scenario(plain_work, "S19"),
+    "pool_counted_then_updated": scenario(crowded_pool, "S10"),
 }
 
 

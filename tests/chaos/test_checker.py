@@ -296,6 +296,31 @@ def too_many_at_once(history: h.History, rng: random.Random) -> None:
             replace(history.probe, line, at_us=model.START_US)
 
 
+def too_many_slots(history: h.History, rng: random.Random) -> None:
+    row = choose(rng, history.task, lambda row: row.run and row.node == 1 and row.attempt)
+    pool = next(pool for pool in history.pool if pool.kind == 0)
+    assert row.nonce
+    replace(history.pool, pool, slots=1)
+
+
+def slot_left_behind(history: h.History, rng: random.Random) -> None:
+    history.place.append(h.Place("pool_slot", rng.choice(history.task).id, None))
+
+
+def too_many_of_a_dag(history: h.History, rng: random.Random) -> None:
+    history.version[0] = history.version[0]._replace(
+        canonical=history.version[0].canonical.replace('"max_active_tasks": 2, ', ""))
+    too_many_at_once(history, rng)
+
+
+def too_many_of_a_namespace(history: h.History, rng: random.Random) -> None:
+    """Jobs count too."""
+    jobs = [row for row in history.task if row.run == 0 and row.attempt][:4]
+    for line in list(history.probe):
+        if line.op == "start" and line.nonce in {row.nonce for row in jobs}:
+            replace(history.probe, line, at_us=model.START_US)
+
+
 def overlap(history: h.History, rng: random.Random) -> None:
     old = choose(rng, history.attempt, lambda old: old.reason == 4)
     line = next(line for line in history.probe if line.nonce == old.nonce)
@@ -389,7 +414,8 @@ LIES: list[tuple[Callable[[h.History, random.Random], None], set[str]]] = [
     (move_after_end, {"S7"}), (change_verdict, {"S7"}),
     (start_early, {"S8"}), (skip_wrongly, {"S8"}),
     (retry_too_often, {"S9"}), (lose_too_often, {"S9"}), (forget_the_dead, {"S9"}),
-    (too_many_at_once, {"S11"}),
+    (too_many_slots, {"S10"}), (slot_left_behind, {"S10"}),
+    (too_many_at_once, {"S11"}), (too_many_of_a_dag, {"S11"}), (too_many_of_a_namespace, {"S11"}),
     (retry_early, {"S13"}), (job_early, {"S13"}),
     (wrong_run_verdict, {"S14"}), (run_ends_twice, {"S14"}),
     (start_after_cancel, {"S15"}), (run_on_after_cancel, {"S15"}),
@@ -434,7 +460,8 @@ def test_a_lie_is_found(lie, rules, seed):
 
 def test_every_rule_has_a_lie():
     spoken_of = set().union(*(rules for _, rules in LIES))
-    promised = {f"S{number}" for number in (1, 2, 4, 5, 6, 7, 8, 9, 13, 14, 15, 16, 19)}
+    promised = {f"S{number}" for number in (1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 16,
+                                                 19)}
     assert promised | {"L1", "L2", "L4", "L5", "L6", "L8", "C12"} <= spoken_of
 
 

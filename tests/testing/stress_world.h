@@ -47,7 +47,32 @@ static const struct subject {
      " \"n\": {\"run\": \"x\", \"foreach\": [1], \"queue\": \"strict\"},"
      " \"z\": {\"run\": \"x\", \"needs\": [\"m\", \"n\"], \"trigger_rule\": \"all_done\"}}}",
      3, 2},
+    /* Node 0 needs two slots, node 1 and instances of node 2 one each. */
+    {"{\"dag\": \"pooled\", \"namespace\": \"capped\", \"tasks\": {"
+     "\"a\": {\"run\": \"x\", \"pool\": \"fixed\", \"slots\": 2, \"retries\": 1,"
+     " \"retry_delay\": 1},"
+     " \"b\": {\"run\": \"x\", \"pool\": \"fixed\", \"priority\": 1, \"queue\": \"moving\"},"
+     " \"m\": {\"run\": \"x\", \"foreach\": [1], \"pool\": \"shifting\"},"
+     " \"z\": {\"noop\": null, \"needs\": [\"a\", \"b\", \"m\"],"
+     " \"trigger_rule\": \"all_done\"}}}",
+     0, 0},
+    {"{\"dag\": \"shared\", \"max_active_tasks\": 2, \"tasks\": {"
+     "\"a\": {\"run\": \"x\", \"pool\": \"fixed\", \"slots\": 2, \"weight_rule\": \"downstream\"},"
+     " \"b\": {\"noop\": null, \"pool\": \"fixed\"},"
+     " \"c\": {\"run\": \"x\", \"pool\": \"shifting\", \"slots\": 2},"
+     " \"d\": {\"run\": \"x\", \"pool\": \"shifting\", \"needs\": [\"a\"],"
+     " \"trigger_rule\": \"all_done\"}}}",
+     2, 0},
 };
+
+/* `shifting` is made larger and smaller all the time. */
+static const struct {
+    const char *name;
+    int64_t least, most;
+} POOLS[] = {{"fixed", 3, 3}, {"shifting", 2, 5}};
+
+/* Of the namespace `capped`. */
+enum { CAP_LEAST = 2, CAP_MOST = 4 };
 
 /* `moving` has its bound changed all the time; no more than the largest may ever run. */
 static const struct {

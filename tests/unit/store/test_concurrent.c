@@ -18,6 +18,8 @@
 #include "model/event_kind.h"
 #include "store/host.h"
 #include "store/job.h"
+#include "store/limit.h"
+#include "store/pool.h"
 #include "store/queue.h"
 #include "store/task_cancel.h"
 #include "stress_world.h"
@@ -369,6 +371,26 @@ static void set_queue(struct worker *self)
     expect_answer(self, "change a queue", store_queue_set(self->store, &change, false, &err), &err);
 }
 
+static void set_pool(struct worker *self)
+{
+    struct err err = {0};
+    size_t i = draw(ARRAY_LEN(POOLS));
+    int64_t slots = POOLS[i].least + draw((unsigned)(POOLS[i].most - POOLS[i].least) + 1);
+    struct pool_change change = {
+        .namespace_ = "default", .name = POOLS[i].name, .slots = &slots, .actor = "test"};
+    expect_answer(self, "change a pool", store_pool_set(self->store, &change, &err), &err);
+}
+
+static void set_limit(struct worker *self)
+{
+    struct err err = {0};
+    struct limit_change change = {.kind = LIMIT_OF_NAMESPACE,
+                                  .name = "capped",
+                                  .max_running = CAP_LEAST + draw(CAP_MOST - CAP_LEAST + 1),
+                                  .actor = "test"};
+    expect_answer(self, "change a limit", store_limit_set(self->store, &change, &err), &err);
+}
+
 static void look_at_wishes(struct worker *self)
 {
     struct err err = {0};
@@ -383,8 +405,9 @@ static const struct {
     void (*act)(struct worker *self);
     unsigned weight;
 } ACTS[] = {
-    {advance, 50},   {renew, 10},     {sweep, 4},     {enqueue, 8},        {create_run, 6},
-    {change_run, 6}, {change_job, 6}, {set_queue, 4}, {look_at_wishes, 2},
+    {advance, 50},       {renew, 10},     {sweep, 4},      {enqueue, 8},
+    {create_run, 6},     {change_run, 6}, {change_job, 6}, {set_queue, 4},
+    {look_at_wishes, 2}, {set_pool, 2},   {set_limit, 1},
 };
 
 static void act(struct worker *self)
@@ -430,6 +453,39 @@ static const char IN_TASK[] =
     " ON t.id = r.task JOIN run u ON u.id = t.run WHERE u.version = $1 AND t.map_index >= 0"
     " GROUP BY t.run, t.node) x";
 
+static const char IN_POOL[] = "SELECT count(*) FROM pool_slot s JOIN pool p ON p.id = s.pool"
+                              " WHERE p.name = $1";
+static const char IN_NAMESPACE[] =
+    "SELECT count(*) FROM running r JOIN task t ON t.id = r.task JOIN run u ON u.id = t.run"
+    " WHERE u.namespace = $1";
+/* The mapped task itself needs none for its list. */
+static const char WITHOUT_SLOTS[] =
+    "SELECT count(*) FROM running r JOIN task t ON t.id = r.task JOIN run u ON u.id = t.run"
+    " JOIN dag d ON d.id = u.dag WHERE d.dag_id = $1"
+    " AND (SELECT count(*) FROM pool_slot s WHERE s.task = t.id AND s.attempt = t.attempt) <>"
+    " CASE WHEN t.node = 0 THEN 2 WHEN t.node = 1 OR t.map_index >= 0 THEN 1 ELSE 0 END";
+
+static void observe_pools(struct db *db)
+{
+    struct err err = {0};
+    int64_t found = 0;
+    for (size_t i = 0; i < ARRAY_LEN(POOLS); i++) {
+        if (db_get_int(db, 0, &found, &err, IN_POOL, "t", POOLS[i].name) != STATUS_OK)
+            complain("observe: %s", err.text);
+        if (found > POOLS[i].most)
+            complain("%lld slots of pool '%s' are held, more than %lld", (long long)found,
+                     POOLS[i].name, (long long)POOLS[i].most);
+    }
+    if (db_get_int(db, 0, &found, &err, IN_NAMESPACE, "t", "capped") != STATUS_OK)
+        complain("observe: %s", err.text);
+    if (found > CAP_MOST)
+        complain("%lld tasks of a namespace run, more than %d", (long long)found, CAP_MOST);
+    if (db_get_int(db, 0, &found, &err, WITHOUT_SLOTS, "t", "pooled") != STATUS_OK)
+        complain("observe: %s", err.text);
+    if (found > 0)
+        complain("%lld tasks run without the slots that they need", (long long)found);
+}
+
 static void expect_at_most(struct db *db, const char *sql, int64_t version, int64_t most,
                            const char *what)
 {
@@ -453,6 +509,7 @@ static void observe_limits(struct db *db)
         expect_at_most(db, IN_RUN, versions[i], SUBJECTS[i].most_active, "tasks of a run");
         expect_at_most(db, IN_TASK, versions[i], SUBJECTS[i].most_parallel, "instances of a task");
     }
+    observe_pools(db);
     for (size_t i = 0; i < ARRAY_LEN(QUEUES); i++) {
         int64_t found = 0;
         if (db_get_int(db, 0, &found, &err, IN_QUEUE, "t", QUEUES[i].name) != STATUS_OK)
@@ -600,6 +657,22 @@ static void set_queues(struct store *store)
     }
 }
 
+/* Once, not at the end again: nobody else may let in what waits. */
+static void set_pools(struct store *store)
+{
+    struct err err = {0};
+    for (size_t i = 0; i < ARRAY_LEN(POOLS); i++) {
+        struct pool_change change = {.namespace_ = "default",
+                                     .name = POOLS[i].name,
+                                     .slots = &POOLS[i].most,
+                                     .actor = "test"};
+        EXPECT_OK(store_pool_set(store, &change, &err), &err);
+    }
+    struct limit_change limit = {
+        .kind = LIMIT_OF_NAMESPACE, .name = "capped", .max_running = CAP_MOST, .actor = "test"};
+    EXPECT_OK(store_limit_set(store, &limit, &err), &err);
+}
+
 static void prepare(void)
 {
     db_bench_make(&place);
@@ -617,6 +690,7 @@ static void prepare(void)
     for (size_t i = 0; i < ARRAY_LEN(SUBJECTS); i++)
         save_version(store, i);
     set_queues(store);
+    set_pools(store);
     store_close(store);
 }
 
@@ -677,6 +751,8 @@ static const struct {
      " GROUP BY nonce HAVING count(*) > 1) x"},
     {"runs hold places", "SELECT count(*) FROM run WHERE active <> 0"},
     {"gates are closed", "SELECT count(*) FROM gate"},
+    {"something waits for a pool", "SELECT count(*) FROM pool_wait"},
+    {"slots are held", "SELECT count(*) FROM pool_slot"},
 };
 _Static_assert(EVENT_TASK_ENDED == 6, "as in the SQL");
 

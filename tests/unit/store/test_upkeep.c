@@ -161,13 +161,48 @@ Test(upkeep, a_backup_is_made_while_open_and_put_back_with_a_new_epoch)
     (void)unlink(arena_format(bench.arena, "%s.lock", copy));
 }
 
+enum { RULES_MAX = 64 };
+
 static void note_rule(const char **seen, size_t *count, const char *rule)
 {
     for (size_t i = 0; i < *count; i++)
         if (strcmp(seen[i], rule) == 0)
             return;
+    cr_assert_lt(*count, RULES_MAX);
     seen[(*count)++] = rule;
 }
+
+/* Breaks a copy of the store and notes which rules say so; how many there are. */
+static size_t break_rules(const char *plant, const char **seen, size_t *seen_count)
+{
+    struct err err = {0};
+    const char *copy = path_in("plant.db");
+    EXPECT_OK(store_backup(bench.store, copy, &err), &err);
+    const char *url = arena_format(bench.arena, "sqlite:%s", copy);
+    db_bench_script(url, plant);
+    struct store *planted = NULL;
+    struct check_report report = {0};
+    EXPECT_OK(
+        store_open(&(struct store_options){.url = url, .mode = DB_READ_WRITE}, &planted, &err),
+        &err);
+    EXPECT_OK(store_check(planted, &report, &err), &err);
+    store_close(planted);
+    cr_expect_gt(report.count, 0, "not found: %s", plant);
+    for (size_t k = 0; k < report.count; k++)
+        note_rule(seen, seen_count, report.findings[k].rule);
+    (void)unlink(copy);
+    (void)unlink(path_in("plant.db.lock"));
+    return report.rules;
+}
+
+static const char *const PLANTS_OF_POOLS[] = {
+    "INSERT INTO pool_wait VALUES (1, 1, 0, 0, 999, 1, 'default')",
+    "INSERT INTO pool_wait VALUES (99, 1, 0, 0, 999, 1, 'default')",
+    "INSERT INTO pool_slot VALUES (1, 1, 999, 1)",
+    "INSERT INTO pool_slot SELECT 1, 1, id, attempt + 1 FROM task WHERE state = 3",
+    "INSERT INTO pool_slot SELECT 1, 129, id, attempt FROM task WHERE state = 3",
+    "INSERT INTO pool_slot SELECT 99, 1, id, attempt FROM task WHERE state = 3",
+};
 
 /* Each row breaks one rule between the tables; every rule is broken by some row. */
 Test(upkeep, each_planted_inconsistency_is_found)
@@ -219,28 +254,12 @@ Test(upkeep, each_planted_inconsistency_is_found)
                         "{\"run\": \"x\", \"needs\": [\"a\"]}}}");
     (void)bench_advance(&bench, NULL, 0, 1);
     bench_check(&bench);
-    struct err err = {0};
-    const char *seen[32];
+    const char *seen[RULES_MAX];
     size_t seen_count = 0;
     size_t rules = 0;
-    for (size_t i = 0; i < ARRAY_LEN(PLANTS); i++) {
-        const char *copy = path_in("plant.db");
-        EXPECT_OK(store_backup(bench.store, copy, &err), &err);
-        const char *url = arena_format(bench.arena, "sqlite:%s", copy);
-        db_bench_script(url, PLANTS[i]);
-        struct store *planted = NULL;
-        struct check_report report = {0};
-        EXPECT_OK(
-            store_open(&(struct store_options){.url = url, .mode = DB_READ_WRITE}, &planted, &err),
-            &err);
-        EXPECT_OK(store_check(planted, &report, &err), &err);
-        store_close(planted);
-        cr_expect_gt(report.count, 0, "not found: %s", PLANTS[i]);
-        rules = report.rules;
-        for (size_t k = 0; k < report.count; k++)
-            note_rule(seen, &seen_count, report.findings[k].rule);
-        (void)unlink(copy);
-        (void)unlink(path_in("plant.db.lock"));
-    }
+    for (size_t i = 0; i < ARRAY_LEN(PLANTS); i++)
+        rules = break_rules(PLANTS[i], seen, &seen_count);
+    for (size_t i = 0; i < ARRAY_LEN(PLANTS_OF_POOLS); i++)
+        rules = break_rules(PLANTS_OF_POOLS[i], seen, &seen_count);
     cr_assert_eq(seen_count, rules, "%zu of %zu rules were ever broken", seen_count, rules);
 }
