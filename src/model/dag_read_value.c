@@ -174,13 +174,8 @@ void reader_keep(struct reader *r, const struct field_table *table, const struct
 
 /* ---- templates ---- */
 
-void reader_template(struct reader *r, const char *text, struct spot spot, const char *suffix)
+void reader_place(struct reader *r, struct spot spot, const char *suffix)
 {
-    if (template_is_plain(text))
-        return;
-    r->uses = mem_grow(r->uses, &r->uses_capacity, r->uses_count, sizeof *r->uses);
-    r->uses[r->uses_count++] = (struct template_use){
-        .text = text, .spot = spot, .draft = r->current, .in_hook = r->hook_path != NULL};
     if (r->locator == NULL)
         return;
     struct source_span span = reader_span(r, spot, false);
@@ -195,6 +190,16 @@ void reader_template(struct reader *r, const char *text, struct spot spot, const
         .line = span.line,
         .column = span.column,
     };
+}
+
+void reader_template(struct reader *r, const char *text, struct spot spot, const char *suffix)
+{
+    if (template_is_plain(text))
+        return;
+    r->uses = mem_grow(r->uses, &r->uses_capacity, r->uses_count, sizeof *r->uses);
+    r->uses[r->uses_count++] = (struct template_use){
+        .text = text, .spot = spot, .draft = r->current, .in_hook = r->hook_path != NULL};
+    reader_place(r, spot, suffix);
 }
 
 const char *reader_condition(struct reader *r, const char *key, struct spot spot,

@@ -28,7 +28,12 @@
     X(QUEUE_DELETED, "queue_deleted")                                                              \
     X(JOB_RESCHEDULED, "job_rescheduled")                                                          \
     X(JOBS_PURGED, "jobs_purged")                                                                  \
-    X(DEAD_PURGED, "dead_purged")
+    X(DEAD_PURGED, "dead_purged")                                                                  \
+    X(DAG_VERSION, "dag_version")                                                                  \
+    X(DAG_ROLLED_BACK, "dag_rolled_back")                                                          \
+    X(DAG_OFFERED, "dag_offered")                                                                  \
+    X(DAG_WITHDRAWN, "dag_withdrawn")                                                              \
+    X(DAG_DELETED, "dag_deleted")
 
 enum event_kind {
 #define X(name, text) EVENT_##name,

@@ -11,6 +11,7 @@
 #include "model/dag_write.h"
 #include "store/lane_priv.h"
 #include "store/store_priv.h"
+#include "store/version_priv.h"
 
 /* --- saving ---------------------------------------------------------------------------------- */
 
@@ -23,33 +24,55 @@ static char *format_places(const struct dag *dag)
     return json_format(places);
 }
 
-static const char DAG_FIND[] = "SELECT id, version FROM dag WHERE dag_id = $1";
+static const char DAG_FIND[] =
+    "SELECT d.id, d.version, d.filed, d.watched, d.active, v.path FROM dag d"
+    " LEFT JOIN version v ON v.id = d.filed WHERE d.dag_id = $1";
 static const char DAG_INSERT[] =
-    "INSERT INTO dag (id, dag_id, namespace, title, version, created_at_us, updated_at_us)"
-    " VALUES ($1, $2, $3, $4, $5, $6, $6)";
+    "INSERT INTO dag (id, dag_id, namespace, title, version, filed, watched, active, created_at_us,"
+    " updated_at_us) VALUES ($1, $2, $3, $4, $5, $5, $6, 1, $7, $7)";
 static const char DAG_UPDATE[] = "UPDATE dag SET namespace = $2, title = $3, version = $4,"
-                                 " updated_at_us = $5 WHERE id = $1";
+                                 " filed = $4, updated_at_us = $5 WHERE id = $1";
+static const char DAG_OFFER[] =
+    "UPDATE dag SET watched = 1, active = 1, updated_at_us = $2 WHERE id = $1";
 static const char VERSION_FIND[] =
     "SELECT id, number, path, source FROM version WHERE dag = $1 AND hash = $2";
 static const char VERSION_NUMBER[] = "SELECT max(number) FROM version WHERE dag = $1";
 static const char VERSION_INSERT[] =
     "INSERT INTO version (id, dag, number, hash, canonical, source, places, path, created_at_us,"
-    " timeout_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    " timeout_ms, actor) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
 static const char VERSION_TEXT[] =
     "UPDATE version SET source = $2, places = $3, path = $4 WHERE id = $1";
 
-static enum status find_dag(struct store *store, const char *dag_id, int64_t *out_key,
-                            int64_t *out_version, struct err *err)
+/* What the store knows of a DAG before it is saved. */
+struct known_dag {
+    int64_t key; /* 0: nothing */
+    int64_t current;
+    int64_t filed;
+    bool is_watched;
+    enum dag_activity activity;
+    bool same_path; /* as the version that its file means */
+};
+
+static enum status find_dag(struct store *store, const char *dag_id, const char *path,
+                            struct known_dag *out, struct err *err)
 {
     struct db_stmt *stmt = NULL;
     bool row = false;
     if (db_query(store->db, &stmt, err, DAG_FIND, "t", dag_id) != STATUS_OK ||
         db_step(stmt, &row, err) != STATUS_OK)
         return err->code;
-    *out_key = row ? db_int(stmt, 0) : 0;
-    *out_version = row ? db_int(stmt, 1) : 0;
-    if (row)
-        db_reset(stmt);
+    *out = (struct known_dag){0};
+    if (!row)
+        return STATUS_OK;
+    *out = (struct known_dag){
+        .key = db_int(stmt, 0),
+        .current = db_int(stmt, 1),
+        .filed = db_int(stmt, 2),
+        .is_watched = db_int(stmt, 3) != 0,
+        .activity = (enum dag_activity)db_int(stmt, 4),
+        .same_path = str_equal(db_text(stmt, 5), path),
+    };
+    db_reset(stmt);
     return STATUS_OK;
 }
 
@@ -72,59 +95,138 @@ static enum status find_version(struct store *store, const char *hash,
     return STATUS_OK;
 }
 
-static enum status insert_version(struct store *store, const struct dag *dag,
-                                  const struct version_source *source, const char *places,
-                                  struct version_ref *ref, struct err *err)
+/* With a number that was taken before, when the DAG is not new. */
+static enum status insert_version(struct store *store, const struct dag *dag, const char *hash,
+                                  const struct version_source *source,
+                                  const struct version_ref *ref, struct err *err)
 {
-    char hash[SHA256_HEX_MAX];
-    (void)dag_hash(dag, hash);
+    CLEANUP(mem_freep) char *places = format_places(dag);
     CLEANUP(json_decrefp) json_t *tree = dag_write(dag);
     CLEANUP(mem_freep) char *canonical = json_format(tree);
-    int64_t now_us = store_now_us(store);
-    int64_t last = 0;
-    if (db_get_int(store->db, 0, &last, err, VERSION_NUMBER, "i", ref->dag_key) != STATUS_OK)
+    if (db_later(store->db, err, VERSION_INSERT, "iiitttttiit", ref->version, ref->dag_key,
+                 ref->number, hash, canonical, source->text, places, source->path,
+                 store_now_us(store), dag->timeout_ms,
+                 source->actor != NULL ? source->actor : "") != STATUS_OK)
         return err->code;
-    ref->version = id_next(&store->ids, now_us);
-    ref->number = last + 1;
-    ref->is_new = true;
-    return db_do(store->db, err, VERSION_INSERT, "iiitttttii", ref->version, ref->dag_key,
-                 ref->number, hash, canonical, source->text, places, source->path, now_us,
-                 dag->timeout_ms);
+    return named_files_save(store, ref->version, dag, err);
 }
 
-static enum status save(struct store *store, const struct dag *dag,
-                        const struct version_source *source, struct version_ref *ref,
-                        struct err *err)
+enum status version_current_changed(struct store *store, const struct current_version *current,
+                                    struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *data = json_object();
+    json_put_string(data, "dag_id", current->dag_id);
+    if (current->version != 0)
+        json_put_id(data, "version", current->version);
+    if (current->reason != NULL)
+        json_put_string(data, "reason", current->reason);
+    CLEANUP(mem_freep) char *text = json_format(data);
+    return store_tell(store, current->event, current->actor, text, err);
+}
+
+static enum status add_dag(struct store *store, const struct dag *dag, const char *hash,
+                           const struct version_source *source, struct version_ref *ref,
+                           struct err *err)
+{
+    int64_t now_us = store_now_us(store);
+    *ref = (struct version_ref){
+        .dag_key = id_next(&store->ids, now_us),
+        .version = id_next(&store->ids, now_us),
+        .number = 1,
+        .is_new = true,
+        .is_changed = true,
+    };
+    /* The dag row comes first: the version refers to it. */
+    if (db_later(store->db, err, DAG_INSERT, "itttiii", ref->dag_key, dag->id, dag->namespace_,
+                 dag->title, ref->version, (int64_t)source->is_offer, now_us) != STATUS_OK)
+        return err->code;
+    return insert_version(store, dag, hash, source, ref, err);
+}
+
+/* A version of a known DAG: the one with this meaning, or a new one. */
+static enum status keep_version(struct store *store, const struct dag *dag, const char *hash,
+                                const struct version_source *source, bool has_say,
+                                struct version_ref *ref, struct err *err)
+{
+    bool same_text = false;
+    if (find_version(store, hash, source, ref, &same_text, err) != STATUS_OK)
+        return err->code;
+    if (ref->version == 0) {
+        int64_t last = 0;
+        if (db_get_int(store->db, 0, &last, err, VERSION_NUMBER, "i", ref->dag_key) != STATUS_OK)
+            return err->code;
+        ref->version = id_next(&store->ids, store_now_us(store));
+        ref->number = last + 1;
+        ref->is_new = true;
+        return insert_version(store, dag, hash, source, ref, err);
+    }
+    if (same_text || !has_say)
+        return STATUS_OK;
+    CLEANUP(mem_freep) char *places = format_places(dag);
+    return db_do(store->db, err, VERSION_TEXT, "ittt", ref->version, source->text, places,
+                 source->path);
+}
+
+/* Point the DAG at what its file means, and say that it is offered, as far as that is news. */
+static enum status update_dag(struct store *store, const struct dag *dag,
+                              const struct version_source *source, const struct known_dag *known,
+                              bool has_say, struct version_ref *ref, struct err *err)
+{
+    int64_t now_us = store_now_us(store);
+    bool moves = has_say && ref->version != known->filed;
+    bool is_back = source->is_offer && (!known->is_watched || known->activity != DAG_ACTIVE);
+    if (moves && db_do(store->db, err, DAG_UPDATE, "ittii", ref->dag_key, dag->namespace_,
+                       dag->title, ref->version, now_us) != STATUS_OK)
+        return err->code;
+    if (is_back && db_do(store->db, err, DAG_OFFER, "ii", ref->dag_key, now_us) != STATUS_OK)
+        return err->code;
+    /* One that only changed its file was never gone. */
+    ref->is_changed = moves || (is_back && (!known->is_watched || known->activity == DAG_INACTIVE));
+    return STATUS_OK;
+}
+
+static enum status tell_current(struct store *store, const struct dag *dag,
+                                const struct version_source *source, const struct known_dag *known,
+                                const struct version_ref *ref, struct err *err)
+{
+    bool moves = ref->version != known->filed;
+    struct current_version current = {
+        .dag_key = ref->dag_key,
+        .dag_id = dag->id,
+        .version = moves ? ref->version : known->current,
+        .dag = dag,
+        .is_offered = source->is_offer || (known->is_watched && known->activity != DAG_INACTIVE),
+        .event = moves ? EVENT_DAG_VERSION : EVENT_DAG_OFFERED,
+        .actor = source->actor,
+    };
+    /* A DAG that comes back is what it was, also after a rollback. */
+    if (current.version != ref->version &&
+        store_dag(store, current.version, &current.dag, err) != STATUS_OK)
+        return err->code;
+    return version_current_changed(store, &current, err);
+}
+
+enum status version_save_within(struct store *store, const struct dag *dag,
+                                const struct version_source *source, struct version_ref *out,
+                                struct err *err)
 {
     char hash[SHA256_HEX_MAX];
     (void)dag_hash(dag, hash);
-    int64_t newest = 0;
-    bool same_text = false;
-    if (find_dag(store, dag->id, &ref->dag_key, &newest, err) != STATUS_OK)
+    struct known_dag known = {0};
+    if (find_dag(store, dag->id, source->path, &known, err) != STATUS_OK)
         return err->code;
-    bool is_new_dag = ref->dag_key == 0;
-    int64_t now_us = store_now_us(store);
-    if (is_new_dag)
-        ref->dag_key = id_next(&store->ids, now_us);
-    else if (find_version(store, hash, source, ref, &same_text, err) != STATUS_OK)
+    struct version_ref ref = {.dag_key = known.key};
+    bool has_say = source->is_offer || !known.is_watched || known.same_path;
+    enum status status = STATUS_OK;
+    if (known.key == 0)
+        status = add_dag(store, dag, hash, source, &ref, err);
+    else if ((status = keep_version(store, dag, hash, source, has_say, &ref, err)) == STATUS_OK)
+        status = update_dag(store, dag, source, &known, has_say, &ref, err);
+    if (status != STATUS_OK || lanes_ensure(store, dag, err) != STATUS_OK ||
+        (ref.is_changed && tell_current(store, dag, source, &known, &ref, err) != STATUS_OK))
         return err->code;
-    if (ref->version != 0 && ref->version == newest && same_text)
-        return STATUS_OK;
-
-    CLEANUP(mem_freep) char *places = format_places(dag);
-    /* The dag row comes first: the version refers to it. */
-    if (is_new_dag && db_do(store->db, err, DAG_INSERT, "itttii", ref->dag_key, dag->id,
-                            dag->namespace_, dag->title, (int64_t)0, now_us) != STATUS_OK)
-        return err->code;
-    if (ref->version == 0) {
-        if (insert_version(store, dag, source, places, ref, err) != STATUS_OK)
-            return err->code;
-    } else if (!same_text && db_do(store->db, err, VERSION_TEXT, "ittt", ref->version, source->text,
-                                   places, source->path) != STATUS_OK) {
-        return err->code;
-    }
-    return db_do(store->db, err, DAG_UPDATE, "ittii", ref->dag_key, dag->namespace_, dag->title,
-                 ref->version, now_us);
+    *out = ref;
+    return STATUS_OK;
 }
 
 struct saving {
@@ -139,12 +241,9 @@ static enum status save_once(struct store *store, const void *context, struct er
     CLEANUP(db_endp) struct db *db = store->db;
     struct version_ref ref = {0};
     if (db_begin(db, err) != STATUS_OK ||
-        save(store, call->dag, call->source, &ref, err) != STATUS_OK ||
-        lanes_ensure(store, call->dag, err) != STATUS_OK || db_commit(db, err) != STATUS_OK) {
-        /* Hosts that start together keep the same versions: the second look finds them. */
-        bool is_race = err->code == STATUS_CONFLICT || err->code == STATUS_UNKNOWN;
-        if (is_race && db_dialect(db) == DB_POSTGRES)
-            err->code = STATUS_BUSY;
+        version_save_within(store, call->dag, call->source, &ref, err) != STATUS_OK ||
+        db_commit(db, err) != STATUS_OK) {
+        store_expect_race(store, err);
         return err_wrap(err, "keep the version of DAG '%s'", call->dag->id);
     }
     *call->out = ref;
@@ -161,14 +260,21 @@ enum status store_version_save(struct store *store, const struct dag *dag,
 /* --- loading --------------------------------------------------------------------------------- */
 
 #define INFO_COLUMNS                                                                               \
-    "d.id, v.id, v.number, d.dag_id, d.namespace, d.title, v.hash, v.path, v.created_at_us"
+    "d.id, v.id, v.number, d.dag_id, d.namespace, d.title, v.hash, v.path, v.created_at_us,"       \
+    " v.actor, d.version, d.filed, d.active"
 
 static const char INFO_NEWEST[] = "SELECT " INFO_COLUMNS ", v.source FROM dag d"
                                   " JOIN version v ON v.id = d.version WHERE d.dag_id = $1";
 static const char INFO_BY_ID[] = "SELECT " INFO_COLUMNS ", v.source FROM version v"
                                  " JOIN dag d ON d.id = v.dag WHERE v.id = $1";
+static const char INFO_BY_NUMBER[] = "SELECT " INFO_COLUMNS ", v.source FROM version v"
+                                     " JOIN dag d ON d.id = v.dag"
+                                     " WHERE d.dag_id = $1 AND v.number = $2";
 static const char INFO_ALL[] = "SELECT " INFO_COLUMNS " FROM dag d JOIN version v"
                                " ON v.id = d.version ORDER BY d.dag_id";
+static const char INFO_OF_DAG[] = "SELECT " INFO_COLUMNS " FROM version v"
+                                  " JOIN dag d ON d.id = v.dag WHERE d.dag_id = $1"
+                                  " ORDER BY v.number DESC";
 static const char DAG_IDS[] = "SELECT dag_id FROM dag ORDER BY dag_id LIMIT 10000";
 
 static const char *copy(struct arena *arena, const char *text)
@@ -189,7 +295,11 @@ static void read_info(struct db_stmt *stmt, struct arena *arena, bool with_sourc
         .hash = copy(arena, db_text(stmt, 6)),
         .path = copy(arena, db_text(stmt, 7)),
         .created_at_us = db_int(stmt, 8),
-        .source = with_source ? copy(arena, db_text(stmt, 9)) : NULL,
+        .actor = copy(arena, db_text(stmt, 9)),
+        .is_current = db_int(stmt, 10) == db_int(stmt, 1),
+        .is_filed = db_int(stmt, 11) == db_int(stmt, 1),
+        .is_active = db_int(stmt, 12) != DAG_INACTIVE,
+        .source = with_source ? copy(arena, db_text(stmt, 13)) : NULL,
     };
 }
 
@@ -253,14 +363,31 @@ enum status store_version_load(struct store *store, struct arena *arena, int64_t
     return STATUS_OK;
 }
 
-enum status store_version_each(struct store *store,
-                               enum status (*each)(void *context, const struct version_info *info,
-                                                   struct err *err),
-                               void *context, struct err *err)
+enum status store_version_numbered(struct store *store, struct arena *arena, const char *dag_id,
+                                   int64_t number, struct version_info *out, struct err *err)
 {
     struct db_stmt *stmt = NULL;
-    if (db_query(store->db, &stmt, err, INFO_ALL, "") != STATUS_OK)
+    bool row = false;
+    if (db_query(store->db, &stmt, err, INFO_BY_NUMBER, "ti", dag_id, number) != STATUS_OK ||
+        db_step(stmt, &row, err) != STATUS_OK)
         return err->code;
+    if (row) {
+        read_info(stmt, arena, true, out);
+        db_reset(stmt);
+        return STATUS_OK;
+    }
+    struct version_info current;
+    if (store_version_newest(store, arena, dag_id, &current, err) != STATUS_OK)
+        return err->code;
+    return err_set(err, STATUS_NOT_FOUND,
+                   "DAG '%s' has no version %lld; `eider dags versions %s` lists them", dag_id,
+                   (long long)number, dag_id);
+}
+
+typedef enum status (*version_fn)(void *context, const struct version_info *info, struct err *err);
+
+static enum status each_row(struct db_stmt *stmt, version_fn each, void *context, struct err *err)
+{
     for (;;) {
         bool row = false;
         if (db_step(stmt, &row, err) != STATUS_OK)
@@ -275,6 +402,32 @@ enum status store_version_each(struct store *store,
             return err->code;
         }
     }
+}
+
+enum status store_version_each_of(struct store *store, const char *dag_id,
+                                  enum status (*each)(void *context,
+                                                      const struct version_info *info,
+                                                      struct err *err),
+                                  void *context, struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    struct version_info current;
+    struct db_stmt *stmt = NULL;
+    if (store_version_newest(store, arena, dag_id, &current, err) != STATUS_OK ||
+        db_query(store->db, &stmt, err, INFO_OF_DAG, "t", dag_id) != STATUS_OK)
+        return err->code;
+    return each_row(stmt, each, context, err);
+}
+
+enum status store_version_each(struct store *store,
+                               enum status (*each)(void *context, const struct version_info *info,
+                                                   struct err *err),
+                               void *context, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    if (db_query(store->db, &stmt, err, INFO_ALL, "") != STATUS_OK)
+        return err->code;
+    return each_row(stmt, each, context, err);
 }
 
 /* --- the DAG itself -------------------------------------------------------------------------- */

@@ -40,6 +40,13 @@ struct task_plan {
     size_t chosen_count;
 };
 
+/* The files that tasks name, as they were when their DAG's version was made. */
+struct file_source {
+    void *context;
+    /* STATUS_NOT_FOUND: the version has none of that name. The text is in the attempt's arena. */
+    enum status (*read)(void *context, const char *name, const char **out, struct err *err);
+};
+
 struct plan_request {
     struct arena *arena; /* everything of the plan lives here */
     const struct dag *dag;
@@ -47,6 +54,7 @@ struct plan_request {
     const char *dag_dir;     /* folder of the DAG file */
     const char *script_path; /* where the script will be, if there is one */
     const struct renderer *renderer;
+    const struct file_source *files; /* NULL: they are read from the folder */
 };
 
 /* STATUS_INVALID: a template or a setting is wrong; the attempt fails with the text. */

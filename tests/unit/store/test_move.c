@@ -255,6 +255,14 @@ static const char *written_columns(const char *sql, const char *table)
         if (sscanf(at, " %63s %63[A-Z0-9]", name, type) == 2 && name[0] >= 'a')
             list = arena_format(bench.arena, "%s%s:%c ", list, name, letter_of_type(type));
     }
+    const char *added = arena_format(bench.arena, "ALTER TABLE %s ADD COLUMN ", table);
+    for (at = sql; (at = strstr(at, added)) != NULL;) {
+        char name[64];
+        char type[64];
+        at += strlen(added);
+        cr_assert_eq(sscanf(at, "%63s %63s", name, type), 2);
+        list = arena_format(bench.arena, "%s%s:%c ", list, name, letter_of_type(type));
+    }
     return list;
 }
 
@@ -263,7 +271,6 @@ Test(move, the_list_is_the_schema_of_postgresql)
     const char *sql = "";
     for (size_t i = 0; POSTGRES_MIGRATIONS[i] != NULL; i++)
         sql = arena_format(bench.arena, "%s%s\n", sql, POSTGRES_MIGRATIONS[i]);
-    cr_assert_null(strstr(sql, "ADD COLUMN"), "teach this test to read it");
     for (const struct move_table *known = MOVE_TABLES; known->name != NULL; known++)
         expect_same_columns(known->name, listed_columns(known->name, DB_POSTGRES),
                             written_columns(sql, known->name));
