@@ -95,8 +95,20 @@ static const struct command_option LOGS_OPTIONS[] = {
     OPTION_MAP,
 };
 static const struct command_option MARK_OPTIONS[] = {OPTION_MAP};
+#define OPTION_REASON VALUE("reason", 0, "TEXT", "why, for the record")
 static const struct command_option DAGS_LIST_OPTIONS[] = {
     VALUE("tag", 0, "TAG", "only with this tag"),
+    SWITCH("all", 'a', "inactive ones, too"),
+};
+static const struct command_option VERSION_OPTIONS[] = {
+    OPTION_DAG, VALUE("version", 0, "N", "a version other than the current one"),
+};
+static const struct command_option ROLLBACK_OPTIONS[] = {OPTION_REASON, OPTION_DRY};
+static const struct command_option DAGS_DELETE_OPTIONS[] = {OPTION_YES, OPTION_DRY, OPTION_REASON};
+static const struct command_option RERUN_OPTIONS[] = {
+    {"version", 0, "WHICH", "original (by default) or newest", false, COMPLETE_CHOICE,
+        "original newest", NULL},
+    OPTION_REASON,
 };
 static const struct command_option GRAPH_OPTIONS[] = {OPTION_GRAPH, OPTION_WIDTH, OPTION_DAG};
 static const struct command_option FILE_OPTIONS[] = {OPTION_DAG};
@@ -218,7 +230,8 @@ static const struct command ROWS[] = {
     {"up", GROUP_DAILY, 0, "", 0, 0, COMPLETE_NONE, NULL,
         "run as a daemon that works off what is triggered",
         "Offers the DAG files of --dags by name, claims what is triggered or enqueued and runs it,\n"
-        "until it is told to stop. HUP reads the files again. The first TERM or INT claims nothing\n"
+        "until it is told to stop. A file that is changed takes effect within a second; HUP looks at\n"
+        "all of them again. The first TERM or INT claims nothing\n"
         "more, waits for `drain_grace` and gives back what still runs; the second does that at\n"
         "once. A daemon that was killed goes on with its tasks when it is started again.",
         "eider up\neider up --dags /srv/dags --slots 32 --labels gpu\n"
@@ -266,7 +279,11 @@ static const struct command ROWS[] = {
 
     /* --- DAGs --- */
     {"dags list", GROUP_DAGS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
-        "list DAGs", NULL, "eider dags list --tag tier1", OPTIONS(DAGS_LIST_OPTIONS),
+        "list DAGs",
+        "STATUS is broken when the file of a DAG has problems (`eider dags errors`), so that what it\n"
+        "had before still counts; rolled_back after `eider dags rollback`; inactive when its file is\n"
+        "gone.",
+        "eider dags list --tag tier1", OPTIONS(DAGS_LIST_OPTIONS),
         cmd_dags_list},
     {"dags trigger", GROUP_DAGS, COMMAND_READS, "FILE|DAG", 1, 1, COMPLETE_DAG, NULL,
         "make a run for daemons to work off",
@@ -274,14 +291,37 @@ static const struct command ROWS[] = {
         "eider dags trigger orders_daily -p region=eu", OPTIONS(TRIGGER_OPTIONS),
         cmd_dags_trigger},
     {"dags show", GROUP_DAGS, COMMAND_READS, "FILE|DAG", 1, 1, COMPLETE_FILE, NULL,
-        "show a DAG", NULL, "eider dags show orders.yaml", OPTIONS(FILE_OPTIONS), cmd_dags_show},
+        "show a DAG", NULL, "eider dags show orders.yaml", OPTIONS(VERSION_OPTIONS),
+        cmd_dags_show},
     {"dags graph", GROUP_DAGS, 0, "FILE|DAG", 1, 1, COMPLETE_FILE, NULL,
         "draw a DAG", "As text for a terminal, or for DOT, Mermaid and browsers.",
         "eider dags graph orders.yaml\neider dags graph orders.yaml --format svg > orders.svg",
         OPTIONS(GRAPH_OPTIONS), cmd_dags_graph},
     {"dags source", GROUP_DAGS, 0, "FILE|DAG", 1, 1, COMPLETE_FILE, NULL,
-        "print the file of a DAG", NULL, "eider dags source orders_daily", OPTIONS(FILE_OPTIONS),
-        cmd_dags_source},
+        "print the file of a DAG", NULL,
+        "eider dags source orders_daily\neider dags source orders_daily --version 3",
+        OPTIONS(VERSION_OPTIONS), cmd_dags_source},
+    {"dags versions", GROUP_DAGS, COMMAND_READS, "DAG", 1, 1, COMPLETE_DAG, NULL,
+        "list the versions of a DAG", NULL, "eider dags versions orders_daily", {NULL, 0},
+        cmd_dags_versions},
+    {"dags diff", GROUP_DAGS, COMMAND_READS, "DAG [FROM [TO]]", 1, 3, COMPLETE_DAG, NULL,
+        "show what changed between two versions of a DAG",
+        "Tasks that came (+), went (-) or have other keys (~), then the difference of the sources and\n"
+        "of the files that tasks name. Without numbers: what the current version changed. With one:\n"
+        "what changed since then.",
+        "eider dags diff orders_daily\neider dags diff orders_daily 3 5", {NULL, 0}, cmd_dags_diff},
+    {"dags rollback", GROUP_DAGS, COMMAND_READS, "DAG VERSION", 2, 2, COMPLETE_DAG, NULL,
+        "make another version of a DAG the current one",
+        "New runs get it, until the DAG's file is changed. Runs that are there keep theirs.",
+        "eider dags rollback orders_daily 3 --reason 'wrong totals'", OPTIONS(ROLLBACK_OPTIONS),
+        cmd_dags_rollback},
+    {"dags errors", GROUP_DAGS, COMMAND_READS | COMMAND_WATCH, "[DAG]", 0, 1, COMPLETE_DAG, NULL,
+        "list the problems of DAG files that daemons watch", NULL, "eider dags errors", {NULL, 0},
+        cmd_dags_errors},
+    {"dags delete", GROUP_DAGS, COMMAND_READS, "DAG", 1, 1, COMPLETE_DAG, NULL,
+        "delete a DAG with its versions, runs and logs",
+        "Its file must be gone from the folders of all running daemons, and its runs over.",
+        "eider dags delete orders_daily --yes", OPTIONS(DAGS_DELETE_OPTIONS), cmd_dags_delete},
 
     /* --- runs --- */
     {"runs list", GROUP_RUNS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
@@ -304,6 +344,12 @@ static const struct command ROWS[] = {
         "eider runs wait 7 --timeout 600", OPTIONS(WAIT_OPTIONS), cmd_runs_wait},
     {"runs cancel", GROUP_RUNS, COMMAND_READS, "RUN", 1, 1, COMPLETE_RUN, NULL,
         "stop a run", NULL, "eider runs cancel 7", OPTIONS(CANCEL_OPTIONS), cmd_stop},
+    {"runs rerun", GROUP_RUNS, COMMAND_READS, "RUN", 1, 1, COMPLETE_RUN, NULL,
+        "make a new run of what another run was",
+        "For the same date, with the same parameters, for daemons to work off. The version is that of\n"
+        "the other run or the DAG's current one.",
+        "eider runs rerun 7 --version newest --reason 'fixed totals'", OPTIONS(RERUN_OPTIONS),
+        cmd_runs_rerun},
     {"runs delete", GROUP_RUNS, COMMAND_READS, "RUN", 1, 1, COMPLETE_RUN, NULL,
         "delete a run with its logs and values", NULL, "eider runs delete 7 --yes",
         OPTIONS(DELETE_OPTIONS), cmd_runs_delete},

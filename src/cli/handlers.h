@@ -22,6 +22,12 @@ struct parsed;
     X(dags_show)                                                                                   \
     X(dags_graph)                                                                                  \
     X(dags_source)                                                                                 \
+    X(dags_versions)                                                                               \
+    X(dags_diff)                                                                                   \
+    X(dags_rollback)                                                                               \
+    X(dags_errors)                                                                                 \
+    X(dags_delete)                                                                                 \
+    X(runs_rerun)                                                                                  \
     X(runs_list)                                                                                   \
     X(runs_show)                                                                                   \
     X(runs_tasks)                                                                                  \

@@ -36,9 +36,59 @@
     }
 
 /* clang-format off */
+#define REASON {"reason", FIELD_STRING, false, "why, for the record"}
+#define DAG_ID {"dag", FIELD_STRING, true, "id of the DAG"}
 static const struct operation_field REQUEST_DAG[] = {
     {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
     {"file", FIELD_STRING, false, "path of a DAG file"},
+    {"version", FIELD_INTEGER, false, "number of a version; the current one by default"},
+};
+static const struct operation_field REQUEST_DAG_ID[] = {DAG_ID};
+static const struct operation_field RECORD_VERSION[] = {
+    {"version_number", FIELD_INTEGER, true, "its number, from 1"},
+    {"dag_id", FIELD_STRING, true, "its DAG"},
+    {"hash", FIELD_STRING, true, "SHA-256 of its meaning"},
+    {"created_at", FIELD_INSTANT, true, "when it was first seen"},
+    {"actor", FIELD_STRING, false, "who made it"},
+    {"file", FIELD_STRING, true, "where it was written"},
+    {"is_current", FIELD_BOOLEAN, true, "what new runs get"},
+    {"is_filed", FIELD_BOOLEAN, true, "what the DAG's file means; not current after a rollback"},
+};
+static const struct operation_field LIST_VERSIONS[] = {
+    {"dag_id", FIELD_STRING, true, "their DAG"},
+    {"versions", FIELD_ARRAY, true, "the highest number first"}, TOTAL,
+};
+static const struct operation_field REQUEST_DIFF[] = {
+    DAG_ID,
+    {"from", FIELD_INTEGER, false, "number of a version; the one before `to` by default"},
+    {"to", FIELD_INTEGER, false, "number of a version; the current one by default"},
+};
+static const struct operation_field RESPONSE_DIFF[] = {
+    {"dag_id", FIELD_STRING, true, "the DAG"},
+    {"from", FIELD_INTEGER, true, "number of the version before"},
+    {"to", FIELD_INTEGER, true, "number of the version after"},
+    {"changes", FIELD_ARRAY, true, "what (added, removed, changed), task (null: the DAG itself) and keys of each"},
+    {"text", FIELD_STRING, true, "unified diff of the sources and of the files that tasks name"},
+};
+static const struct operation_field REQUEST_ROLLBACK[] = {
+    DAG_ID, {"version", FIELD_INTEGER, true, "number of the version to go to"}, REASON, DRY_RUN,
+};
+static const struct operation_field REQUEST_DAG_ERRORS[] = {
+    {"dag", FIELD_STRING, false, "only of files that offer this DAG"},
+};
+static const struct operation_field LIST_ERRORS[] = {
+    {"errors", FIELD_ARRAY, true, "file, line, column, message, since and hostname of each"}, TOTAL,
+};
+static const struct operation_field REQUEST_DAG_DELETE[] = {DAG_ID, REASON, DRY_RUN};
+static const struct operation_field RESPONSE_DAG_DELETE[] = {
+    {"dag_id", FIELD_STRING, true, "the DAG"},
+    {"runs", FIELD_INTEGER, true, "of its runs, all of which go"},
+    {"deleted", FIELD_BOOLEAN, true, "false: nothing was changed"},
+};
+static const struct operation_field REQUEST_RERUN[] = {
+    RUN,
+    {"version", FIELD_STRING, false, "original (by default) or newest"},
+    {"reason", FIELD_STRING, false, "why, for the note of the new run"},
 };
 static const struct operation_field REQUEST_TRIGGER[] = {
     {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
@@ -124,7 +174,11 @@ static const struct operation_field RECORD_DAG[] = {
     {"namespace", FIELD_STRING, true, "scope of grants and names"},
     {"tags", FIELD_STRINGS, true, "words to find it by"},
     {"file", FIELD_STRING, false, "where it is written"},
-    {"dag_version", FIELD_INTEGER, false, "newest version in the store"},
+    {"dag_version", FIELD_INTEGER, false, "current version in the store"},
+    {"status", FIELD_STRING, false, "active, broken, rolled_back or inactive"},
+    {"is_active", FIELD_BOOLEAN, false, "false: its file is gone"},
+    {"is_rolled_back", FIELD_BOOLEAN, false, "its file means another version"},
+    {"has_import_errors", FIELD_BOOLEAN, false, "its file has problems; what it had before counts"},
     {"tasks_total", FIELD_INTEGER, true, "tasks"},
     {"params", FIELD_OBJECT, true, "declarations of parameters"},
     {"timeout", FIELD_NUMBER, false, "seconds for a run"},
@@ -178,6 +232,7 @@ static const struct operation_field RESPONSE_GRAPH[] = {
 };
 static const struct operation_field REQUEST_DAG_LIST[] = {
     {"tag", FIELD_STRING, false, "only those with this tag"},
+    {"all", FIELD_BOOLEAN, false, "inactive ones, too"},
 };
 static const struct operation_field LIST_DAGS[] = {{"dags", FIELD_ARRAY, true, "DAGs by id"}, TOTAL};
 static const struct operation_field RESPONSE_SOURCE[] = {
@@ -457,10 +512,18 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_CONFIG_GET), FIELDS(RECORD_SETTING), op_config_get},
     {"config.list", "every setting and where its value came from", PERMISSION_VIEWER,
         NO_FIELDS, FIELDS(LIST_SETTINGS), op_config_list},
+    {"dag.delete", "delete a DAG that nobody offers any more, with its runs", PERMISSION_EDITOR,
+        FIELDS(REQUEST_DAG_DELETE), FIELDS(RESPONSE_DAG_DELETE), op_dag_delete},
+    {"dag.diff", "what changed between two versions of a DAG", PERMISSION_VIEWER,
+        FIELDS(REQUEST_DIFF), FIELDS(RESPONSE_DIFF), op_dag_diff},
+    {"dag.errors", "problems of the DAG files that hosts watch", PERMISSION_VIEWER,
+        FIELDS(REQUEST_DAG_ERRORS), FIELDS(LIST_ERRORS), op_dag_errors},
     {"dag.graph", "draw a DAG, with the states of a run if one is named", PERMISSION_VIEWER,
         FIELDS(REQUEST_GRAPH), FIELDS(RESPONSE_GRAPH), op_dag_graph},
     {"dag.list", "DAGs that ran or lie in the folder of DAG files", PERMISSION_VIEWER,
         FIELDS(REQUEST_DAG_LIST), FIELDS(LIST_DAGS), op_dag_list},
+    {"dag.rollback", "make another version of a DAG the current one", PERMISSION_EDITOR,
+        FIELDS(REQUEST_ROLLBACK), FIELDS(RECORD_VERSION), op_dag_rollback},
     {"dag.show", "a DAG with its tasks", PERMISSION_VIEWER,
         FIELDS(REQUEST_DAG), FIELDS(RECORD_DAG), op_dag_show},
     {"dag.source", "a DAG as its author wrote it", PERMISSION_VIEWER,
@@ -469,6 +532,8 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_TRIGGER), FIELDS(RECORD_RUN), op_dag_trigger},
     {"dag.validate", "check DAG files", PERMISSION_VIEWER,
         FIELDS(REQUEST_VALIDATE), FIELDS(RESPONSE_VALIDATE), op_dag_validate},
+    {"dag.versions", "the versions of a DAG", PERMISSION_VIEWER,
+        FIELDS(REQUEST_DAG_ID), FIELDS(LIST_VERSIONS), op_dag_versions},
     {"dead.list", "dead letters: what failed for good or was put aside", PERMISSION_VIEWER,
         FIELDS(REQUEST_DEAD_LIST), FIELDS(LIST_LETTERS), op_dead_list},
     {"dead.purge", "forget dead letters", PERMISSION_EDITOR,
@@ -525,6 +590,8 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_RUN_LIST), FIELDS(LIST_RUNS), op_run_list},
     {"run.note", "set the note of a run", PERMISSION_OPERATOR,
         FIELDS(REQUEST_NOTE), FIELDS(RECORD_RUN), op_run_note},
+    {"run.rerun", "make a new run of what another run was", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_RERUN), FIELDS(RECORD_RUN), op_run_rerun},
     {"run.retry", "let run again what did not succeed", PERMISSION_OPERATOR,
         FIELDS(REQUEST_RETRY), FIELDS(LIST_TASK_INSTANCES), op_run_retry},
     {"run.show", "a run", PERMISSION_VIEWER,
