@@ -297,6 +297,8 @@ static enum status begin_scheduling(struct daemon *daemon, struct err *err)
 {
     struct scheduler_options options = {
         .store = session_store_options(&daemon->session),
+        .blob_dir = daemon->session.home->blob_dir,
+        .retention = retention_policy_of(daemon->settings),
         .poll_ms = settings_number(daemon->settings, SETTING_POLL),
         .changed = on_scheduled,
         .context = daemon,

@@ -87,6 +87,13 @@ int cmd_store_migrate(struct cli *cli, const struct parsed *parsed)
     return cli_show(cli, "store.migrate", request, &VIEW_MIGRATION);
 }
 
+int cmd_store_prune(struct cli *cli, const struct parsed *parsed)
+{
+    json_t *request = request_new();
+    json_put_bool(request, "dry_run", parsed_has(parsed, "dry-run"));
+    return cli_show(cli, "store.prune", request, &VIEW_PRUNE);
+}
+
 int cmd_config_list(struct cli *cli, const struct parsed *parsed)
 {
     (void)parsed;

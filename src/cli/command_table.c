@@ -491,6 +491,12 @@ static const struct command ROWS[] = {
     {"store migrate", GROUP_STORE, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
         "bring the store to this version's schema", NULL, NULL, OPTIONS(MIGRATE_OPTIONS),
         cmd_store_migrate},
+    {"store prune", GROUP_STORE, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
+        "remove what is older than the settings keep",
+        "A daemon does so by itself, a little at a time. The settings are keep_runs,\n"
+        "keep_runs_per_dag, keep_logs, keep_values, keep_jobs and keep_events. With --dry-run\n"
+        "runs and jobs are counted and nothing is removed.",
+        "eider store prune --dry-run", OPTIONS(MIGRATE_OPTIONS), cmd_store_prune},
     {"config list", GROUP_STORE, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
         "list settings and where each value came from", NULL, NULL, {NULL, 0}, cmd_config_list},
     {"config get", GROUP_STORE, COMMAND_READS, "KEY", 1, 1, COMPLETE_NONE, NULL,

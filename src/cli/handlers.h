@@ -72,6 +72,7 @@ struct parsed;
     X(store_export)                                                                                \
     X(store_import)                                                                                \
     X(store_migrate)                                                                               \
+    X(store_prune)                                                                                 \
     X(config_list)                                                                                 \
     X(config_get)                                                                                  \
     X(doctor)                                                                                      \

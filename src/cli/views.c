@@ -231,6 +231,16 @@ static const struct column MOVE[] = {
 };
 const struct view VIEW_MOVE = {COLUMNS(MOVE)};
 
+static const struct column PRUNE[] = {
+    {"Runs", "runs", COLUMN_NUMBER, false},
+    {"Runs without logs", "runs_without_logs", COLUMN_NUMBER, false},
+    {"Runs without values", "runs_without_values", COLUMN_NUMBER, false},
+    {"Values", "values", COLUMN_NUMBER, false},
+    {"Jobs", "jobs", COLUMN_NUMBER, false},
+    {"Events", "events", COLUMN_NUMBER, false},
+};
+const struct view VIEW_PRUNE = {COLUMNS(PRUNE)};
+
 static const struct column MIGRATION[] = {
     {"From", "from", COLUMN_NUMBER, false},
     {"To", "to", COLUMN_NUMBER, false},

@@ -36,6 +36,7 @@ extern const struct view VIEW_CHECKS;
 extern const struct view VIEW_PROOFS;
 extern const struct view VIEW_PROOF;
 extern const struct view VIEW_BACKUP;
+extern const struct view VIEW_PRUNE;
 extern const struct view VIEW_MOVE;
 extern const struct view VIEW_MIGRATION;
 extern const struct view VIEW_SETTINGS;

@@ -11,6 +11,8 @@
 #define ROW(name) [SETTING_##name]
 #define MIB       ((int64_t)1 << 20)
 #define GIB       ((int64_t)1 << 30)
+/* A hundred years: more than anybody keeps anything. */
+#define FOR_EVER_MS ((int64_t)100 * 366 * 86400000)
 
 /* Fenced off because a table is read by column. */
 /* clang-format off */
@@ -61,6 +63,18 @@ const struct setting SETTINGS[SETTING_COUNT] = {
         "how often to look for work that nobody told of"},
     ROW(DRAIN_GRACE) = {"drain_grace", "EIDER_DRAIN_GRACE", NULL, SETTING_DURATION, "30s", 0,
         86400000, NULL, "how long a stop waits for running tasks before it gives them back"},
+    ROW(KEEP_RUNS) = {"keep_runs", "EIDER_KEEP_RUNS", NULL, SETTING_DURATION, "365d", 0,
+        FOR_EVER_MS, NULL, "how long runs are kept after their end; 0: for ever"},
+    ROW(KEEP_RUNS_PER_DAG) = {"keep_runs_per_dag", "EIDER_KEEP_RUNS_PER_DAG", NULL,
+        SETTING_INTEGER, "0", 0, 1000000000, NULL, "how many runs of a DAG are kept; 0: all"},
+    ROW(KEEP_LOGS) = {"keep_logs", "EIDER_KEEP_LOGS", NULL, SETTING_DURATION, "90d", 0,
+        FOR_EVER_MS, NULL, "how long logs are kept after their run's end; 0: as long as the run"},
+    ROW(KEEP_VALUES) = {"keep_values", "EIDER_KEEP_VALUES", NULL, SETTING_DURATION, "7d", 0,
+        FOR_EVER_MS, NULL, "how long values are kept after their run's end; 0: as long as the run"},
+    ROW(KEEP_JOBS) = {"keep_jobs", "EIDER_KEEP_JOBS", NULL, SETTING_DURATION, "30d", 0,
+        FOR_EVER_MS, NULL, "how long plain jobs are kept after their end; 0: for ever"},
+    ROW(KEEP_EVENTS) = {"keep_events", "EIDER_KEEP_EVENTS", NULL, SETTING_DURATION, "365d", 0,
+        FOR_EVER_MS, NULL, "how long it is known who changed settings in the store; 0: for ever"},
     ROW(LOG_LEVEL) = {"log_level", "EIDER_LOG_LEVEL", "--log-level", SETTING_CHOICE, "warn", 0, 0,
         "error warn info debug", "the program's own messages"},
     ROW(LOG_FORMAT) = {"log_format", "EIDER_LOG_FORMAT", "--log-format", SETTING_CHOICE, "text",

@@ -51,6 +51,12 @@ enum setting_type {
     X(SWEEP_BY, "sweep_by", "EIDER_SWEEP_BY")                                                      \
     X(POLL, "poll", "EIDER_POLL")                                                                  \
     X(DRAIN_GRACE, "drain_grace", "EIDER_DRAIN_GRACE")                                             \
+    X(KEEP_RUNS, "keep_runs", "EIDER_KEEP_RUNS")                                                   \
+    X(KEEP_RUNS_PER_DAG, "keep_runs_per_dag", "EIDER_KEEP_RUNS_PER_DAG")                           \
+    X(KEEP_LOGS, "keep_logs", "EIDER_KEEP_LOGS")                                                   \
+    X(KEEP_VALUES, "keep_values", "EIDER_KEEP_VALUES")                                             \
+    X(KEEP_JOBS, "keep_jobs", "EIDER_KEEP_JOBS")                                                   \
+    X(KEEP_EVENTS, "keep_events", "EIDER_KEEP_EVENTS")                                             \
     X(LOG_LEVEL, "log_level", "EIDER_LOG_LEVEL")                                                   \
     X(LOG_FORMAT, "log_format", "EIDER_LOG_FORMAT")
 

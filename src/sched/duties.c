@@ -3,5 +3,6 @@
 
 const struct duty DUTIES[] = {
     {"stop overdue runs", duty_stop_overdue},
+    {"remove what is old", duty_remove_old},
 };
 const size_t DUTIES_COUNT = ARRAY_LEN(DUTIES);

@@ -13,6 +13,7 @@
 
 #include "base/attrs.h"
 #include "base/err.h"
+#include "sched/retention_turn.h"
 #include "store/store.h"
 
 #define DUTY_NEVER INT64_MAX /* not before something happens */
@@ -20,8 +21,10 @@
 /* What a duty is given. */
 struct duty_call {
     struct store *store;
-    int64_t now_us; /* by the store's clock */
-    bool is_woken;  /* something happened; else the duty's own time has come */
+    int64_t now_us;    /* by the store's clock */
+    struct blob *blob; /* of logs and large values; NULL: there is none */
+    const struct retention_policy *retention;
+    bool is_woken; /* something happened; else the duty's own time has come */
 };
 
 struct duty_result {
@@ -43,3 +46,6 @@ extern const size_t DUTIES_COUNT;
 /* Runs that take longer than their DAG allows are asked to stop. */
 NODISCARD enum status duty_stop_overdue(const struct duty_call *call, struct duty_result *out,
                                         struct err *err);
+/* Runs, logs, values, jobs and events go when they are older than the settings say. */
+NODISCARD enum status duty_remove_old(const struct duty_call *call, struct duty_result *out,
+                                      struct err *err);

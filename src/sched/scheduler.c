@@ -31,6 +31,7 @@ struct scheduler {
     atomic_bool is_woken;
     /* Of the scheduler's thread. */
     struct store *store;
+    struct blob *blob;
     struct turn turns[DUTIES_MAX];
 };
 
@@ -58,6 +59,8 @@ static void do_duty(struct scheduler *self, size_t index, bool is_woken)
     const struct duty_call call = {
         .store = self->store,
         .now_us = store_now_us(self->store),
+        .blob = self->blob,
+        .retention = &self->options.retention,
         .is_woken = is_woken,
     };
     struct duty_result result = {.next_us = DUTY_NEVER};
@@ -101,8 +104,14 @@ static void await(struct scheduler *self)
 static bool open_store(struct scheduler *self)
 {
     struct err err = {0};
-    if (self->store != NULL || store_open(&self->options.store, &self->store, &err) == STATUS_OK)
+    if (self->store != NULL)
         return true;
+    if (store_open(&self->options.store, &self->store, &err) == STATUS_OK) {
+        if (self->options.blob_dir != NULL &&
+            blob_open_for(self->store, self->options.blob_dir, &self->blob, &err) != STATUS_OK)
+            log_warn("old logs are not removed", LOG_STR("error", err.text));
+        return true;
+    }
     log_warn("the scheduler cannot open the store", LOG_STR("error", err.text));
     knock_wait(self->knock_fd, LONGEST_WAIT_MS);
     return false;
@@ -119,6 +128,8 @@ static void body(void *context)
             do_duty(self, i, is_woken);
         await(self);
     }
+    if (self->blob != NULL)
+        blob_close(self->blob);
     store_close(self->store);
 }
 

@@ -10,12 +10,15 @@
  * Ownership  Stopped after loop_run has returned.
  */
 #include "os/loop.h"
+#include "sched/retention_turn.h"
 #include "store/store.h"
 
 struct scheduler;
 
 struct scheduler_options {
     struct store_options store;
+    const char *blob_dir; /* of logs; NULL: none */
+    struct retention_policy retention;
     int64_t poll_ms; /* the longest time between two looks, whatever is heard */
     /* There is something to claim, or to stop. */
     void (*changed)(void *context);

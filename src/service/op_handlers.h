@@ -63,6 +63,7 @@ OPERATION_HANDLER(op_store_check);
 OPERATION_HANDLER(op_store_export);
 OPERATION_HANDLER(op_store_import);
 OPERATION_HANDLER(op_store_migrate);
+OPERATION_HANDLER(op_store_prune);
 OPERATION_HANDLER(op_store_restore);
 OPERATION_HANDLER(op_task_clear);
 OPERATION_HANDLER(op_task_list);

@@ -343,6 +343,16 @@ static const struct operation_field RESPONSE_MIGRATE[] = {
     {"to", FIELD_INTEGER, true, "schema afterwards"},
     {"applied", FIELD_STRINGS, true, "steps"},
 };
+static const struct operation_field REQUEST_PRUNE[] = {DRY_RUN};
+static const struct operation_field RESPONSE_PRUNE[] = {
+    {"runs", FIELD_INTEGER, true, "removed with everything of theirs"},
+    {"runs_without_logs", FIELD_INTEGER, true, "kept, but not their logs"},
+    {"runs_without_values", FIELD_INTEGER, true, "kept, but not their values"},
+    {"values", FIELD_INTEGER, true, "removed from runs that are kept"},
+    {"jobs", FIELD_INTEGER, true, "removed"},
+    {"events", FIELD_INTEGER, true, "removed, of changes that concern no run"},
+    {"dry_run", FIELD_BOOLEAN, true, "nothing was removed"},
+};
 static const struct operation_field REQUEST_CLEAR[] = {
     RUN,
     {"tasks", FIELD_STRINGS, true, "which"},
@@ -610,6 +620,8 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_IMPORT), FIELDS(RESPONSE_MOVE), op_store_import},
     {"store.migrate", "bring the store to this program's schema", PERMISSION_ADMIN,
         FIELDS(REQUEST_MIGRATE), FIELDS(RESPONSE_MIGRATE), op_store_migrate},
+    {"store.prune", "remove what is older than the settings keep", PERMISSION_ADMIN,
+        FIELDS(REQUEST_PRUNE), FIELDS(RESPONSE_PRUNE), op_store_prune},
     {"store.restore", "put a backup in the place of the store", PERMISSION_ADMIN,
         FIELDS(REQUEST_PATH), FIELDS(RESPONSE_BACKUP), op_store_restore},
     {"task.clear", "forget the outcome of tasks, so that they run again", PERMISSION_OPERATOR,

@@ -186,6 +186,9 @@ static void remember_jobs(struct work *work, const struct claim_list *claims, en
     struct own_jobs *own = work->store->own_jobs;
     if (status != STATUS_OK)
         own_jobs_forget(own);
+    /* A retry may be due before the next look. */
+    if (work->saver.moved_timers)
+        own_jobs_set_trail(own, NULL);
     for (size_t i = 0; i < claims->count && status == STATUS_OK; i++)
         if (claims->items[i].run == RUN_OF_JOBS && db_dialect(work->db) == DB_POSTGRES)
             own_jobs_keep(own, idmap_find(work->tasks, claims->items[i].task));

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/sabotage.h"
@@ -62,6 +63,8 @@ struct claiming {
     struct lanes lanes;
     struct claim_list *claims;
     int64_t slots[CLASS_COUNT];
+    int64_t looked_us;  /* when it began, by the steady clock */
+    int64_t trail_lane; /* it went on there where the last claim ended, and did not look; else 0 */
 };
 
 static const struct claimed_job *describe_job(const struct job_row *row, struct arena *arena)
@@ -397,6 +400,11 @@ static enum status claim_jobs_first(struct work *work, struct claiming *claiming
         return err->code;
     for (size_t i = 0; i < taken.count; i++)
         add_claim(claiming, run, work->rows.items[taken.first + i]);
+    const struct lane *lane = lanes_find(&claiming->lanes, window->lane);
+    if ((int64_t)taken.count == jobs.most && !lane->is_bounded && !claiming->lanes.has_expansions &&
+        !claiming->request->jobs_only)
+        claim_leave_trail(work, &jobs, &taken, claiming->lanes.next_due_us,
+                          clock_mono_us() - claiming->looked_us);
     claiming->slots[window->class] -= (int64_t)taken.count;
     claiming->claims->is_partial |= taken.seen == 0;
     *out_done = taken.seen == (int64_t)taken.count;
@@ -701,12 +709,19 @@ static enum status claim_lanes(struct work *work, struct claiming *claiming, str
     return STATUS_OK;
 }
 
+/* A lane without a bound has always places. */
+static bool is_of_trail(const struct claiming *claiming, const struct task_row *task)
+{
+    return task->job != NULL && task->job->lane == claiming->trail_lane;
+}
+
 /* Others may be able to use the places that this host left and has no use for. */
 static void tell_of_places(struct work *work, const struct claiming *claiming)
 {
     bool freed = lanes_have_freed(&claiming->lanes);
-    for (size_t i = 0; i < work->rows.count && !has_slots(claiming); i++)
-        freed |= has_left(work->rows.items[i]) && claiming->lanes.count == 0;
+    bool looked = claiming->lanes.count > 0 || has_slots(claiming);
+    for (size_t i = 0; i < work->rows.count && !looked; i++)
+        freed |= has_left(work->rows.items[i]) && !is_of_trail(claiming, work->rows.items[i]);
     work->saver.freed_work |= freed;
 }
 
@@ -719,6 +734,12 @@ static enum status claim(struct work *work, struct claiming *claiming, struct er
         .labels = request->labels,
         .queues = request->queues,
     };
+    if (claim_follow_trail(work, request, claiming->claims, claiming->slots, &claiming->trail_lane,
+                           err) != STATUS_OK)
+        return err->code;
+    if (claiming->trail_lane != 0)
+        return STATUS_OK;
+    claiming->looked_us = clock_mono_us();
     if (lanes_look(work->store, &question, work->arena, &claiming->lanes, err) != STATUS_OK)
         return err->code;
     work_read_clock(work);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/rng.h"
 #include "store/claim_priv.h"
 #include "store/job_priv.h"
@@ -25,6 +26,7 @@ static const char TAKE_JOBS[] =
     " SELECT ctid AS place, task, run FROM ready WHERE scope = $1 AND class = $2 AND lane = $3"
     " AND ($9 = 0 OR EXISTS (SELECT FROM lane l JOIN queue q ON q.id = l.queue"
     " WHERE l.id = $3 AND q.paused = 0 AND q.max_running = 0))"
+    " AND (rank, age_us, task) > ($10, $11, $12)"
     " ORDER BY scope, class, lane, rank, age_us, task LIMIT $4 FOR UPDATE SKIP LOCKED),"
     " taken AS (UPDATE task t SET state = 3, attempt = t.attempt + 1,"
     " nonce = substr(sha256($7::bytea || int8send(t.id)), 1, 16), host = $5,"
@@ -77,17 +79,25 @@ static struct task_row read_taken(struct db_stmt *stmt, const struct job_window 
     return task;
 }
 
+static bool is_before(const struct job_place *a, const struct job_place *b)
+{
+    if (a->rank != b->rank)
+        return a->rank < b->rank;
+    return a->age_us != b->age_us ? a->age_us < b->age_us : a->task < b->task;
+}
+
 enum status claim_jobs(struct work *work, const struct job_window *window, struct jobs_taken *out,
                        struct err *err)
 {
     struct nonce seed;
     rng_bytes(&seed, sizeof seed);
+    const struct job_place after = window->after != NULL ? *window->after : JOB_PLACE_FIRST;
     struct db_stmt *stmt = NULL;
-    enum status status =
-        db_query(work->db, &stmt, err, TAKE_JOBS, "iiiiiibti", window->scope,
-                 (int64_t)window->class, window->lane, window->most, window->host, window->now_us,
-                 &seed, sizeof seed, window->queue, (int64_t)window->is_unseen);
-    *out = (struct jobs_taken){.first = work->rows.count};
+    enum status status = db_query(work->db, &stmt, err, TAKE_JOBS, "iiiiiibtiiii", window->scope,
+                                  (int64_t)window->class, window->lane, window->most, window->host,
+                                  window->now_us, &seed, sizeof seed, window->queue,
+                                  (int64_t)window->is_unseen, after.rank, after.age_us, after.task);
+    *out = (struct jobs_taken){.first = work->rows.count, .last = after};
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         out->seen = db_int(stmt, AT_TOP);
         if (db_is_null(stmt, 0))
@@ -95,6 +105,77 @@ enum status claim_jobs(struct work *work, const struct job_window *window, struc
         const struct task_row row = read_taken(stmt, window, work->arena);
         (void)work_add(work, &row);
         out->count++;
+        const struct job_place place = {row.job->rank, row.job->created_at_us, row.id};
+        if (is_before(&out->last, &place))
+            out->last = place;
     }
     return status == STATUS_OK ? STATUS_OK : err_wrap(err, "claim jobs");
+}
+
+/* --- going on -------------------------------------------------------------------------------- */
+
+enum { TRAIL_LEAST_US = 50000, TRAIL_MOST_US = 2000000, TRAIL_FACTOR = 20 };
+
+void claim_leave_trail(struct work *work, const struct job_window *window,
+                       const struct jobs_taken *taken, int64_t next_due_us, int64_t spent_us)
+{
+    int64_t spared_us = MAX(TRAIL_FACTOR * spent_us, (int64_t)TRAIL_LEAST_US);
+    own_jobs_set_trail(work->store->own_jobs,
+                       &(struct job_trail){
+                           .origin = {window->lane, window->class, window->queue},
+                           .last = taken->last,
+                           .next_due_us = next_due_us,
+                           .until_us = clock_mono_us() + MIN(spared_us, (int64_t)TRAIL_MOST_US),
+                       });
+}
+
+/* The same room as before, and nothing that only a look could find. */
+static bool may_follow(const struct work *work, const struct advance_request *request,
+                       const struct job_trail *trail)
+{
+    bool is_due = trail->next_due_us != 0 && trail->next_due_us <= work->now_us;
+    return !is_due && request->scope == 0 && !request->jobs_only && work->ready.count == 0 &&
+           work->run_rows.count == 0;
+}
+
+enum status claim_follow_trail(struct work *work, const struct advance_request *request,
+                               struct claim_list *claims, int64_t slots[CLASS_COUNT],
+                               int64_t *out_lane, struct err *err)
+{
+    const struct job_trail *found = own_jobs_trail(work->store->own_jobs);
+    *out_lane = 0;
+    if (found == NULL)
+        return STATUS_OK;
+    work_read_clock(work);
+    if (!may_follow(work, request, found))
+        return STATUS_OK;
+    struct job_trail trail = *found;
+    const struct job_window window = {
+        .class = trail.origin.class,
+        .lane = trail.origin.lane,
+        .queue = trail.origin.queue,
+        .host = request->host,
+        .now_us = work->now_us,
+        .most = slots[trail.origin.class],
+        .after = &trail.last,
+        .is_unseen = true,
+    };
+    struct run_row *run = NULL;
+    struct jobs_taken taken = {0};
+    if (window.most <= 0)
+        return STATUS_OK;
+    if (claim_jobs(work, &window, &taken, err) != STATUS_OK ||
+        work_run(work, RUN_OF_JOBS, &run, err) != STATUS_OK)
+        return err->code;
+    for (size_t i = 0; i < taken.count; i++)
+        claim_list_add(claims, run, work->rows.items[taken.first + i]);
+    slots[trail.origin.class] -= (int64_t)taken.count;
+    bool is_filled = slots[trail.origin.class] == 0;
+    *out_lane = is_filled ? window.lane : 0;
+    trail.last = taken.last;
+    trail.until_us = is_filled ? trail.until_us : 0;
+    own_jobs_set_trail(work->store->own_jobs, &trail);
+    claims->next_due_us = trail.next_due_us;
+    claims->knows_next_due = is_filled;
+    return STATUS_OK;
 }

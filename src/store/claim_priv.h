@@ -3,6 +3,7 @@
  * claim_priv: taking work for free capacity inside the advance transaction.
  */
 #include "store/advance.h"
+#include "store/own_jobs.h"
 #include "store/work.h"
 
 struct claim_list {
@@ -44,12 +45,14 @@ struct job_window {
     int64_t host;
     int64_t now_us; /* 0: to be asked */
     int64_t most;
+    const struct job_place *after; /* NULL: from the first */
     bool is_unseen; /* whether its queue is paused or has a bound: nothing is taken then */
 };
 
 struct jobs_taken {
     size_t first; /* in work->rows */
     size_t count;
+    struct job_place last;
     int64_t seen; /* with tasks of runs, which were left */
 };
 
@@ -59,6 +62,22 @@ struct jobs_taken {
  */
 NODISCARD enum status claim_jobs(struct work *work, const struct job_window *window,
                                  struct jobs_taken *out, struct err *err);
+
+/*
+ * A claim took all it had room for, and nothing but jobs of one lane: the next one may go on from
+ * there for a while. Where dead rows pile up because somebody holds an old snapshot, going through
+ * them from the first each time would cost more than the claims. `spent_us` is what looking cost:
+ * the more it was, the longer it is spared. What comes in before that place waits as long.
+ */
+void claim_leave_trail(struct work *work, const struct job_window *window,
+                       const struct jobs_taken *taken, int64_t next_due_us, int64_t spent_us);
+/*
+ * Go on from there, and take what was claimed off the `slots` of each class. *out_lane is where it
+ * went on if it filled all the room there was; 0: it is time to look.
+ */
+NODISCARD enum status claim_follow_trail(struct work *work, const struct advance_request *request,
+                                         struct claim_list *claims, int64_t slots[CLASS_COUNT],
+                                         int64_t *out_lane, struct err *err);
 
 /*
  * Claim due work of a scope: urgent first, then the older run, then the lower task. What became

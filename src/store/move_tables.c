@@ -47,6 +47,7 @@ const struct move_table MOVE_TABLES[] = {
         " timeout_ms finish_on_lost_lease cancel_asked actor/t created_at_us result/t error/t",
         false, false},
     {"dead", "task run lane at_us reason attempt detail/t", false, false},
+    {"retention", "what/t run", false, false},
     /* Logs and large values move as files, since not every store has them in a table. */
     {"chunk", "-kind -k1 -k2 -k3 -k4 -start_at -length -form -bytes/b", false, true},
     {NULL, NULL, false, false},

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/idmap.h"
 #include "base/mem.h"
 
@@ -14,6 +15,8 @@ struct own_jobs {
     struct idmap *rows; /* to struct own_job */
     struct job_origin origin;
     char *queue; /* of the origin */
+    struct job_trail trail;
+    char *trail_queue;
 };
 
 struct own_job {
@@ -31,6 +34,7 @@ struct own_jobs *own_jobs_new(void)
 void own_jobs_forget(struct own_jobs *own)
 {
     size_t cursor = 0;
+    own->trail.until_us = 0;
     if (idmap_count(own->rows) == 0)
         return;
     for (struct own_job *kept; (kept = idmap_next(own->rows, &cursor)) != NULL;)
@@ -46,15 +50,37 @@ void own_jobs_free(struct own_jobs *own)
     own_jobs_forget(own);
     idmap_free(own->rows);
     free(own->queue);
+    free(own->trail_queue);
     free(own);
+}
+
+static void set_text(char **text, const char *value)
+{
+    if (*text != NULL && strcmp(*text, value) == 0)
+        return;
+    char *copy = mem_strdup(value);
+    free(*text);
+    *text = copy;
+}
+
+void own_jobs_set_trail(struct own_jobs *own, const struct job_trail *trail)
+{
+    own->trail.until_us = 0;
+    if (trail == NULL)
+        return;
+    set_text(&own->trail_queue, trail->origin.queue);
+    own->trail = *trail;
+    own->trail.origin.queue = own->trail_queue;
+}
+
+const struct job_trail *own_jobs_trail(const struct own_jobs *own)
+{
+    return clock_mono_us() < own->trail.until_us ? &own->trail : NULL;
 }
 
 static void note_origin(struct own_jobs *own, const struct job_row *job)
 {
-    if (own->queue == NULL || strcmp(own->queue, job->queue) != 0) {
-        free(own->queue);
-        own->queue = mem_strdup(job->queue);
-    }
+    set_text(&own->queue, job->queue);
     own->origin = (struct job_origin){job->lane, job->class, own->queue};
 }
 

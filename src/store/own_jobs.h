@@ -29,3 +29,24 @@ struct job_origin {
     const char *queue;
 };
 const struct job_origin *own_jobs_origin(const struct own_jobs *own);
+
+/* A place in the order of claiming within a lane and class. */
+struct job_place {
+    int64_t rank;
+    int64_t age_us;
+    int64_t task;
+};
+#define JOB_PLACE_FIRST ((struct job_place){INT64_MIN, INT64_MIN, INT64_MIN})
+
+/* Where a claim that took all it had room for left off. */
+struct job_trail {
+    struct job_origin origin;
+    struct job_place last;
+    int64_t next_due_us; /* the first retry, as it was seen then; 0: none */
+    int64_t until_us;    /* by the steady clock: after that it is better to look again */
+};
+
+/* It is forgotten with the jobs. NULL: there is none any more. */
+void own_jobs_set_trail(struct own_jobs *own, const struct job_trail *trail);
+/* NULL: there is none, or none any more. */
+const struct job_trail *own_jobs_trail(const struct own_jobs *own);

@@ -177,3 +177,69 @@ STORE_TEST(claim_jobs, who_is_woken_keeps_to_pauses_and_bounds)
     cr_assert_eq(claim_when_woken(0).claims_count, 0, "no slot is free");
     cr_assert_eq(claim_when_woken(4).claims_count, 1);
 }
+
+/* --- going on where the last claim ended ----------------------------------------------------- */
+
+static void expect_claims(struct advance_result result, const int64_t *ids, size_t count)
+{
+    cr_assert_eq(result.claims_count, count);
+    for (size_t i = 0; i < count; i++)
+        cr_assert_eq(result.claims[i].task, ids[i]);
+}
+
+STORE_TEST(claim_jobs, many_are_claimed_one_batch_after_the_other)
+{
+    int64_t ids[7];
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++)
+        ids[i] = enqueue("default", 0);
+    expect_claims(bench_advance(&bench, NULL, 0, 2), ids, 2);
+    expect_claims(bench_advance(&bench, NULL, 0, 2), ids + 2, 2);
+    expect_claims(bench_advance(&bench, NULL, 0, 2), ids + 4, 2);
+    expect_claims(bench_advance(&bench, NULL, 0, 2), ids + 6, 1);
+    cr_assert_eq(bench_advance(&bench, NULL, 0, 2).claims_count, 0);
+}
+
+STORE_TEST(claim_jobs, one_that_comes_in_before_the_last_claim_is_found)
+{
+    for (int i = 0; i < 5; i++)
+        (void)enqueue("default", 0);
+    cr_assert_eq(bench_advance(&bench, NULL, 0, 2).claims_count, 2);
+    struct err err = {0};
+    struct job_created urgent;
+    struct job_request request = {
+        .queue = "default", .handler = "send", .payload = "1", .priority = 10};
+    EXPECT_OK(store_jobs_enqueue(bench.store, &request, 1, &urgent, NULL, &err), &err);
+    size_t rest = 0;
+    for (int i = 0; i < 3; i++)
+        rest += bench_advance(&bench, NULL, 0, 2).claims_count;
+    cr_assert_eq(rest, 4);
+    cr_assert_eq(state_of(urgent.id), TASK_RUNNING);
+}
+
+STORE_TEST(claim_jobs, who_goes_on_keeps_to_pauses_and_bounds)
+{
+    for (int i = 0; i < 9; i++)
+        (void)enqueue("default", 0);
+    cr_assert_eq(bench_advance(&bench, NULL, 0, 2).claims_count, 2);
+    bench_sql(&bench, "UPDATE queue SET paused = 1");
+    cr_assert_eq(bench_advance(&bench, NULL, 0, 2).claims_count, 0);
+    bench_sql(&bench, "UPDATE queue SET paused = 0");
+    cr_assert_eq(bench_advance(&bench, NULL, 0, 2).claims_count, 2);
+    bench_sql(&bench, "UPDATE queue SET max_running = 5");
+    cr_assert_eq(bench_advance(&bench, NULL, 0, 2).claims_count, 1);
+}
+
+STORE_TEST(claim_jobs, a_retry_whose_time_has_come_is_not_passed_over)
+{
+    int64_t id = enqueue("default", 1);
+    struct advance_result result = bench_advance(&bench, NULL, 0, 1);
+    struct outcome outcome = bench_outcome(&result.claims[0], 1);
+    for (int i = 0; i < 9; i++)
+        (void)enqueue("default", 0);
+    result = bench_advance(&bench, &outcome, 1, 2);
+    cr_assert_eq(result.claims_count, 2);
+    cr_assert_neq(result.next_due_us, 0);
+    bench_now_us = result.next_due_us + 1;
+    (void)bench_advance(&bench, NULL, 0, 2);
+    cr_assert_eq(state_of(id), TASK_RUNNING, "it is older than the others");
+}

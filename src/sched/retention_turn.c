@@ -1,0 +1,314 @@
+#include "sched/retention_turn.h"
+
+#include <stdlib.h>
+
+#include "base/attrs.h"
+#include "base/mem.h"
+#include "blob/value_key.h"
+#include "store/job.h"
+#include "store/retention.h"
+#include "store/run_store.h"
+#include "store/value.h"
+
+enum { PORTION = 50, EVENTS_PORTION = 1000, JOBS_PORTION = 500 };
+
+struct retention_policy retention_policy_of(const struct settings *settings)
+{
+    return (struct retention_policy){
+        .runs_ms = settings_number(settings, SETTING_KEEP_RUNS),
+        .runs_per_dag = settings_number(settings, SETTING_KEEP_RUNS_PER_DAG),
+        .logs_ms = settings_number(settings, SETTING_KEEP_LOGS),
+        .values_ms = settings_number(settings, SETTING_KEEP_VALUES),
+        .jobs_ms = settings_number(settings, SETTING_KEEP_JOBS),
+        .events_ms = settings_number(settings, SETTING_KEEP_EVENTS),
+    };
+}
+
+static int64_t instant_before(const struct retention_call *call, int64_t age_ms)
+{
+    return store_now_us(call->store) - age_ms * 1000;
+}
+
+/* --- whole runs ------------------------------------------------------------------------------ */
+
+static enum status remove_runs(const struct retention_call *call, const struct old_runs *runs,
+                               struct retention_report *report, struct err *err)
+{
+    for (size_t i = 0; i < runs->count; i++) {
+        if (!call->is_dry && call->blob != NULL &&
+            blob_delete_all(call->blob, &runs->ids[i], 1, err) != STATUS_OK)
+            return err->code;
+        enum status status = call->is_dry
+                                 ? STATUS_OK
+                                 : store_run_delete(call->store, runs->ids[i], call->actor, err);
+        if (status == STATUS_NOT_FOUND || status == STATUS_CONFLICT)
+            continue; /* somebody else did it, or made it run again */
+        if (status != STATUS_OK)
+            return status;
+        report->runs++;
+    }
+    return STATUS_OK;
+}
+
+/* A dry turn looks at everything, since nothing that it saw goes away. */
+static enum status remove_by_age(const struct retention_call *call, struct retention_report *report,
+                                 bool *out_more, struct err *err)
+{
+    int64_t ids[PORTION];
+    struct old_runs runs = {.ids = ids, .room = PORTION, .more = true};
+    if (call->policy->runs_ms == 0)
+        return STATUS_OK;
+    int64_t before_us = instant_before(call, call->policy->runs_ms);
+    do {
+        if (store_runs_ended_before(call->store, runs.looked_to, before_us, &runs, err) !=
+                STATUS_OK ||
+            remove_runs(call, &runs, report, err) != STATUS_OK)
+            return err->code;
+    } while (runs.more && (call->is_dry || runs.count == 0));
+    *out_more |= runs.more;
+    return STATUS_OK;
+}
+
+static enum status remove_by_count(const struct retention_call *call,
+                                   struct retention_report *report, bool *out_more, struct err *err)
+{
+    if (call->policy->runs_per_dag == 0)
+        return STATUS_OK;
+    size_t room = call->is_dry ? 1000000 : PORTION;
+    CLEANUP(mem_freep) int64_t *ids = mem_alloc(room * sizeof *ids);
+    struct old_runs runs = {.ids = ids, .room = room};
+    if (store_runs_beyond(call->store, call->policy->runs_per_dag, &runs, err) != STATUS_OK)
+        return err->code;
+    *out_more |= runs.more && !call->is_dry;
+    return remove_runs(call, &runs, report, err);
+}
+
+/* --- what belongs to a run that stays -------------------------------------------------------- */
+
+/* The tasks of a run; they are listed first, since logs may lie in the same store. */
+struct attempts {
+    struct attempts_of_task {
+        int64_t task;
+        int64_t count;
+    } * items;
+    size_t count;
+    size_t capacity;
+};
+
+static void attempts_fini(struct attempts *attempts)
+{
+    free(attempts->items);
+}
+
+static enum status note_task(void *context, const struct run_row *run, const struct task_row *task,
+                             struct err *err)
+{
+    (void)run, (void)err;
+    struct attempts *attempts = context;
+    attempts->items =
+        mem_grow(attempts->items, &attempts->capacity, attempts->count, sizeof *attempts->items);
+    attempts->items[attempts->count++] =
+        (struct attempts_of_task){.task = task->id, .count = task->attempt};
+    return STATUS_OK;
+}
+
+static enum status remove_log(struct blob *blob, struct blob_key key, struct err *err)
+{
+    key.kind = BLOB_LOG_INDEX;
+    if (blob_delete(blob, &key, err) != STATUS_OK)
+        return err->code;
+    key.kind = BLOB_LOG;
+    return blob_delete(blob, &key, err);
+}
+
+static enum status remove_logs(const struct retention_call *call, int64_t run,
+                               struct retention_report *report, struct err *err)
+{
+    CLEANUP(attempts_fini) struct attempts attempts = {0};
+    report->runs_without_logs++;
+    if (call->is_dry || call->blob == NULL)
+        return STATUS_OK;
+    if (store_task_each(call->store, run, note_task, &attempts, err) != STATUS_OK)
+        return err->code;
+    for (size_t i = 0; i < attempts.count; i++)
+        for (int64_t attempt = 1; attempt <= attempts.items[i].count; attempt++) {
+            struct blob_key key = {.ids = {run, attempts.items[i].task, attempt}, .id_count = 3};
+            if (remove_log(call->blob, key, err) != STATUS_OK)
+                return err->code;
+        }
+    return STATUS_OK;
+}
+
+/* Keys of large values, as they are found. */
+struct spilled {
+    struct blob_key *items;
+    size_t count;
+    size_t capacity;
+    int64_t run;
+    const struct attempts_of_task *of;
+};
+
+static void spilled_fini(struct spilled *spilled)
+{
+    free(spilled->items);
+}
+
+static enum status note_spilled(void *context, const struct value_info *value, struct err *err)
+{
+    (void)err;
+    struct spilled *spilled = context;
+    if (value->json != NULL)
+        return STATUS_OK;
+    spilled->items =
+        mem_grow(spilled->items, &spilled->capacity, spilled->count, sizeof *spilled->items);
+    spilled->items[spilled->count++] =
+        value_key(spilled->run, spilled->of->task, spilled->of->count, value->key);
+    return STATUS_OK;
+}
+
+static enum status remove_spilled(const struct retention_call *call, int64_t run, struct err *err)
+{
+    CLEANUP(attempts_fini) struct attempts attempts = {0};
+    CLEANUP(spilled_fini) struct spilled spilled = {.run = run};
+    if (store_task_each(call->store, run, note_task, &attempts, err) != STATUS_OK)
+        return err->code;
+    for (size_t i = 0; i < attempts.count; i++) {
+        spilled.of = &attempts.items[i];
+        if (store_value_each(call->store, spilled.of->task, note_spilled, &spilled, err) !=
+            STATUS_OK)
+            return err->code;
+    }
+    for (size_t i = 0; i < spilled.count; i++)
+        if (blob_delete(call->blob, &spilled.items[i], err) != STATUS_OK)
+            return err->code;
+    return STATUS_OK;
+}
+
+static enum status remove_values(const struct retention_call *call, int64_t run,
+                                 struct retention_report *report, struct err *err)
+{
+    int64_t count = 0;
+    report->runs_without_values++;
+    if (call->is_dry)
+        return STATUS_OK;
+    if (call->blob != NULL && remove_spilled(call, run, err) != STATUS_OK)
+        return err->code;
+    if (store_values_remove(call->store, run, &count, err) != STATUS_OK)
+        return err->code;
+    report->values += count;
+    return STATUS_OK;
+}
+
+/* Something that runs may lose before they go themselves. */
+struct part {
+    const char *name;
+    int64_t age_ms;
+    enum status (*remove)(const struct retention_call *call, int64_t run,
+                          struct retention_report *report, struct err *err);
+};
+
+/* Goes on where the last turn ended. What has not ended by then is left until its run goes. */
+static enum status remove_parts(const struct retention_call *call, const struct part *part,
+                                struct retention_report *report, bool *out_more, struct err *err)
+{
+    int64_t ids[PORTION];
+    struct old_runs runs = {.ids = ids, .room = PORTION};
+    int64_t place = 0;
+    if (part->age_ms == 0)
+        return STATUS_OK;
+    if (store_retention_place(call->store, part->name, &place, err) != STATUS_OK)
+        return err->code;
+    int64_t before_us = instant_before(call, part->age_ms);
+    do {
+        if (store_runs_ended_before(call->store, place, before_us, &runs, err) != STATUS_OK)
+            return err->code;
+        for (size_t i = 0; i < runs.count; i++) {
+            enum status status = part->remove(call, runs.ids[i], report, err);
+            if (status != STATUS_OK && status != STATUS_NOT_FOUND)
+                return status;
+        }
+        bool is_moved = runs.looked_to > place && !call->is_dry;
+        place = runs.looked_to;
+        if (is_moved && store_retention_move(call->store, part->name, place, err) != STATUS_OK)
+            return err->code;
+    } while (runs.more && call->is_dry);
+    *out_more |= runs.more;
+    return STATUS_OK;
+}
+
+/* --- the rest -------------------------------------------------------------------------------- */
+
+struct gone_jobs {
+    int64_t ids[JOBS_PORTION];
+    size_t count;
+};
+
+static void note_job(void *context, int64_t job)
+{
+    struct gone_jobs *gone = context;
+    if (gone->count < JOBS_PORTION)
+        gone->ids[gone->count++] = job;
+}
+
+/* A log that stays is only lost space: nothing points to it. */
+static void delete_job_logs(const struct retention_call *call, const struct gone_jobs *gone)
+{
+    for (size_t i = 0; i < gone->count && call->blob != NULL; i++) {
+        const int64_t ids[] = {RUN_OF_JOBS, gone->ids[i]};
+        struct err ignored = {0};
+        (void)!blob_delete_all(call->blob, ids, ARRAY_LEN(ids), &ignored);
+    }
+}
+
+static enum status remove_jobs(const struct retention_call *call, struct retention_report *report,
+                               bool *out_more, struct err *err)
+{
+    if (call->policy->jobs_ms == 0)
+        return STATUS_OK;
+    CLEANUP(mem_freep) struct gone_jobs *gone = mem_zalloc(1, sizeof *gone);
+    const struct job_purge purge = {
+        .filter = {.limit = call->is_dry ? INT64_MAX : JOBS_PORTION},
+        .ended_before_us = instant_before(call, call->policy->jobs_ms),
+        .dry_run = call->is_dry,
+        .actor = call->actor,
+        .each = note_job,
+        .context = gone,
+    };
+    int64_t count = 0;
+    if (store_job_purge(call->store, &purge, &count, err) != STATUS_OK)
+        return err->code;
+    delete_job_logs(call, gone);
+    report->jobs += count;
+    *out_more |= !call->is_dry && count == JOBS_PORTION;
+    return STATUS_OK;
+}
+
+static enum status remove_events(const struct retention_call *call, struct retention_report *report,
+                                 bool *out_more, struct err *err)
+{
+    int64_t count = 0;
+    if (call->policy->events_ms == 0 || call->is_dry)
+        return STATUS_OK;
+    if (store_events_remove(call->store, instant_before(call, call->policy->events_ms),
+                            EVENTS_PORTION, &count, err) != STATUS_OK)
+        return err->code;
+    report->events += count;
+    *out_more |= count == EVENTS_PORTION;
+    return STATUS_OK;
+}
+
+enum status retention_turn(const struct retention_call *call, struct retention_report *report,
+                           bool *out_more, struct err *err)
+{
+    const struct part logs = {"logs", call->policy->logs_ms, remove_logs};
+    const struct part values = {"values", call->policy->values_ms, remove_values};
+    *out_more = false;
+    if (remove_by_age(call, report, out_more, err) != STATUS_OK ||
+        remove_by_count(call, report, out_more, err) != STATUS_OK ||
+        remove_parts(call, &logs, report, out_more, err) != STATUS_OK ||
+        remove_parts(call, &values, report, out_more, err) != STATUS_OK ||
+        remove_jobs(call, report, out_more, err) != STATUS_OK ||
+        remove_events(call, report, out_more, err) != STATUS_OK)
+        return err_wrap(err, "remove what is old");
+    return STATUS_OK;
+}

@@ -1,0 +1,44 @@
+#pragma once
+/*
+ * retention_turn: removes what is old, a small portion at a time, so that nobody waits for it.
+ *
+ * Logs and large values go first, then what points to them: who is killed in between leaves
+ * nothing behind that nobody knows of, and the next turn goes on. Several hosts may do it at once.
+ */
+#include "blob/blob.h"
+#include "model/settings.h"
+#include "store/store.h"
+
+/* Milliseconds after the end; 0: for ever, or as long as the run. */
+struct retention_policy {
+    int64_t runs_ms;
+    int64_t runs_per_dag; /* 0: any number */
+    int64_t logs_ms;
+    int64_t values_ms;
+    int64_t jobs_ms;
+    int64_t events_ms;
+};
+
+struct retention_policy retention_policy_of(const struct settings *settings);
+
+struct retention_report {
+    int64_t runs; /* removed whole */
+    int64_t jobs;
+    int64_t events;
+    int64_t runs_without_logs; /* that are kept themselves */
+    int64_t runs_without_values;
+    int64_t values;
+};
+
+struct retention_call {
+    struct store *store;
+    struct blob *blob; /* NULL: there is none */
+    const struct retention_policy *policy;
+    bool is_dry; /* only tell what would go */
+    const char *actor;
+};
+
+/* One portion of each; *out_more: there may be more. Adds to the report. */
+NODISCARD enum status retention_turn(const struct retention_call *call,
+                                     struct retention_report *report, bool *out_more,
+                                     struct err *err);

@@ -1,0 +1,35 @@
+#pragma once
+/*
+ * retention: what is old enough to go. Finds it in small portions; what lies outside the store
+ * (logs, large values) is removed by the caller, and before what points to it.
+ */
+#include "store/store.h"
+
+struct old_runs {
+    int64_t *ids; /* room for `room`; over, and ended before the instant asked for */
+    size_t room;
+    size_t count;
+    int64_t looked_to; /* the last run that was looked at; what was left behind it is not over */
+    bool more;         /* there may be more behind it */
+};
+
+/* Runs with numbers above `after`, lowest first, up to the first that is too young. */
+NODISCARD enum status store_runs_ended_before(struct store *store, int64_t after, int64_t before_us,
+                                              struct old_runs *out, struct err *err);
+/* Runs that are over and have `keep` younger ones of the same DAG, oldest first. */
+NODISCARD enum status store_runs_beyond(struct store *store, int64_t keep, struct old_runs *out,
+                                        struct err *err);
+
+/* How far "values" or "logs" are done; 0 at first. */
+NODISCARD enum status store_retention_place(struct store *store, const char *what, int64_t *out,
+                                            struct err *err);
+/* Never back. */
+NODISCARD enum status store_retention_move(struct store *store, const char *what, int64_t run,
+                                           struct err *err);
+
+/* The values of a run; how many there were. */
+NODISCARD enum status store_values_remove(struct store *store, int64_t run, int64_t *out_count,
+                                          struct err *err);
+/* Events about no run and no job, oldest first, at most `limit`. */
+NODISCARD enum status store_events_remove(struct store *store, int64_t before_us, int64_t limit,
+                                          int64_t *out_count, struct err *err);

@@ -1,0 +1,20 @@
+"""What is old is counted, and removed when asked."""
+
+
+def test_old_runs_are_counted_and_removed(eider):
+    eider.write("d.yaml", "tasks: { a: { run: echo hello } }")
+    eider("run", "d.yaml", code=0)
+    eider("run", "d.yaml", code=0)
+    env = {"EIDER_KEEP_RUNS_PER_DAG": "1"}
+    counted = eider("store", "prune", "--dry-run", "-o", "json", env=env, code=0).json()
+    assert counted["runs"] == 1 and counted["dry_run"]
+    removed = eider("store", "prune", "-o", "json", env=env, code=0).json()
+    assert removed["runs"] == 1
+    assert eider("store", "prune", "-o", "json", env=env, code=0).json()["runs"] == 0
+    eider("store", "check", code=0)
+    assert "hello" in eider.log("d", "a")
+
+
+def test_a_wrong_age_is_an_error(eider):
+    result = eider("store", "prune", env={"EIDER_KEEP_RUNS": "soon"}, code=2)
+    assert "keep_runs" in result.err
