@@ -14,10 +14,10 @@ static const char OFFER_FIND[] =
     " AND EXISTS (SELECT 1 FROM host h WHERE h.name = f.host AND h.kind = 'daemon'"
     " AND h.ended_at_us IS NULL) ORDER BY f.path LIMIT 1";
 static const char CLOSE[] = "UPDATE dag SET active = 0 WHERE id = $1 AND active <> 0";
+/* Where its file still lies, it is read again. */
+static const char FILES_DOUBT[] = "UPDATE dag_file SET mtime_ns = 0, hash = '' WHERE id IN"
+                                  " (SELECT o.file FROM dag_offer o WHERE o.dag = $1)";
 static const char *const DELETE_DAG[] = {
-    /* Where its file still lies, it is read again. */
-    "UPDATE dag_file SET mtime_ns = 0, hash = '' WHERE id IN"
-    " (SELECT o.file FROM dag_offer o WHERE o.dag = $1)",
     "DELETE FROM dag_offer WHERE dag = $1",
     "DELETE FROM version_file WHERE version IN (SELECT v.id FROM version v WHERE v.dag = $1)",
     "DELETE FROM version WHERE dag = $1",
@@ -90,7 +90,8 @@ static enum status delete_dag(struct store *store, const struct version_info *da
         .actor = request->actor,
         .reason = request->reason,
     };
-    if (version_current_changed(store, &current, err) != STATUS_OK)
+    if (version_current_changed(store, &current, err) != STATUS_OK ||
+        db_do(store->db, err, FILES_DOUBT, "i", dag->dag_key) != STATUS_OK)
         return err->code;
     for (size_t i = 0; i < ARRAY_LEN(DELETE_DAG); i++)
         if (db_do(store->db, err, DELETE_DAG[i], "i", dag->dag_key) != STATUS_OK)

@@ -50,7 +50,9 @@ struct known_dag {
     int64_t filed;
     bool is_watched;
     enum dag_activity activity;
-    bool same_path; /* as the version that its file means */
+    bool same_path;            /* as the version that its file means */
+    bool has_say;              /* what is saved may become the current version */
+    char hash[SHA256_HEX_MAX]; /* of what is saved */
 };
 
 static enum status find_dag(struct store *store, const char *dag_id, const char *path,
@@ -144,12 +146,12 @@ static enum status add_dag(struct store *store, const struct dag *dag, const cha
 }
 
 /* A version of a known DAG: the one with this meaning, or a new one. */
-static enum status keep_version(struct store *store, const struct dag *dag, const char *hash,
-                                const struct version_source *source, bool has_say,
+static enum status keep_version(struct store *store, const struct dag *dag,
+                                const struct version_source *source, const struct known_dag *known,
                                 struct version_ref *ref, struct err *err)
 {
     bool same_text = false;
-    if (find_version(store, hash, source, ref, &same_text, err) != STATUS_OK)
+    if (find_version(store, known->hash, source, ref, &same_text, err) != STATUS_OK)
         return err->code;
     if (ref->version == 0) {
         int64_t last = 0;
@@ -158,9 +160,9 @@ static enum status keep_version(struct store *store, const struct dag *dag, cons
         ref->version = id_next(&store->ids, store_now_us(store));
         ref->number = last + 1;
         ref->is_new = true;
-        return insert_version(store, dag, hash, source, ref, err);
+        return insert_version(store, dag, known->hash, source, ref, err);
     }
-    if (same_text || !has_say)
+    if (same_text || !known->has_say)
         return STATUS_OK;
     CLEANUP(mem_freep) char *places = format_places(dag);
     return db_do(store->db, err, VERSION_TEXT, "ittt", ref->version, source->text, places,
@@ -170,10 +172,10 @@ static enum status keep_version(struct store *store, const struct dag *dag, cons
 /* Point the DAG at what its file means, and say that it is offered, as far as that is news. */
 static enum status update_dag(struct store *store, const struct dag *dag,
                               const struct version_source *source, const struct known_dag *known,
-                              bool has_say, struct version_ref *ref, struct err *err)
+                              struct version_ref *ref, struct err *err)
 {
     int64_t now_us = store_now_us(store);
-    bool moves = has_say && ref->version != known->filed;
+    bool moves = known->has_say && ref->version != known->filed;
     bool is_back = source->is_offer && (!known->is_watched || known->activity != DAG_ACTIVE);
     if (moves && db_do(store->db, err, DAG_UPDATE, "ittii", ref->dag_key, dag->namespace_,
                        dag->title, ref->version, now_us) != STATUS_OK)
@@ -210,18 +212,17 @@ enum status version_save_within(struct store *store, const struct dag *dag,
                                 const struct version_source *source, struct version_ref *out,
                                 struct err *err)
 {
-    char hash[SHA256_HEX_MAX];
-    (void)dag_hash(dag, hash);
     struct known_dag known = {0};
     if (find_dag(store, dag->id, source->path, &known, err) != STATUS_OK)
         return err->code;
+    (void)dag_hash(dag, known.hash);
+    known.has_say = source->is_offer || !known.is_watched || known.same_path;
     struct version_ref ref = {.dag_key = known.key};
-    bool has_say = source->is_offer || !known.is_watched || known.same_path;
     enum status status = STATUS_OK;
     if (known.key == 0)
-        status = add_dag(store, dag, hash, source, &ref, err);
-    else if ((status = keep_version(store, dag, hash, source, has_say, &ref, err)) == STATUS_OK)
-        status = update_dag(store, dag, source, &known, has_say, &ref, err);
+        status = add_dag(store, dag, known.hash, source, &ref, err);
+    else if ((status = keep_version(store, dag, source, &known, &ref, err)) == STATUS_OK)
+        status = update_dag(store, dag, source, &known, &ref, err);
     if (status != STATUS_OK || lanes_ensure(store, dag, err) != STATUS_OK ||
         (ref.is_changed && tell_current(store, dag, source, &known, &ref, err) != STATUS_OK))
         return err->code;
