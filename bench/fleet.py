@@ -193,8 +193,8 @@ def row_held(server, options):
     lag, most, least = max(lags), max(connections), min(held)
     cells = row(f"{least:,.0f} held after {seconds:.1f} s, renewals {lag:.1f} s late at most, "
                 f"{most:.1f} connections per host", f"lease of {lease} s, {HOSTS * SLOTS:,} slots",
-                least / (HOSTS * SLOTS), "all held, lag <= lease / 2, <= 5 connections",
-                least >= HOSTS * SLOTS and lag <= lease / 2 and most <= 5, seconds=seconds,
+                least / (HOSTS * SLOTS), "all held, lag <= lease / 2, <= 7 connections",
+                least >= HOSTS * SLOTS and lag <= lease / 2 and most <= 7, seconds=seconds,
                 lag_seconds=lag, connections=most)
     return [cells]
 

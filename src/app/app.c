@@ -111,7 +111,7 @@ static enum status make_home(void *context, struct err *err)
 
 static json_t *preview(void *context, const struct service_preview *preview)
 {
-    const struct app *app = context;
+    (void)context;
     return preview_fields(&(struct preview_request){
         .dag = preview->dag,
         .path = preview->path,
@@ -119,8 +119,8 @@ static json_t *preview(void *context, const struct service_preview *preview)
         .conf = preview->conf,
         .logical_at_us = preview->logical_at_us,
         .node = preview->node,
-        .variables = app->config.variables,
-        .connections = app->config.connections,
+        .space = preview->dag->namespace_,
+        .vault = preview->vault,
     });
 }
 
@@ -164,7 +164,7 @@ static enum status configure(void *context, const json_t *flags, struct err *err
         .make_home = make_home,
         .make_home_context = &app->home,
         .preview = preview,
-        .preview_context = app,
+        .sources = &app->config.vault,
         .progress = progress,
         .progress_context = app,
     };

@@ -1,6 +1,5 @@
 #include "app/config.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +11,11 @@
 #include "base/str.h"
 #include "model/limits.h"
 #include "os/file.h"
+#include "os/privacy.h"
 #include "spec/yaml_tree.h"
 
 static const char PROJECT_FILE[] = "eider.yaml";
+static const char KEY_VARIABLE[] = "EIDER_SECRET_KEY";
 
 /* --- files ----------------------------------------------------------------------------------- */
 
@@ -95,6 +96,13 @@ static void anchor_path(struct settings *settings, enum setting_key key, const c
     settings->values[key].text = path;
 }
 
+static void anchor_below_home(struct settings *settings, enum setting_key key)
+{
+    char *path = file_path_join(settings_text(settings, SETTING_HOME), settings->values[key].text);
+    free(settings->values[key].text);
+    settings->values[key].text = path;
+}
+
 static enum status load_settings(const json_t *flags, const char *project_dir, struct settings *out,
                                  struct err *err)
 {
@@ -119,141 +127,53 @@ static enum status load_settings(const json_t *flags, const char *project_dir, s
         .user = user,
         .user_path = user_path,
         .environment = environment,
-        .defaults = {[SETTING_SLOTS] = slots, [SETTING_HOST_NAME] = machine},
+        .defaults = {[SETTING_SLOTS] = slots,
+                     [SETTING_HOST_NAME] = machine,
+                     /* Where systemd passes credentials (LoadCredential=). */
+                     [SETTING_SECRETS_DIR] = getenv("CREDENTIALS_DIRECTORY")},
     };
     if (settings_resolve(&layers, out, err) != STATUS_OK)
         return err->code;
     anchor_path(out, SETTING_HOME, project_dir);
     anchor_path(out, SETTING_DAGS, project_dir);
+    anchor_path(out, SETTING_SECRETS_DIR, project_dir);
+    anchor_below_home(out, SETTING_SECRET_KEY_FILE);
     return STATUS_OK;
 }
 
 /* --- variables and connections --------------------------------------------------------------- */
 
-/* "API_URL" as "api_url". */
-static char *lower_name(const char *from, size_t length)
-{
-    char *name = mem_strndup(from, length);
-    for (char *c = name; *c != '\0'; c++)
-        *c = (char)tolower((unsigned char)*c);
-    return name;
-}
-
-/* EIDER_VAR_API_URL=x sets "api_url". */
-static void add_from_environment(json_t *into, const char *prefix,
-                                 json_t *(*convert)(const char *text))
-{
-    size_t skip = strlen(prefix);
-    for (char **entry = environ; *entry != NULL; entry++) {
-        const char *equals = strchr(*entry, '=');
-        if (!str_starts_with(*entry, prefix) || equals == NULL || equals == *entry + skip)
-            continue;
-        CLEANUP(mem_freep)
-        char *name = lower_name(*entry + skip, (size_t)(equals - *entry) - skip);
-        json_put(into, name, convert(equals + 1));
-    }
-}
-
-static json_t *as_text(const char *text)
-{
-    return json_text(text, strlen(text));
-}
-
-static void put_part(json_t *into, const char *key, const char *from, const char *to)
-{
-    if (to > from)
-        json_put(into, key, json_text(from, (size_t)(to - from)));
-}
-
-/* "host:5432"; brackets keep the colons of an address apart from that of the port: "[::1]:5432" */
-static void put_host(json_t *into, const char *from, const char *to)
-{
-    const char *host_end = to;
-    if (to > from && *from == '[') {
-        host_end = memchr(from, ']', (size_t)(to - from));
-        put_part(into, "host", from + 1, host_end != NULL ? host_end : to);
-        host_end = host_end != NULL ? host_end + 1 : to;
-    } else {
-        const char *last = memrchr(from, ':', (size_t)(to - from));
-        host_end = last != NULL ? last : to;
-        put_part(into, "host", from, host_end);
-    }
-    const char *colon = host_end < to && *host_end == ':' ? host_end : NULL;
-    int64_t port = 0;
-    CLEANUP(mem_freep)
-    char *digits = colon != NULL ? mem_strndup(colon + 1, (size_t)(to - colon - 1)) : NULL;
-    if (digits != NULL && str_parse_i64(digits, 1, 65535, &port))
-        json_put_int(into, "port", port);
-}
-
-/* host, port and what stands before them: "user:pass@host:5432" */
-static void put_authority(json_t *into, const char *from, const char *to)
-{
-    const char *at = memrchr(from, '@', (size_t)(to - from));
-    if (at != NULL) {
-        const char *colon = memchr(from, ':', (size_t)(at - from));
-        put_part(into, "login", from, colon != NULL ? colon : at);
-        if (colon != NULL)
-            put_part(into, "password", colon + 1, at);
-        from = at + 1;
-    }
-    put_host(into, from, to);
-}
-
-json_t *config_connection_from_url(const char *url)
-{
-    json_t *connection = json_object();
-    const char *scheme_end = strstr(url, "://");
-    if (scheme_end == NULL) {
-        json_put_string(connection, "host", url);
-        return connection;
-    }
-    put_part(connection, "conn_type", url, scheme_end);
-    const char *authority = scheme_end + 3;
-    const char *authority_end = authority + strcspn(authority, "/?");
-    put_authority(connection, authority, authority_end);
-    const char *query = authority_end + strcspn(authority_end, "?");
-    if (*authority_end == '/')
-        put_part(connection, "schema", authority_end + 1, query);
-    if (*query == '?')
-        json_put_string(connection, "extra", query + 1);
-    json_put_string(connection, "uri", url);
-    return connection;
-}
-
-static json_t *as_connection(const char *text)
-{
-    json_t *value = NULL;
-    struct err ignored = {0};
-    if (text[0] == '{' && json_parse(text, strlen(text), &value, &ignored) == STATUS_OK)
-        return value;
-    return config_connection_from_url(text);
-}
-
-static enum status load_named(const char *file, const char *prefix,
-                              json_t *(*convert)(const char *text), json_t **out, struct err *err)
+/* Entries of a file, an object; without the file an empty one. */
+static enum status load_named(const char *file, json_t **out, struct err *err)
 {
     json_t *values = NULL;
     if (load_map(file, &values, err) != STATUS_OK)
         return err->code;
-    if (values == NULL)
-        values = json_object();
-    add_from_environment(values, prefix, convert);
-    *out = values;
+    *out = values != NULL ? values : json_object();
     return STATUS_OK;
 }
 
-/* In a file, too, a connection may be written as a URL. */
-static void expand_urls(json_t *connections)
+/* From here on the key is in this process alone, not in what others can read of it. */
+static void take_key(struct config *config)
 {
-    const char *name = NULL;
-    json_t *value = NULL;
-    void *next = NULL;
-    json_object_foreach_safe(connections, next, name, value)
-    {
-        if (json_is_string(value))
-            json_put(connections, name, config_connection_from_url(json_string_value(value)));
-    }
+    const char *key = getenv(KEY_VARIABLE);
+    if (key == NULL || key[0] == '\0')
+        return;
+    config->secret_key = secret_value_new(key, strlen(key));
+    privacy_begin();
+    privacy_forget_variable(KEY_VARIABLE);
+}
+
+static void fill_vault(struct config *config)
+{
+    config->vault = (struct vault_sources){
+        .environment = environ,
+        .variables = config->variables,
+        .connections = config->connections,
+        .secrets_dir = settings_text(&config->settings, SETTING_SECRETS_DIR),
+        .key_text = config->secret_key.bytes,
+        .key_file = settings_text(&config->settings, SETTING_SECRET_KEY_FILE),
+    };
 }
 
 enum status config_load(const json_t *flags, struct config *out, struct err *err)
@@ -265,14 +185,14 @@ enum status config_load(const json_t *flags, struct config *out, struct err *err
     CLEANUP(mem_freep) char *project = in_project(project_dir, PROJECT_FILE);
     if (load_settings(flags, project_dir, &config.settings, err) != STATUS_OK ||
         handler_config_load(project, &config.handlers, err) != STATUS_OK ||
-        load_named(variables, "EIDER_VAR_", as_text, &config.variables, err) != STATUS_OK ||
-        load_named(connections, "EIDER_CONN_", as_connection, &config.connections, err) !=
-            STATUS_OK) {
+        load_named(variables, &config.variables, err) != STATUS_OK ||
+        load_named(connections, &config.connections, err) != STATUS_OK) {
         config_fini(&config);
         return err->code;
     }
-    expand_urls(config.connections);
+    take_key(&config);
     *out = config;
+    fill_vault(out);
     return STATUS_OK;
 }
 
@@ -282,5 +202,6 @@ void config_fini(struct config *config)
     json_decref(config->variables);
     json_decref(config->connections);
     json_decref(config->handlers);
+    secret_value_fini(&config->secret_key);
     config->variables = config->connections = config->handlers = NULL;
 }

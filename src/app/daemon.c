@@ -27,7 +27,8 @@
 
 enum {
     RECONCILE_MS = 60000,
-    LOGS_WAIT_MS = 5000, /* at the end, for the rest of them */
+    LOGS_WAIT_MS = 5000,     /* at the end, for the rest of them */
+    MESSAGES_WAIT_MS = 3000, /* the same, for answers of receivers */
     HEALTH_MS = 1000,
     SILENCE_MS = 20000,     /* without a beat for longer, the store counts as away */
     STUCK_MS_LEAST = 60000, /* a call that waits for longer, while the store answers others */
@@ -48,7 +49,9 @@ void daemon_fail(struct daemon *daemon, const struct err *err)
 void daemon_open_or_close(struct daemon *daemon)
 {
     bool may_claim = !daemon->is_drained && !daemon->is_loaded;
-    if (word_set_has(daemon->roles, "worker") && may_claim)
+    bool is_worker = word_set_has(daemon->roles, "worker");
+    executor_set_looking(daemon->session.executor, is_worker && !daemon->is_drained);
+    if (is_worker && may_claim)
         executor_open(daemon->session.executor);
     else
         executor_close(daemon->session.executor);
@@ -67,6 +70,11 @@ static void on_changed(void *context, const struct task_change *changes, size_t 
 static void on_run_ended(void *context, int64_t run, enum run_state state)
 {
     log_info("run ended", LOG_ID("run", run), LOG_STR("state", run_state_name(state)));
+    scheduler_wake(((struct daemon *)context)->scheduler);
+}
+
+static void on_news(void *context)
+{
     scheduler_wake(((struct daemon *)context)->scheduler);
 }
 
@@ -114,9 +122,15 @@ static void on_wished(void *context, const struct stop_wish *wishes, size_t coun
     executor_stop_wished(daemon->session.executor, wishes, count);
 }
 
+static void on_told(void *context)
+{
+    sender_wake(((struct daemon *)context)->sender);
+}
+
 static void on_scheduled(void *context)
 {
     struct daemon *daemon = context;
+    sender_wake(daemon->sender);
     executor_wake(daemon->session.executor);
     pulse_look(daemon->pulse);
 }
@@ -186,16 +200,31 @@ static void on_health(void *context)
 
 /* --- DAG files ------------------------------------------------------------------------------- */
 
+static enum status begin_scheduling(struct daemon *daemon, struct err *err);
 static void greet(const struct daemon *daemon);
 
-/* Who hears that it is up finds its DAGs. */
+/*
+ * Who hears that it is up finds its DAGs. What is due is decided once their files were read:
+ * they may say something else than the store since they were edited while nobody watched.
+ */
+static void come_up(struct daemon *daemon)
+{
+    struct err err = {0};
+    if (begin_scheduling(daemon, &err) != STATUS_OK) {
+        daemon_fail(daemon, &err);
+        return;
+    }
+    greet(daemon);
+    daemon->is_up = true;
+}
+
 static void on_dags(void *context)
 {
     struct daemon *daemon = context;
-    if (!daemon->is_up)
-        greet(daemon);
-    daemon->is_up = true;
-    scheduler_wake(daemon->scheduler);
+    if (daemon->is_up)
+        scheduler_wake(daemon->scheduler);
+    else
+        come_up(daemon);
 }
 
 static enum status begin_dags(struct daemon *daemon, struct err *err)
@@ -205,6 +234,7 @@ static enum status begin_dags(struct daemon *daemon, struct err *err)
         .folder = settings_text(daemon->settings, SETTING_DAGS),
         .host = settings_text(daemon->settings, SETTING_HOST_NAME),
         .rescan_ms = settings_number(daemon->settings, SETTING_DAGS_RESCAN),
+        .starts_paused = settings_number(daemon->settings, SETTING_DAGS_PAUSED_AT_CREATION) != 0,
         .changed = on_dags,
         .context = daemon,
     };
@@ -308,6 +338,19 @@ static enum status begin_scheduling(struct daemon *daemon, struct err *err)
     return scheduler_start(daemon->session.loop, &options, &daemon->scheduler, err);
 }
 
+static enum status begin_sending(struct daemon *daemon, struct err *err)
+{
+    const struct config *config = daemon->session.config;
+    struct sender_options options = {
+        .store = session_store_options(&daemon->session),
+        .vault = &config->vault,
+        .poll_ms = settings_number(daemon->settings, SETTING_POLL),
+    };
+    if (!word_set_has(daemon->roles, "scheduler"))
+        return STATUS_OK;
+    return sender_start(&options, &daemon->sender, err);
+}
+
 static enum status watch_outside(struct daemon *daemon, struct err *err)
 {
     static const int SIGNALS[] = {SIGTERM, SIGINT, SIGHUP};
@@ -369,7 +412,7 @@ static enum status serve(struct daemon *daemon, const struct session_options *op
         daemon->journal_path = file_path_join(options->home->local_dir, "outcomes.db");
     if (daemon_host_begin(daemon, err) != STATUS_OK || watch_outside(daemon, err) != STATUS_OK ||
         begin_logs(daemon, err) != STATUS_OK || begin_housekeeping(daemon, err) != STATUS_OK ||
-        begin_pulse(daemon, err) != STATUS_OK || begin_scheduling(daemon, err) != STATUS_OK ||
+        begin_pulse(daemon, err) != STATUS_OK || begin_sending(daemon, err) != STATUS_OK ||
         begin_dags(daemon, err) != STATUS_OK)
         return err->code;
     begin_claiming(daemon);
@@ -386,6 +429,7 @@ static void close_all(struct daemon *daemon)
     thread_deafen(); /* whoever asks once more to stop is being served */
     dag_watch_stop(daemon->dag_watch);
     scheduler_stop(daemon->scheduler);
+    sender_stop(daemon->sender, MESSAGES_WAIT_MS);
     pulse_stop(daemon->pulse);
     housekeeping_stop(daemon->housekeeping);
     if (!log_ship_stop(daemon->log_ship, LOGS_WAIT_MS))
@@ -422,6 +466,8 @@ enum status daemon_serve(const struct config *config, const struct home *home, c
                 .context = &daemon,
                 .changed = on_changed,
                 .run_ended = on_run_ended,
+                .news = on_news,
+                .told = on_told,
                 .delivered = on_delivered,
                 .failed = on_failed,
             },

@@ -28,32 +28,33 @@ static void on_signal(void *context, int signo)
     loop_stop(pausing->loop);
 }
 
-static enum status pause_once(struct pausing *pausing, struct err *err)
+/* For as long as it waits and tries: a signal during a try is heard after it. */
+static enum status pausing_begin(struct pausing *pausing, struct err *err)
 {
     static const int SIGNALS[] = {SIGTERM, SIGINT};
     _Static_assert(ARRAY_LEN(SIGNALS) == ARRAY_LEN(pausing->signals), "room for every signal");
     if (loop_new(&pausing->loop, err) != STATUS_OK)
         return err->code;
+    pausing->timer = loop_timer_new(pausing->loop, on_time, pausing);
     for (size_t i = 0; i < ARRAY_LEN(SIGNALS); i++)
         if (loop_signal_new(pausing->loop, SIGNALS[i], on_signal, pausing, &pausing->signals[i],
                             err) != STATUS_OK)
             return err->code;
-    pausing->timer = loop_timer_new(pausing->loop, on_time, pausing);
-    loop_timer_start(pausing->timer, TRY_AGAIN_MS, 0);
-    loop_run(pausing->loop);
     return STATUS_OK;
 }
 
-static enum status pause_for(bool *out_stopped, struct err *err)
+static void pausing_end(struct pausing *pausing)
 {
-    struct pausing pausing = {0};
-    enum status status = pause_once(&pausing, err);
-    loop_timer_free(pausing.timer);
-    for (size_t i = 0; i < ARRAY_LEN(pausing.signals); i++)
-        loop_signal_free(pausing.signals[i]);
-    loop_free(pausing.loop);
-    *out_stopped = pausing.is_stopped;
-    return status;
+    loop_timer_free(pausing->timer);
+    for (size_t i = 0; i < ARRAY_LEN(pausing->signals); i++)
+        loop_signal_free(pausing->signals[i]);
+    loop_free(pausing->loop);
+}
+
+static void pause_for(struct pausing *pausing, int64_t ms)
+{
+    loop_timer_start(pausing->timer, ms, 0);
+    loop_run(pausing->loop);
 }
 
 static enum status try_store(const struct session_options *options, struct err *err)
@@ -64,17 +65,13 @@ static enum status try_store(const struct session_options *options, struct err *
     return store_open(&store_options, &store, err);
 }
 
-enum status daemon_await_store(const struct session_options *options, bool *out_stopped,
-                               struct err *err)
+static enum status try_until_stopped(const struct session_options *options,
+                                     struct pausing *pausing, struct err *err)
 {
-    struct session session = {.home = options->home};
-    *out_stopped = false;
-    if (session_is_embedded(&session))
-        return STATUS_OK;
-    while (!*out_stopped) {
+    while (!pausing->is_stopped) {
         struct err problem = {0};
         if (try_store(options, &problem) == STATUS_OK)
-            return STATUS_OK;
+            break;
         if (!status_is_retryable(problem.code)) {
             *err = problem;
             return err->code;
@@ -82,8 +79,24 @@ enum status daemon_await_store(const struct session_options *options, bool *out_
         log_warn("the store cannot be used yet; trying again every few seconds",
                  LOG_STR("error", problem.text));
         supervisor_tell("STATUS=waiting for the store\nEXTEND_TIMEOUT_USEC=60000000");
-        if (pause_for(out_stopped, err) != STATUS_OK)
-            return err->code;
+        pause_for(pausing, TRY_AGAIN_MS);
     }
+    pause_for(pausing, 0);
     return STATUS_OK;
+}
+
+enum status daemon_await_store(const struct session_options *options, bool *out_stopped,
+                               struct err *err)
+{
+    struct session session = {.home = options->home};
+    struct pausing pausing = {0};
+    *out_stopped = false;
+    if (session_is_embedded(&session))
+        return STATUS_OK;
+    enum status status = pausing_begin(&pausing, err);
+    if (status == STATUS_OK)
+        status = try_until_stopped(options, &pausing, err);
+    pausing_end(&pausing);
+    *out_stopped = pausing.is_stopped;
+    return status;
 }

@@ -9,6 +9,7 @@
  */
 #include "app/daemon.h"
 #include "app/session.h"
+#include "notify/sender.h"
 #include "sched/scheduler.h"
 #include "worker/housekeeping.h"
 #include "worker/pulse.h"
@@ -28,6 +29,7 @@ struct daemon {
     struct housekeeping *housekeeping; /* NULL: none is needed */
     struct scheduler *scheduler;       /* NULL: not its role */
     struct dag_watch *dag_watch;
+    struct sender *sender; /* the same */
     struct lease_times lease;
     char *labels;
     char *queues;

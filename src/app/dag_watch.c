@@ -69,7 +69,7 @@ static void complain(struct dag_watch *self, const struct err *err)
 static void add_folder(struct dag_watch *self, const char *path, int tag)
 {
     struct err err = {0};
-    if (folder_watch_add(self->ears, path, tag, &err) == STATUS_OK ||
+    if (folder_watch_add(self->ears, path, tag, NULL, &err) == STATUS_OK ||
         err.code == STATUS_NOT_FOUND || err.code == STATUS_INVALID)
         return;
     if (!self->is_deaf)
@@ -138,14 +138,9 @@ static void on_news(void *context, const struct folder_news *news)
 /* Whether there is news within the time. */
 static bool hear(struct dag_watch *self, int64_t timeout_ms)
 {
-    struct pollfd fds[] = {
-        {.fd = self->knock_fd, .events = POLLIN},
-        {.fd = self->ears != NULL ? folder_watch_fd(self->ears) : -1, .events = POLLIN},
-    };
     self->has_news = false;
-    (void)poll(fds, ARRAY_LEN(fds), (int)MIN(timeout_ms, (int64_t)INT32_MAX));
-    if (fds[0].revents != 0)
-        knock_clear(self->knock_fd);
+    folder_watch_wait(self->ears, self->knock_fd, timeout_ms);
+    knock_clear(self->knock_fd);
     if (self->ears != NULL)
         folder_watch_read(self->ears, on_news, self);
     return self->has_news;
@@ -238,6 +233,7 @@ static bool prepare(struct dag_watch *self)
     struct dag_sync_options options = {.folder = self->folder,
                                        .host = self->options.host,
                                        .settle_ms = SETTLE_MS,
+                                       .starts_paused = self->options.starts_paused,
                                        .broken = on_broken};
     if (self->sync != NULL)
         return true;

@@ -15,8 +15,9 @@ struct dag_watch;
 struct dag_watch_options {
     struct store_options store;
     const char *folder;
-    const char *host;  /* name */
-    int64_t rescan_ms; /* the floor */
+    const char *host;   /* name */
+    int64_t rescan_ms;  /* the floor */
+    bool starts_paused; /* DAGs that were not offered before */
     /* In the loop's thread: something changed; first of all, that everything was read once. */
     void (*changed)(void *context);
     void *context;

@@ -13,7 +13,10 @@
 #include "base/clock.h"
 #include "base/idmap.h"
 #include "base/mem.h"
+#include "notify/sender.h"
 #include "store/run_store.h"
+
+enum { MESSAGES_WAIT_MS = 5000 }; /* at the end, for answers of receivers */
 
 struct drive {
     struct session session;
@@ -24,6 +27,7 @@ struct drive {
     struct loop_timer *timeout;
     struct loop_signal *signals[3];
     struct loop_file *wake;
+    struct sender *sender; /* NULL: nobody is to be told */
     const struct engine_observer *observer;
     int interrupts;    /* by the person in front of it */
     bool is_cancelled; /* by another process */
@@ -82,6 +86,13 @@ static void on_run_ended(void *context, int64_t run, enum run_state state)
     loop_stop(drive->session.loop);
 }
 
+/* A daemon on the same store may start what waits for it. */
+static void on_news(void *context)
+{
+    const struct drive *drive = context;
+    home_wake(drive->session.home);
+}
+
 /* Another process wrote to the store: a cancel, or something to claim. */
 static void on_wake(void *context)
 {
@@ -109,6 +120,11 @@ static void on_changed(void *context, const struct task_change *changes, size_t 
     struct drive *drive = context;
     watching_changed(&drive->watching, changes, count);
     ask_observer(drive);
+}
+
+static void on_told(void *context)
+{
+    sender_wake(((struct drive *)context)->sender);
 }
 
 static void on_progress(void *context, const struct claim *claim,
@@ -166,8 +182,24 @@ static enum status watch_outside(struct drive *drive, struct err *err)
     return STATUS_OK;
 }
 
+/* Nobody else may be there to tell of it. What only tests a DAG tells nobody. */
+static enum status begin_sending(struct drive *drive, const struct engine_request *request,
+                                 struct err *err)
+{
+    const struct config *config = drive->session.config;
+    struct sender_options options = {
+        .store = session_store_options(&drive->session),
+        .vault = &config->vault,
+        .poll_ms = settings_number(&config->settings, SETTING_POLL),
+    };
+    if (!request->record || drive->opened.dag->watch == NULL)
+        return STATUS_OK;
+    return sender_start(&options, &drive->sender, err);
+}
+
 static void drive_close(struct drive *drive)
 {
+    sender_finish(drive->sender, MESSAGES_WAIT_MS);
     loop_timer_free(drive->tick);
     loop_timer_free(drive->timeout);
     for (size_t i = 0; i < ARRAY_LEN(drive->signals); i++)
@@ -190,7 +222,7 @@ static enum status drive_run(struct drive *drive, const struct engine_request *r
         return err->code;
     watching_init(&drive->watching, drive->observer, session, &drive->opened,
                   request->wants_output && drive->observer->log_line != NULL);
-    if (watch_outside(drive, err) != STATUS_OK ||
+    if (watch_outside(drive, err) != STATUS_OK || begin_sending(drive, request, err) != STATUS_OK ||
         watching_start(&drive->watching, request->source == ENGINE_RETRY, err) != STATUS_OK)
         return err->code;
     int64_t started_us = clock_mono_us();
@@ -225,6 +257,8 @@ static enum status run_in(const struct foreground *self, const struct home *home
                 .changed = on_changed,
                 .progress = on_progress,
                 .run_ended = on_run_ended,
+                .news = on_news,
+                .told = on_told,
                 .failed = on_failed,
             },
         .heard = on_wake,

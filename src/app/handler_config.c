@@ -2,13 +2,16 @@
 
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "model/dag.h"
 #include "model/duration.h"
 #include "model/limits.h"
+#include "model/template.h"
 #include "os/file.h"
 #include "spec/yaml_tree.h"
+#include "store/vault_scope.h"
 
 struct reading {
     const char *path;
@@ -71,6 +74,36 @@ static bool put_timeout(json_t *into, const json_t *value)
     return is_fine;
 }
 
+struct names {
+    const char *unknown; /* NULL: all are known */
+};
+
+static void check_name(void *context, const struct template_name *name)
+{
+    struct names *names = context;
+    if (!vault_scope_has_root(name->parts[0]) && !name->guarded)
+        names->unknown = name->parts[0];
+}
+
+/* What is wrong with it as a template, heap; NULL: nothing. */
+static char *template_problem(const char *text)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    const struct template *template = NULL;
+    struct template_fault fault = {0};
+    struct err err = {0};
+    struct names names = {0};
+    if (template_is_plain(text))
+        return NULL;
+    if (template_parse(arena, text, &template, &fault, &err) != STATUS_OK)
+        return mem_format("template: %s", err.text);
+    template_visit_names(template, check_name, &names);
+    return names.unknown == NULL
+               ? NULL
+               : mem_format("template: '%.60s' is not known here; known are var, conn and secrets",
+                            names.unknown);
+}
+
 static enum status read_env(const struct reading *reading, const json_t *env, struct err *err)
 {
     json_t *texts = json_object();
@@ -89,6 +122,9 @@ static enum status read_env(const struct reading *reading, const json_t *env, st
         CLEANUP(mem_freep)
         char *text =
             json_is_string(value) ? mem_strdup(json_string_value(value)) : json_format(value);
+        CLEANUP(mem_freep) char *problem = template_problem(text);
+        if (problem != NULL)
+            return fail_at(reading, at, problem, err);
         json_put_string(texts, name, text);
     }
     return STATUS_OK;

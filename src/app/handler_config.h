@@ -5,6 +5,8 @@
  *     handlers:
  *       send: ./send-mail
  *       thumb: { run: "convert - out.png", env: { SIZE: 64 }, timeout: 5m }
+ *
+ * Values of `env` may be templates of var, conn and secrets.
  */
 #include "base/attrs.h"
 #include "base/err.h"

@@ -14,8 +14,10 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "model/params.h"
+#include "model/timetable.h"
 #include "os/file.h"
 #include "os/file_tree.h"
+#include "os/zone_file.h"
 #include "spec/diag_render.h"
 #include "spec/spec_find.h"
 #include "store/control.h"
@@ -92,7 +94,12 @@ static enum status version_of_file(struct session *session, const char *path, co
     if (absolute == NULL)
         return err_errno(err, errno, "find '%s'", path);
     struct version_ref ref;
-    struct version_source source = {.path = absolute, .text = file->text, .actor = actor_name()};
+    struct version_source source = {
+        .path = absolute,
+        .text = file->text,
+        .actor = actor_name(),
+        .is_foreground = true,
+    };
     if (store_version_save(session->store, dag, &source, &ref, err) != STATUS_OK)
         return err->code;
     session_lend(session, ref.version, dag);
@@ -198,13 +205,17 @@ static enum status create_run(struct session *session, const struct engine_reque
         return err->code;
     int64_t date_us =
         request->has_logical_date ? request->logical_date_us : store_now_us(session->store);
+    CLEANUP(timetable_freep) struct timetable *timetable = NULL;
+    if (timetable_of_dag(opened->dag, zone_file_read, &timetable, err) != STATUS_OK)
+        return err->code;
+    struct tick_dates dates = timetable_dates_by_hand(timetable, date_us);
     struct run_request run = {
         .version = version,
         .run_id = request->run_id,
         .kind = "manual",
-        .logical_at_us = date_us,
-        .interval_start_us = date_us,
-        .interval_end_us = date_us,
+        .logical_at_us = dates.logical_at_us,
+        .interval_start_us = dates.interval_start_us,
+        .interval_end_us = dates.interval_end_us,
         .params = params_text,
         .conf = conf_text,
         .note = request->note != NULL ? request->note : "",

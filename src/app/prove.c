@@ -3,6 +3,8 @@
 #include <signal.h>
 
 #include "app/prove_adoption.h"
+#include "app/prove_backfill.h"
+#include "app/prove_waiting.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "store/store.h"
@@ -15,6 +17,8 @@ struct proof_kind {
 
 static const struct proof_kind KINDS[] = {
     [PROOF_ADOPTION] = {"adoption", prove_adoption},
+    [PROOF_WAITING] = {"waiting", prove_waiting},
+    [PROOF_BACKFILL] = {"backfill", prove_backfill},
 };
 _Static_assert(ARRAY_LEN(KINDS) == PROOF_COUNT, "every proof can be run");
 

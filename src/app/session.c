@@ -60,6 +60,7 @@ enum status session_open(struct session *session, const struct session_options *
         blob_open_for(session->store, options->home->blob_dir, &session->blob, err) != STATUS_OK ||
         store_thread_start(session->loop, &store, &session->store_thread, err) != STATUS_OK)
         return err->code;
+    session->vault = vault_new(&session->config->vault, session->store);
     return is_foreground ? session_join(session, err) : STATUS_OK;
 }
 
@@ -107,8 +108,7 @@ struct executor_options session_executor_options(const struct session *session)
             {
                 .store = session->store,
                 .blob = session->blob,
-                .variables = session->config->variables,
-                .connections = session->config->connections,
+                .vault = session->vault,
                 .store_uuid = session->store_info.uuid,
             },
         .prepare =
@@ -117,6 +117,7 @@ struct executor_options session_executor_options(const struct session *session)
                 .blob_root = session->home->blob_dir,
                 .output_bytes = settings_number(settings, SETTING_OUTPUT_BYTES),
                 .grace_ms = settings_number(settings, SETTING_GRACE),
+                .poke_max_ms = settings_number(settings, SETTING_POKE_MAX),
                 .get_env = outside,
             },
         .handlers = session->config->handlers,
@@ -147,6 +148,7 @@ void session_close(struct session *session)
         keeper_close(session->keeper);
     store_thread_stop(session->store_thread);
     executor_free(session->executor);
+    vault_free(session->vault);
     if (session->host != 0 && session->store != NULL && !session->leaves_all &&
         store_host_end(session->store, session->host, &err) != STATUS_OK)
         log_warn("leave the store", LOG_STR("error", err.text));

@@ -31,6 +31,7 @@ struct session {
     struct store *store; /* of the loop's thread */
     struct store_info store_info;
     struct blob *blob;
+    struct vault *vault; /* of the loop's thread */
     struct store_thread *store_thread;
     int64_t host;
     struct presence presence;

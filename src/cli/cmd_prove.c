@@ -68,6 +68,7 @@ int cmd_prove(struct cli *cli, const struct parsed *parsed)
 {
     const struct int_bounds kills = {PROVE_KILLS_LEAST, PROVE_KILLS_MOST, PROVE_KILLS};
     const struct int_bounds tasks = {PROVE_TASKS_LEAST, PROVE_TASKS_MOST, PROVE_TASKS};
+    const struct int_bounds count = {PROVE_COUNT_LEAST, PROVE_COUNT_MOST, PROVE_COUNT};
     struct prove_request request = {
         .keeps = parsed_has(parsed, "keep"), .say = say_line, .say_context = cli};
     CLEANUP(json_decrefp) json_t *report = NULL;
@@ -77,6 +78,7 @@ int cmd_prove(struct cli *cli, const struct parsed *parsed)
     if (find_proof(parsed->args[0], &request.proof, &err) != STATUS_OK ||
         parsed_get_int(parsed, "kills", &kills, &request.kills, &err) != STATUS_OK ||
         parsed_get_int(parsed, "tasks", &tasks, &request.tasks, &err) != STATUS_OK ||
+        parsed_get_int(parsed, "count", &count, &request.count, &err) != STATUS_OK ||
         cli_prove(cli, &request, &report, &err) != STATUS_OK)
         return cli_fail(cli, &err);
     if (json_get_bool(report, "interrupted", false))

@@ -46,6 +46,8 @@ struct option_list {
     X(RUNS, "Runs")                                                                                \
     X(TASKS, "Tasks")                                                                              \
     X(JOBS, "Queues, jobs and hosts")                                                              \
+    X(VAULT, "Variables, connections and secrets")                                                 \
+    X(ALERTS, "Deadlines and messages")                                                            \
     X(STORE, "Store and settings")                                                                 \
     X(PROGRAM, "The program itself")
 

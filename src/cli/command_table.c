@@ -2,63 +2,10 @@
  * The rows. Fenced off from the formatter because a table is read by column.
  */
 #include "cli/command.h"
+#include "cli/command_options.h"
 #include "cli/handlers.h"
 
-#define OPTIONS(table)                                                                             \
-    {                                                                                              \
-        table, ARRAY_LEN(table)                                                                    \
-    }
-#define SWITCH(name, letter, doc)                                                                  \
-    {                                                                                              \
-        name, letter, NULL, doc, false, COMPLETE_NONE, NULL, NULL                                  \
-    }
-#define VALUE(name, letter, argument, doc)                                                         \
-    {                                                                                              \
-        name, letter, argument, doc, false, COMPLETE_NONE, NULL, NULL                              \
-    }
-#define FORMATS       "table wide json yaml csv name"
-#define GRAPH_FORMATS "text dot mermaid svg"
-#define RUN_STATES    "queued running success failed cancelled"
-
 /* clang-format off */
-static const struct command_option GLOBAL[] = {
-    {"output", 'o', "FORMAT", "table, wide, json, yaml, csv or name", false, COMPLETE_CHOICE,
-        FORMATS, NULL},
-    {"store", 0, "URL", "where state is kept", false, COMPLETE_FILE, NULL, "store"},
-    {"home", 0, "DIR", "state directory", false, COMPLETE_FOLDER, NULL, "home"},
-    SWITCH("no-color", 0, "no colours"),
-    SWITCH("quiet", 'q', "only data and errors"),
-    SWITCH("verbose", 'v', "say more"),
-    {"log-level", 0, "LEVEL", "the program's own messages", false, COMPLETE_CHOICE,
-        "error warn info debug", "log_level"},
-    {"log-format", 0, "FORM", "form of those messages", false, COMPLETE_CHOICE, "text json",
-        "log_format"},
-    {"dags", 0, "DIR", "folder of DAG files", false, COMPLETE_FOLDER, NULL, "dags"},
-    SWITCH("help", 'h', "show help"),
-    SWITCH("version", 0, "show the version"),
-};
-const struct option_list GLOBAL_OPTIONS = OPTIONS(GLOBAL);
-
-const struct command_option WATCH_OPTION =
-    SWITCH("watch", 'w', "show again every two seconds");
-
-#define OPTION_PARAM                                                                               \
-    {"param", 'p', "KEY=VALUE", "a parameter of the DAG", true, COMPLETE_NONE, NULL, NULL}
-#define OPTION_CONF  VALUE("conf", 'c', "JSON", "parameters as a JSON object")
-#define OPTION_DATE  VALUE("date", 0, "DATE", "logical date; now by default")
-#define OPTION_SLOTS                                                                               \
-    {"slots", 'j', "N", "tasks that run at once", false, COMPLETE_NONE, NULL, "slots"}
-#define OPTION_DAG                                                                                 \
-    {"dag", 0, "DAG", "which DAG of a file with several", false, COMPLETE_DAG, NULL, NULL}
-#define OPTION_YES   SWITCH("yes", 'y', "do it; without this nothing changes")
-#define OPTION_DRY   SWITCH("dry-run", 0, "only show what would happen")
-#define OPTION_MAP   VALUE("map-index", 0, "N", "one instance of a mapped task")
-#define OPTION_LOGS  SWITCH("logs", 'l', "show the output of tasks as it comes")
-#define OPTION_GRAPH                                                                               \
-    {"format", 0, "FORMAT", "text, dot, mermaid or svg", false, COMPLETE_CHOICE,                   \
-     GRAPH_FORMATS, NULL}
-#define OPTION_WIDTH VALUE("width", 0, "COLUMNS", "room for the picture")
-
 static const struct command_option RUN_OPTIONS[] = {
     OPTION_PARAM, OPTION_CONF, OPTION_DATE,
     {"task", 't', "TASK", "only this task (repeatable)", true, COMPLETE_NONE, NULL, NULL},
@@ -95,7 +42,6 @@ static const struct command_option LOGS_OPTIONS[] = {
     OPTION_MAP,
 };
 static const struct command_option MARK_OPTIONS[] = {OPTION_MAP};
-#define OPTION_REASON VALUE("reason", 0, "TEXT", "why, for the record")
 static const struct command_option DAGS_LIST_OPTIONS[] = {
     VALUE("tag", 0, "TAG", "only with this tag"),
     SWITCH("all", 'a', "inactive ones, too"),
@@ -110,6 +56,13 @@ static const struct command_option RERUN_OPTIONS[] = {
         "original newest", NULL},
     OPTION_REASON,
 };
+static const struct command_option NEXT_OPTIONS[] = {
+    VALUE("count", 'n', "N", "how many; 5 by default"),
+    VALUE("from", 0, "DATE", "from there on; now by default"),
+    SWITCH("missed", 0, "those that became no run instead"),
+    OPTION_DAG,
+};
+static const struct command_option PAUSE_OPTIONS[] = {OPTION_REASON};
 static const struct command_option GRAPH_OPTIONS[] = {OPTION_GRAPH, OPTION_WIDTH, OPTION_DAG};
 static const struct command_option FILE_OPTIONS[] = {OPTION_DAG};
 static const struct command_option RUN_GRAPH_OPTIONS[] = {OPTION_GRAPH, OPTION_WIDTH};
@@ -127,6 +80,23 @@ static const struct command_option WAIT_OPTIONS[] = {
 };
 static const struct command_option CANCEL_OPTIONS[] = {OPTION_DRY};
 static const struct command_option DELETE_OPTIONS[] = {OPTION_YES, OPTION_DRY};
+static const struct command_option ASSETS_LIST_OPTIONS[] = {
+    VALUE("contains", 0, "TEXT", "only URIs with this in them"),
+    VALUE("limit", 'n', "N", "at most so many; 100 by default"),
+};
+static const struct command_option ASSETS_SHOW_OPTIONS[] = {
+    VALUE("limit", 'n', "N", "at most so many updates; 20 by default"),
+};
+static const struct command_option ASSETS_EMIT_OPTIONS[] = {
+    VALUE("extra", 0, "JSON", "an object that is told to those who wait"),
+};
+static const struct command_option WEBHOOKS_CREATE_OPTIONS[] = {
+    VALUE("name", 0, "NAME", "as in the DAG's schedule; not needed when it says 'webhook: true'"),
+};
+static const struct command_option WEBHOOKS_FIRE_OPTIONS[] = {
+    VALUE("body", 0, "JSON", "what is told; an object becomes the conf of the run"),
+    VALUE("key", 0, "KEY", "the same key again gives the same run"),
+};
 static const struct command_option VALUES_OPTIONS[] = {
     VALUE("key", 'k', "KEY", "only this key"), OPTION_MAP,
 };
@@ -135,6 +105,37 @@ static const struct command_option RENDER_OPTIONS[] = {
 };
 static const struct command_option CLEAR_OPTIONS[] = {
     SWITCH("downstream", 0, "what comes after it, too"), OPTION_DRY,
+};
+#define BACKFILL_STATES                                                                            \
+    "awaiting_approval running paused cancelling success failed cancelled"
+#define BACKFILL_CHOICES                                                                           \
+    VALUE("from", 0, "DATE", "first logical date"),                                                \
+    VALUE("to", 0, "DATE", "last logical date, included; a day is the whole day"),                 \
+    {"order", 0, "ORDER", "asc, the oldest date first, or desc", false, COMPLETE_CHOICE,           \
+        "asc desc", NULL},                                                                         \
+    {"redo", 0, "WHICH", "dates that have a run: none, failed or all", false, COMPLETE_CHOICE,     \
+        "none failed all", NULL},                                                                  \
+    VALUE("max-active", 0, "N", "runs at once; the DAG's max_active_runs by default"),             \
+    VALUE("queue", 0, "QUEUE", "where all its tasks wait; their own by default"),                  \
+    OPTION_PARAM, OPTION_CONF,                                                                     \
+    {"task", 't', "TASK", "only this task (repeatable)", true, COMPLETE_NONE, NULL, NULL},         \
+    SWITCH("with-upstream", 0, "and what the tasks need"),                                         \
+    SWITCH("with-downstream", 0, "and what comes after the tasks"),                                \
+    VALUE("dag-version", 0, "N", "version of the DAG for new runs; the newest by default"),        \
+    VALUE("note", 0, "TEXT", "a note kept with every run"), OPTION_REASON, OPTION_DAG
+static const struct command_option BACKFILL_PLAN_OPTIONS[] = {BACKFILL_CHOICES};
+static const struct command_option BACKFILL_CREATE_OPTIONS[] = {BACKFILL_CHOICES, OPTION_DRY};
+static const struct command_option BACKFILL_LIST_OPTIONS[] = {
+    {"dag", 0, "DAG", "only of this DAG", false, COMPLETE_DAG, NULL, NULL},
+    {"state", 's', "STATE", "only in this state", false, COMPLETE_CHOICE, BACKFILL_STATES, NULL},
+    VALUE("limit", 'n', "N", "at most so many; 20 by default"),
+};
+static const struct command_option BACKFILL_SHOW_OPTIONS[] = {
+    SWITCH("dates", 0, "list its dates with their runs"),
+};
+static const struct command_option BACKFILL_CHANGE_OPTIONS[] = {OPTION_REASON};
+static const struct command_option BACKFILL_CANCEL_OPTIONS[] = {
+    SWITCH("running", 0, "stop what runs, too"), OPTION_REASON,
 };
 #define JOB_STATUSES "pending delayed claimed completed failed skipped cancelled"
 #define OPTION_QUEUE VALUE("queue", 0, "QUEUE", "only of this queue")
@@ -190,30 +191,54 @@ static const struct command_option HOSTS_LIST_OPTIONS[] = {
 static const struct command_option DESIRED_OPTIONS[] = {
     VALUE("min", 0, "N", "never fewer"), VALUE("max", 0, "N", "never more"),
 };
-#define ENQUEUE_ARGS "QUEUE [HANDLER [PAYLOAD] | -- COMMAND..]"
-#define ENQUEUE_HELP                                                                               \
-    "HANDLER is a name from `handlers` in eider.yaml, or the built-in noop or sleep. PAYLOAD is\n"  \
-    "JSON; - reads it from standard input, @FILE from a file. After -- stands a command: one\n"     \
-    "argument is given to the shell as it is, several are quoted each.\n"                            \
-    "\n"                                                                                            \
-    "With --batch [FILE] every line is a job: {\"handler\", \"payload\", \"queue\", \"delay\",\n"     \
-    "\"run_after\", \"priority\", \"dedupe\", \"retries\", \"retry_delay\", \"timeout\",\n"             \
-    "\"on_lost_lease\"}. A thousand lines are committed at a time; a bad line is named, and\n"      \
-    "nothing of its thousand is kept."
-#define ENQUEUE_EXAMPLES                                                                           \
-    "eider enqueue mail send '{\"to\": \"ann\"}' --retries 3 --dedupe order-17\n"                   \
-    "eider enqueue default --delay 10m -- pg_dump -f /backup/shop.sql shop\n"                      \
-    "eider enqueue mail --batch < jobs.jsonl"
+
+#define OPTION_ONLY_DAG                                                                            \
+    {"dag", 0, "DAG", "only of this DAG", false, COMPLETE_DAG, NULL, NULL}
+static const struct command_option SLA_LIST_OPTIONS[] = {
+    OPTION_ONLY_DAG, SWITCH("open", 0, "only what is late now"), OPTION_LIMIT,
+};
+static const struct command_option SLA_REPORT_OPTIONS[] = {
+    OPTION_ONLY_DAG, VALUE("last", 0, "N", "runs of each DAG that count; 20 by default"),
+};
+static const struct command_option NOTIFY_LIST_OPTIONS[] = {
+    SWITCH("failed", 0, "only those that were given up"),
+    {"state", 's', "STATE", "only in this state", false, COMPLETE_CHOICE,
+        "pending sending sent failed dropped folded", NULL},
+    OPTION_ONLY_DAG, OPTION_LIMIT,
+};
+static const struct command_option NOTIFY_TEST_OPTIONS[] = {
+    {"kind", 0, "KIND", "what is said to have happened; failure by default", false,
+        COMPLETE_CHOICE, "success failure retry skip sla_miss", NULL},
+};
+#define OPTION_SPACE VALUE("namespace", 0, "NAME", "the namespace in the store; `default` by default")
+static const struct command_option VAULT_LIST_OPTIONS[] = {
+    VALUE("namespace", 0, "NAME", "only of this namespace, and what counts for all"),
+};
+static const struct command_option VAULT_SHOW_OPTIONS[] = {OPTION_SPACE};
+static const struct command_option VAULT_SET_OPTIONS[] = {
+    OPTION_SPACE,
+    {"file", 0, "FILE", "read the value from a file", false, COMPLETE_FILE, NULL, NULL},
+    VALUE("doc", 0, "TEXT", "what it is for"),
+};
+static const struct command_option VAULT_DELETE_OPTIONS[] = {OPTION_SPACE, OPTION_YES, OPTION_DRY};
 
 static const struct command_option RESTORE_OPTIONS[] = {OPTION_YES};
 static const struct command_option EXPORT_OPTIONS[] = {
     SWITCH("logs", 'l', "the output of tasks, too"),
 };
+static const struct command_option SIMULATE_OPTIONS[] = {
+    VALUE("from", 0, "DATE", "first instant; default: now"),
+    VALUE("to", 0, "DATE", "last instant; default: a day later"),
+    VALUE("slots", 0, "N", "of the whole fleet; default: those of this machine"),
+    VALUE("unknown", 0, "TIME", "how long a task takes that has never run; default 1m"),
+    SWITCH("by-dag", 0, "the DAGs that make the load, the busiest first"),
+};
 static const struct command_option MIGRATE_OPTIONS[] = {OPTION_DRY};
 static const struct command_option PROVE_OPTIONS[] = {
     VALUE("kills", 0, "N", "how often a host is killed; 2 by default"),
-    VALUE("tasks", 0, "N", "tasks of the run; 8 by default"),
-    SWITCH("keep", 0, "keep the run and the folder with the evidence"),
+    VALUE("tasks", 0, "N", "tasks of the run, or production runs; 8 by default"),
+    VALUE("count", 0, "N", "tasks that wait; 10000 by default"),
+    SWITCH("keep", 0, "keep the runs and the folder with the evidence"),
 };
 
 static const struct command ROWS[] = {
@@ -322,6 +347,49 @@ static const struct command ROWS[] = {
         "delete a DAG with its versions, runs and logs",
         "Its file must be gone from the folders of all running daemons, and its runs over.",
         "eider dags delete orders_daily --yes", OPTIONS(DAGS_DELETE_OPTIONS), cmd_dags_delete},
+    {"assets list", GROUP_DAGS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
+        "list datasets that were updated or are waited for", NULL,
+        "eider assets list --contains warehouse", OPTIONS(ASSETS_LIST_OPTIONS), cmd_assets_list},
+    {"assets show", GROUP_DAGS, COMMAND_READS, "URI", 1, 1, COMPLETE_NONE, NULL,
+        "show a dataset, its updates and what each DAG that waits for it still needs", NULL,
+        "eider assets show warehouse://mart/orders", OPTIONS(ASSETS_SHOW_OPTIONS),
+        cmd_assets_show},
+    {"assets emit", GROUP_DAGS, COMMAND_READS, "URI", 1, 1, COMPLETE_NONE, NULL,
+        "say that a dataset was updated, as a task with it in 'outputs' does", NULL,
+        "eider assets emit s3://landing/orders --extra '{\"rows\": 120}'",
+        OPTIONS(ASSETS_EMIT_OPTIONS), cmd_assets_emit},
+    {"webhooks list", GROUP_DAGS, COMMAND_READS, "[DAG]", 0, 1, COMPLETE_DAG, NULL,
+        "list webhooks, without their tokens", NULL, "eider webhooks list orders_daily",
+        {NULL, 0}, cmd_webhooks_list},
+    {"webhooks create", GROUP_DAGS, COMMAND_READS, "DAG", 1, 1, COMPLETE_DAG, NULL,
+        "make a token with which others start the DAG",
+        "The schedule of the DAG needs 'webhook'. The token is shown once.",
+        "eider webhooks create orders_daily", OPTIONS(WEBHOOKS_CREATE_OPTIONS),
+        cmd_webhooks_create},
+    {"webhooks delete", GROUP_DAGS, COMMAND_READS, "ID", 1, 1, COMPLETE_NONE, NULL,
+        "make the token of a webhook useless", NULL, "eider webhooks delete 3 --yes",
+        OPTIONS(DELETE_OPTIONS), cmd_webhooks_delete},
+    {"webhooks fire", GROUP_DAGS, COMMAND_READS, "TOKEN", 1, 1, COMPLETE_NONE, NULL,
+        "start a DAG by the token of a webhook", NULL,
+        "eider webhooks fire ewh_... --body '{\"ref\": \"main\"}' --key 7f3a",
+        OPTIONS(WEBHOOKS_FIRE_OPTIONS), cmd_webhooks_fire},
+    {"dags next", GROUP_DAGS, COMMAND_READS, "FILE|DAG", 1, 1, COMPLETE_FILE, NULL,
+        "show when a DAG runs next",
+        "The next ticks of its schedule, each with the date and the interval its run is for and\n"
+        "the time on the clocks of its zone. It works on a file as well, before anybody runs it.",
+        "eider dags next orders_daily\n"
+        "eider dags next orders.yaml -n 20 --from 2026-03-28\n"
+        "eider dags next orders_daily --missed",
+        OPTIONS(NEXT_OPTIONS), cmd_dags_next},
+    {"dags pause", GROUP_DAGS, COMMAND_READS, "DAG..", 1, ARGS_ANY, COMPLETE_DAG, NULL,
+        "let DAGs start nothing by themselves",
+        "Runs that exist go on, and a DAG that is paused can be triggered. When it is let go on,\n"
+        "`catchup` says what becomes of the ticks in between.",
+        "eider dags pause orders_daily stock --reason 'warehouse is down'",
+        OPTIONS(PAUSE_OPTIONS), cmd_dags_pause},
+    {"dags unpause", GROUP_DAGS, COMMAND_READS, "DAG..", 1, ARGS_ANY, COMPLETE_DAG, NULL,
+        "let DAGs start by themselves again", NULL, "eider dags unpause orders_daily",
+        OPTIONS(PAUSE_OPTIONS), cmd_dags_unpause},
 
     /* --- runs --- */
     {"runs list", GROUP_RUNS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
@@ -359,6 +427,41 @@ static const struct command ROWS[] = {
     {"runs values", GROUP_RUNS, COMMAND_READS, "RUN [TASK]", 1, 2, COMPLETE_RUN, NULL,
         "show the values that tasks returned", NULL, "eider runs values 7 list_parts -o json",
         OPTIONS(VALUES_OPTIONS), cmd_runs_values},
+
+    /* --- backfills --- */
+    {"backfill create", GROUP_RUNS, COMMAND_READS, "FILE|DAG", 1, 1, COMPLETE_DAG, NULL,
+        "run a DAG for dates of the past",
+        "A scheduler makes the runs, a few at a time; see docs/backfill.md. Dates that have a run\n"
+        "are left alone unless --redo says otherwise.",
+        "eider backfill create orders_daily --from 2026-01-01 --to 2026-01-31\n"
+        "eider backfill create orders_daily --from 2025-01-01 --to 2025-12-31 --order desc \\\n"
+        "    --redo failed --max-active 4 --queue history --reason 'new tax rule'",
+        OPTIONS(BACKFILL_CREATE_OPTIONS), cmd_backfill_create},
+    {"backfill plan", GROUP_RUNS, COMMAND_READS, "FILE|DAG", 1, 1, COMPLETE_DAG, NULL,
+        "show what a backfill would do, and how long it might take", NULL,
+        "eider backfill plan orders_daily --from 2026-01-01 --to 2026-01-31 --redo failed",
+        OPTIONS(BACKFILL_PLAN_OPTIONS), cmd_backfill_plan},
+    {"backfill list", GROUP_RUNS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
+        "list backfills, newest first", NULL, "eider backfill list --state running",
+        OPTIONS(BACKFILL_LIST_OPTIONS), cmd_backfill_list},
+    {"backfill show", GROUP_RUNS, COMMAND_READS | COMMAND_WATCH, "NUMBER", 1, 1, COMPLETE_NONE,
+        NULL, "show a backfill with its progress", NULL,
+        "eider backfill show 3 --watch\neider backfill show 3 --dates",
+        OPTIONS(BACKFILL_SHOW_OPTIONS), cmd_backfill_show},
+    {"backfill pause", GROUP_RUNS, COMMAND_READS, "NUMBER", 1, 1, COMPLETE_NONE, NULL,
+        "begin no further runs for a while; those that run go on", NULL, "eider backfill pause 3",
+        OPTIONS(BACKFILL_CHANGE_OPTIONS), cmd_backfill_pause},
+    {"backfill resume", GROUP_RUNS, COMMAND_READS, "NUMBER", 1, 1, COMPLETE_NONE, NULL,
+        "go on with a paused backfill", NULL, "eider backfill resume 3",
+        OPTIONS(BACKFILL_CHANGE_OPTIONS), cmd_backfill_resume},
+    {"backfill cancel", GROUP_RUNS, COMMAND_READS, "NUMBER", 1, 1, COMPLETE_NONE, NULL,
+        "begin nothing more of a backfill",
+        "Runs that have started go on to their end, unless --running stops them, too.",
+        "eider backfill cancel 3 --running --reason 'wrong year'",
+        OPTIONS(BACKFILL_CANCEL_OPTIONS), cmd_backfill_cancel},
+    {"backfill approve", GROUP_RUNS, COMMAND_READS, "NUMBER", 1, 1, COMPLETE_NONE, NULL,
+        "let a backfill begin that is larger than `backfill_approval`", NULL,
+        "eider backfill approve 3", OPTIONS(BACKFILL_CHANGE_OPTIONS), cmd_backfill_approve},
 
     /* --- tasks --- */
     {"tasks list", GROUP_TASKS, COMMAND_READS, "FILE|DAG", 1, 1, COMPLETE_FILE, NULL,
@@ -468,6 +571,85 @@ static const struct command ROWS[] = {
         "eider hosts desired --min 1 --max 20 -o name", OPTIONS(DESIRED_OPTIONS),
         cmd_hosts_desired},
 
+    /* --- deadlines and messages --- */
+    {"sla list", GROUP_ALERTS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
+        "list runs and tasks that were late, or are", NULL,
+        "eider sla list --open\neider sla list --dag sales", OPTIONS(SLA_LIST_OPTIONS),
+        cmd_sla_list},
+    {"sla report", GROUP_ALERTS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
+        "show how DAGs keep their deadlines",
+        "ON TIME is the part of the last runs that missed no deadline, neither their own nor one of\n"
+        "their tasks. Runs that were cancelled do not count.",
+        "eider sla report --last 50", OPTIONS(SLA_REPORT_OPTIONS), cmd_sla_report},
+    {"notify list", GROUP_ALERTS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
+        "list messages: sent, waiting and given up", NULL,
+        "eider notify list --failed", OPTIONS(NOTIFY_LIST_OPTIONS), cmd_notify_list},
+    {"notify retry", GROUP_ALERTS, COMMAND_READS, "ID", 1, 1, COMPLETE_NONE, NULL,
+        "send a message that failed or waits, now", NULL, "eider notify retry 42", {NULL, 0},
+        cmd_notify_retry},
+    {"notify test", GROUP_ALERTS, COMMAND_READS, "TARGET", 1, 1, COMPLETE_DAG, NULL,
+        "send a test message and show what the receiver answered",
+        "TARGET is a DAG or its file, whose hooks of the kind are all tried, or a target: slack:NAME,\n"
+        "webhook:URL, pagerduty:NAME, email:ADDRESS, command:TEXT, or an entry as JSON. The message\n"
+        "goes out from here, at once, and is not tried again. Exit code 1 when one did not arrive.",
+        "eider notify test sales --kind sla_miss\neider notify test slack:data-alerts",
+        OPTIONS(NOTIFY_TEST_OPTIONS), cmd_notify_test},
+    /* --- variables, connections, secrets --- */
+    {"vars list", GROUP_VAULT, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
+        "list variables and where each comes from",
+        "Of several with one name the first counts: environment, variables.yaml, the store.",
+        "eider vars list -o wide", OPTIONS(VAULT_LIST_OPTIONS), cmd_vars_list},
+    {"vars show", GROUP_VAULT, COMMAND_READS, "NAME", 1, 1, COMPLETE_NONE, NULL,
+        "show the variable that a name stands for", NULL, "eider vars show bucket",
+        OPTIONS(VAULT_SHOW_OPTIONS), cmd_vars_show},
+    {"vars set", GROUP_VAULT, COMMAND_READS, "NAME [VALUE]", 1, 2, COMPLETE_NONE, NULL,
+        "keep a variable in the store", VAULT_VALUE_HELP,
+        "eider vars set bucket s3://lake\neider vars set limits --file limits.json",
+        OPTIONS(VAULT_SET_OPTIONS), cmd_vars_set},
+    {"vars delete", GROUP_VAULT, COMMAND_READS, "NAME", 1, 1, COMPLETE_NONE, NULL,
+        "delete a variable from the store", NULL, "eider vars delete bucket --yes",
+        OPTIONS(VAULT_DELETE_OPTIONS), cmd_vars_delete},
+    {"conns list", GROUP_VAULT, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
+        "list connections and where each comes from",
+        "Of several with one name the first counts: environment, connections.yaml, the store.",
+        "eider conns list -o wide", OPTIONS(VAULT_LIST_OPTIONS), cmd_conns_list},
+    {"conns show", GROUP_VAULT, COMMAND_READS, "NAME", 1, 1, COMPLETE_NONE, NULL,
+        "show the connection that a name stands for, without its secrets", NULL,
+        "eider conns show warehouse", OPTIONS(VAULT_SHOW_OPTIONS), cmd_conns_show},
+    {"conns set", GROUP_VAULT, COMMAND_READS, "NAME [URI|JSON]", 1, 2, COMPLETE_NONE, NULL,
+        "keep a connection in the store, sealed", VAULT_VALUE_HELP,
+        "eider conns set warehouse --file warehouse.uri\n"
+        "echo 'postgres://etl:pw@db:5432/wh' | eider conns set warehouse",
+        OPTIONS(VAULT_SET_OPTIONS), cmd_conns_set},
+    {"conns delete", GROUP_VAULT, COMMAND_READS, "NAME", 1, 1, COMPLETE_NONE, NULL,
+        "delete a connection from the store", NULL, "eider conns delete warehouse --yes",
+        OPTIONS(VAULT_DELETE_OPTIONS), cmd_conns_delete},
+    {"conns test", GROUP_VAULT, COMMAND_READS, "NAME", 1, 1, COMPLETE_NONE, NULL,
+        "see whether a connection can be reached from here",
+        "An http or https server is asked for its headers; to others a TCP connection is made and\n"
+        "closed. Login and password are not tried.",
+        "eider conns test warehouse", OPTIONS(VAULT_SHOW_OPTIONS), cmd_conns_test},
+    {"secrets list", GROUP_VAULT, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
+        "list secrets: names, sources, keys, never values",
+        "Of several with one name the first counts: environment, secrets_dir, the store.",
+        "eider secrets list", OPTIONS(VAULT_LIST_OPTIONS), cmd_secrets_list},
+    {"secrets show", GROUP_VAULT, COMMAND_READS, "NAME", 1, 1, COMPLETE_NONE, NULL,
+        "show where a secret comes from, never its value", NULL, "eider secrets show api_token",
+        OPTIONS(VAULT_SHOW_OPTIONS), cmd_secrets_show},
+    {"secrets set", GROUP_VAULT, COMMAND_READS, "NAME [VALUE]", 1, 2, COMPLETE_NONE, NULL,
+        "keep a secret in the store, sealed", VAULT_VALUE_HELP,
+        "eider secrets set api_token\neider secrets set api_token --file token.txt\n"
+        "pass show api/token | eider secrets set api_token",
+        OPTIONS(VAULT_SET_OPTIONS), cmd_secrets_set},
+    {"secrets delete", GROUP_VAULT, COMMAND_READS, "NAME", 1, 1, COMPLETE_NONE, NULL,
+        "delete a secret from the store", NULL, "eider secrets delete api_token --yes",
+        OPTIONS(VAULT_DELETE_OPTIONS), cmd_secrets_delete},
+    {"secrets rotate", GROUP_VAULT, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
+        "seal everything in the store anew, with the first key",
+        "Put the new key in front of the old one first, on every host. What cannot be opened stays as\n"
+        "it is; it may be stopped and begun again.",
+        "EIDER_SECRET_KEY=\"$NEW,$OLD\" eider secrets rotate", {NULL, 0}, cmd_secrets_rotate},
+
     /* --- store and settings --- */
     {"store check", GROUP_STORE, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
         "check the store for damage", NULL, NULL, {NULL, 0}, cmd_store_check},
@@ -505,16 +687,32 @@ static const struct command ROWS[] = {
     /* --- the program itself --- */
     {"doctor", GROUP_PROGRAM, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
         "check that this machine has what is needed", NULL, NULL, {NULL, 0}, cmd_doctor},
-    {"prove", GROUP_PROGRAM, COMMAND_READS, "[PROOF]", 0, 1, COMPLETE_CHOICE, "adoption",
+    {"simulate", GROUP_PROGRAM, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
+        "play the schedules of the coming hours",
+        "Plays the schedules of all DAGs on a clock of its own, with the times their tasks took lately,\n"
+        "and shows the load of every hour. Nothing of the store changes and nothing is run.",
+        "eider simulate\neider simulate --from 2026-01-01 --to 2026-01-02 --slots 64\n"
+        "eider simulate --by-dag", OPTIONS(SIMULATE_OPTIONS), cmd_simulate},
+    {"prove", GROUP_PROGRAM, COMMAND_READS, "[PROOF]", 0, 1, COMPLETE_CHOICE,
+        "adoption backfill waiting",
         "prove a promise on your own store",
         "Without PROOF the proofs are listed. `adoption` makes a run of its own, starts hosts of its\n"
         "own that take nothing but its tasks, and kills their daemons with -9 in the middle, the last\n"
         "time with everything the daemon runs. In a fleet it freezes one for longer than its lease,\n"
         "too. What tasks wrote themselves is compared with what the store says; exit code 1 when that\n"
         "is not as promised. It takes some seconds. The run, its queue and the folder are removed, the\n"
-        "DAG stays known, and so does that hosts were lost.",
-        "eider prove\neider prove adoption\n"
-        "eider prove adoption --store postgresql://eider@db/eider --kills 5 --tasks 40",
+        "DAG stays known, and so does that hosts were lost.\n"
+        "\n"
+        "`backfill` starts runs one after another on a host of its own, first alone and then beside a\n"
+        "backfill with far more tasks than the host has slots, and compares how long they took to\n"
+        "start. Its runs, the backfill and the queue are removed, its DAGs stay known.\n"
+        "\n"
+        "`waiting` has one host with two slots and thousands of tasks that wait for files and for an\n"
+        "instant. It shows that they hold no slot, what the daemon uses meanwhile, and that each is\n"
+        "met. It takes a minute or two, and cleans up in the same way.",
+        "eider prove\neider prove adoption\neider prove backfill\n"
+        "eider prove adoption --store postgresql://eider@db/eider --kills 5 --tasks 40\n"
+        "eider prove waiting --count 1000",
         OPTIONS(PROVE_OPTIONS), cmd_prove},
     {"completion", GROUP_PROGRAM, 0, "SHELL", 1, 1, COMPLETE_CHOICE, "bash zsh fish",
         "print completion for bash, zsh or fish", NULL, "source <(eider completion bash)",

@@ -18,6 +18,14 @@ struct parsed;
     X(explain)                                                                                     \
     X(stop)                                                                                        \
     X(mark)                                                                                        \
+    X(backfill_approve)                                                                            \
+    X(backfill_cancel)                                                                             \
+    X(backfill_create)                                                                             \
+    X(backfill_list)                                                                               \
+    X(backfill_pause)                                                                              \
+    X(backfill_plan)                                                                               \
+    X(backfill_resume)                                                                             \
+    X(backfill_show)                                                                               \
     X(dags_list)                                                                                   \
     X(dags_show)                                                                                   \
     X(dags_graph)                                                                                  \
@@ -28,6 +36,16 @@ struct parsed;
     X(dags_errors)                                                                                 \
     X(dags_delete)                                                                                 \
     X(runs_rerun)                                                                                  \
+    X(dags_next)                                                                                   \
+    X(dags_pause)                                                                                  \
+    X(dags_unpause)                                                                                \
+    X(assets_list)                                                                                 \
+    X(assets_show)                                                                                 \
+    X(assets_emit)                                                                                 \
+    X(webhooks_list)                                                                               \
+    X(webhooks_create)                                                                             \
+    X(webhooks_delete)                                                                             \
+    X(webhooks_fire)                                                                               \
     X(runs_list)                                                                                   \
     X(runs_show)                                                                                   \
     X(runs_tasks)                                                                                  \
@@ -42,6 +60,20 @@ struct parsed;
     X(tasks_render)                                                                                \
     X(tasks_clear)                                                                                 \
     X(enqueue)                                                                                     \
+    X(vars_list)                                                                                   \
+    X(vars_show)                                                                                   \
+    X(vars_set)                                                                                    \
+    X(vars_delete)                                                                                 \
+    X(conns_list)                                                                                  \
+    X(conns_show)                                                                                  \
+    X(conns_set)                                                                                   \
+    X(conns_delete)                                                                                \
+    X(conns_test)                                                                                  \
+    X(secrets_list)                                                                                \
+    X(secrets_show)                                                                                \
+    X(secrets_set)                                                                                 \
+    X(secrets_delete)                                                                              \
+    X(secrets_rotate)                                                                              \
     X(queues_list)                                                                                 \
     X(queues_show)                                                                                 \
     X(queues_set)                                                                                  \
@@ -66,6 +98,11 @@ struct parsed;
     X(hosts_drain)                                                                                 \
     X(hosts_resume)                                                                                \
     X(hosts_desired)                                                                               \
+    X(sla_list)                                                                                    \
+    X(sla_report)                                                                                  \
+    X(notify_list)                                                                                 \
+    X(notify_retry)                                                                                \
+    X(notify_test)                                                                                 \
     X(store_check)                                                                                 \
     X(store_backup)                                                                                \
     X(store_restore)                                                                               \
@@ -76,6 +113,7 @@ struct parsed;
     X(config_list)                                                                                 \
     X(config_get)                                                                                  \
     X(doctor)                                                                                      \
+    X(simulate)                                                                                    \
     X(prove)                                                                                       \
     X(completion)                                                                                  \
     X(version)                                                                                     \

@@ -14,7 +14,9 @@
 /*    name      text        what is proved */
 #define PROOF_MAP(X)                                                                               \
     X(ADOPTION, "adoption",                                                                        \
-      "hosts are killed in the middle of a run: nothing is lost or judged twice")
+      "hosts are killed in the middle of a run: nothing is lost or judged twice")                  \
+    X(BACKFILL, "backfill", "a large backfill leaves production on time")                          \
+    X(WAITING, "waiting", "thousands of tasks wait at once: no slot is held, little is used")
 
 enum proof {
 #define X(name, text, summary) PROOF_##name,
@@ -27,6 +29,7 @@ struct prove_request {
     enum proof proof;
     int64_t kills; /* from PROVE_KILLS_LEAST */
     int64_t tasks; /* from PROVE_TASKS_LEAST */
+    int64_t count; /* of waits, from PROVE_COUNT_LEAST */
     bool keeps;    /* the run and the folder stay, to be looked at */
     /* One line for people about what is being done. */
     void (*say)(void *context, const char *line);
@@ -40,6 +43,9 @@ enum {
     PROVE_TASKS_LEAST = 2,
     PROVE_TASKS = 8,
     PROVE_TASKS_MOST = 200,
+    PROVE_COUNT_LEAST = 2,
+    PROVE_COUNT = 10000,
+    PROVE_COUNT_MOST = 100000,
 };
 
 struct prover {

@@ -7,6 +7,7 @@
 #include "cli/help.h"
 #include "model/dag_fields.h"
 #include "model/dag_roots.h"
+#include "model/sensor_fields.h"
 #include "model/settings.h"
 #include "model/template.h"
 
@@ -105,6 +106,11 @@ static void print_group_keys(FILE *out)
     print_keys(out, &GROUP_FIELDS);
 }
 
+static void print_sensor_keys(FILE *out)
+{
+    print_keys(out, &SENSOR_FIELDS);
+}
+
 /* --- templates --- */
 
 static void print_template_names(FILE *out)
@@ -172,6 +178,7 @@ static void print_exit_codes(FILE *out)
     X("dag-keys", print_dag_keys)             \
     X("task-keys", print_task_keys)           \
     X("group-keys", print_group_keys)         \
+    X("sensor-keys", print_sensor_keys)       \
     X("template-names", print_template_names) \
     X("filters", print_filters)               \
     X("settings", print_settings)             \

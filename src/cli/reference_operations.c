@@ -15,17 +15,21 @@ static void print_members(FILE *out, const struct operation_schema *schema)
                       schema->fields[i].required ? "" : "?");
 }
 
+static void print_operation(FILE *out, const struct operation *row)
+{
+    (void)fprintf(out, "| `%s` | ", row->name);
+    reference_cell(out, row->summary);
+    (void)fprintf(out, " | %s | ", PERMISSIONS[row->permission]);
+    print_members(out, &row->request);
+    (void)fputs(" | ", out);
+    print_members(out, &row->response);
+    (void)fputs(" |\n", out);
+}
+
 void reference_operations(FILE *out)
 {
     (void)fputs("| operation | what | who | request | response |\n|---|---|---|---|---|\n", out);
-    for (size_t i = 0; i < OPERATIONS.count; i++) {
-        const struct operation *row = &OPERATIONS.rows[i];
-        (void)fprintf(out, "| `%s` | ", row->name);
-        reference_cell(out, row->summary);
-        (void)fprintf(out, " | %s | ", PERMISSIONS[row->permission]);
-        print_members(out, &row->request);
-        (void)fputs(" | ", out);
-        print_members(out, &row->response);
-        (void)fputs(" |\n", out);
-    }
+    for (const struct operation_table *table = &OPERATIONS; table != NULL; table = table->more)
+        for (size_t i = 0; i < table->count; i++)
+            print_operation(out, &table->rows[i]);
 }

@@ -8,12 +8,13 @@ static const struct column RUNS[] = {
     {"NUMBER", "number", COLUMN_NUMBER, false},
     {"DAG", "dag_id", COLUMN_TEXT, false},
     {"RUN", "dag_run_id", COLUMN_TEXT, false},
+    {"TYPE", "run_type", COLUMN_TEXT, false},
     {"STATE", "state", COLUMN_STATE, false},
+    {"LATE", "late", COLUMN_TEXT, false},
     {"STARTED", "start_date", COLUMN_INSTANT, false},
     {"DURATION", "duration", COLUMN_DURATION, false},
     {"TASKS", "tasks_total", COLUMN_NUMBER, false},
     {"FAILED", "counts.failed", COLUMN_NUMBER, true},
-    {"TYPE", "run_type", COLUMN_TEXT, true},
     {"LOGICAL DATE", "logical_date", COLUMN_INSTANT, true},
     {"NOTE", "note", COLUMN_TEXT, true},
 };
@@ -25,7 +26,9 @@ static const struct column RUN[] = {
     {"DAG", "dag_id", COLUMN_TEXT, false},
     {"Run", "dag_run_id", COLUMN_TEXT, false},
     {"State", "state", COLUMN_STATE, false},
+    {"Late", "late", COLUMN_TEXT, false},
     {"Reason", "reason", COLUMN_TEXT, false},
+    {"Waits", "waits_because", COLUMN_TEXT, false},
     {"Type", "run_type", COLUMN_TEXT, false},
     {"Logical date", "logical_date", COLUMN_INSTANT, false},
     {"Queued", "queued_at", COLUMN_INSTANT, false},
@@ -35,6 +38,7 @@ static const struct column RUN[] = {
     {"Tasks", "counts", COLUMN_JSON, false},
     {"Params", "params", COLUMN_JSON, false},
     {"Conf", "conf", COLUMN_JSON, true},
+    {"Caused by", "caused_by", COLUMN_JSON, false},
     {"Note", "note", COLUMN_TEXT, false},
     {"Version", "dag_version", COLUMN_TEXT, true},
 };
@@ -105,6 +109,8 @@ static const struct column DAGS[] = {
     {"TASKS", "tasks_total", COLUMN_NUMBER, false},
     {"LAST RUN", "last_run.state", COLUMN_STATE, false},
     {"AT", "last_run.start_date", COLUMN_INSTANT, false},
+    {"NEXT", "next_run", COLUMN_INSTANT, false},
+    {"PAUSED", "is_paused", COLUMN_TEXT, true},
     {"VERSION", "dag_version", COLUMN_NUMBER, true},
     {"NAMESPACE", "namespace", COLUMN_TEXT, true},
     {"FILE", "file", COLUMN_TEXT, true},
@@ -125,7 +131,15 @@ static const struct column DAG[] = {
     {"Params", "params", COLUMN_JSON, false},
     {"Timeout", "timeout", COLUMN_DURATION, false},
     {"Last run", "last_run.state", COLUMN_STATE, false},
+    {"At", "last_run.start_date", COLUMN_INSTANT, false},
     {"Schedule", "schedule", COLUMN_JSON, false},
+    {"Paused", "is_paused", COLUMN_TEXT, false},
+    {"Next run", "next_run", COLUMN_INSTANT, false},
+    {"Going", "runs_going", COLUMN_NUMBER, false},
+    {"Waiting", "runs_waiting", COLUMN_NUMBER, false},
+    {"Missed", "missed", COLUMN_JSON, false},
+    {"Waits for", "missing", COLUMN_TEXT, false},
+    {"Deadlines", "sla", COLUMN_JSON, false},
 };
 const struct view VIEW_DAG = {COLUMNS(DAG)};
 
@@ -157,6 +171,34 @@ static const struct column DAG_DELETED[] = {
     {"Runs", "runs", COLUMN_NUMBER, false},
 };
 const struct view VIEW_DAG_DELETED = {COLUMNS(DAG_DELETED)};
+
+static const struct column TICKS[] = {
+    {"RUNS AFTER", "run_after", COLUMN_INSTANT, false},
+    {"LOCAL", "local", COLUMN_TEXT, false},
+    {"LOGICAL DATE", "logical_date", COLUMN_INSTANT, false},
+    {"INTERVAL START", "data_interval_start", COLUMN_INSTANT, false},
+    {"INTERVAL END", "data_interval_end", COLUMN_INSTANT, false},
+};
+const struct view VIEW_TICKS = {.list = "ticks", COLUMNS(TICKS), .name = "logical_date",
+    .empty = "it does not run by itself"};
+
+static const struct column MISSED_TICKS[] = {
+    {"FIRST", "first", COLUMN_INSTANT, false},
+    {"LAST", "last", COLUMN_INSTANT, false},
+    {"TICKS", "count", COLUMN_NUMBER, false},
+    {"BECAUSE", "because", COLUMN_TEXT, false},
+    {"MORE", "is_more", COLUMN_TEXT, true},
+    {"DECIDED", "decided_at", COLUMN_INSTANT, true},
+};
+const struct view VIEW_MISSED = {.list = "missed", COLUMNS(MISSED_TICKS), .name = "first",
+    .empty = "no ticks were missed"};
+
+static const struct column PAUSED[] = {
+    {"DAG", "dag_id", COLUMN_TEXT, false},
+    {"PAUSED", "is_paused", COLUMN_TEXT, false},
+    {"CHANGED", "changed", COLUMN_TEXT, false},
+};
+const struct view VIEW_PAUSED = {.list = "dags", COLUMNS(PAUSED)};
 
 static const struct column TASKS[] = {
     {"TASK", "task_id", COLUMN_TEXT, false},
@@ -230,6 +272,28 @@ static const struct column MOVE[] = {
     {"Schema", "schema", COLUMN_NUMBER, false},
 };
 const struct view VIEW_MOVE = {COLUMNS(MOVE)};
+
+static const struct column FORECAST[] = {
+    {"HOUR", "hour", COLUMN_INSTANT, false},
+    {"RUNS", "runs", COLUMN_NUMBER, false},
+    {"TASKS", "tasks", COLUMN_NUMBER, false},
+    {"BUSY %", "busy_percent", COLUMN_NUMBER, false},
+    {"MOST RUNNING", "most_running", COLUMN_NUMBER, false},
+    {"MOST WAITING", "most_waiting", COLUMN_NUMBER, false},
+};
+const struct view VIEW_FORECAST = {.list = "hours", COLUMNS(FORECAST), .empty = "no hours"};
+
+static const struct column FORECAST_DAGS[] = {
+    {"DAG", "dag_id", COLUMN_TEXT, false},
+    {"RUNS", "runs", COLUMN_NUMBER, false},
+    {"FAILED", "failed", COLUMN_NUMBER, false},
+    {"TASKS", "tasks", COLUMN_NUMBER, false},
+    {"BUSY", "busy", COLUMN_DURATION, false},
+    {"LONGEST RUN", "longest_run", COLUMN_DURATION, false},
+    {"GUESSED", "unknown", COLUMN_NUMBER, false},
+};
+const struct view VIEW_FORECAST_DAGS = {
+    .list = "dags", COLUMNS(FORECAST_DAGS), .empty = "no DAG is due in this time"};
 
 static const struct column PRUNE[] = {
     {"Runs", "runs", COLUMN_NUMBER, false},

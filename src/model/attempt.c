@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "model/dag.h"
+#include "model/sensor.h"
 
 static const char *const NAMES[] = {
 #define X(name, text) [REASON_##name] = text,
@@ -80,9 +81,19 @@ static enum task_state state_asked_for(const struct task_def *task, const struct
     return states_its_result && task_state_is_final(end->result) ? end->result : TASK_FAILED;
 }
 
+/* Trying again would only wait once more. */
+static struct attempt_verdict after_waiting(const struct task_def *task)
+{
+    struct sensor sensor;
+    sensor_load(task->settings, &sensor);
+    return (struct attempt_verdict){.state = sensor.soft_fail ? TASK_SKIPPED : TASK_FAILED};
+}
+
 struct attempt_verdict attempt_decide(const struct task_def *task, int64_t failures,
                                       const struct attempt_end *end, double chance)
 {
+    if (sensor_is_timeout(task, end))
+        return after_waiting(task);
     enum task_state state = state_asked_for(task, end);
     if (state == TASK_FAILED)
         return after_failure(task, failures, end, chance);

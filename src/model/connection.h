@@ -47,6 +47,11 @@ NODISCARD char *connection_shown(const struct connection *connection);
 /* Everything as JSON, secrets included: what is sealed, and what templates see. */
 NODISCARD json_t *connection_to_json(const struct connection *connection);
 
+/* The same to be shown: what must not be seen is "***". */
+NODISCARD json_t *connection_shown_json(const struct connection *connection);
+
+/* Whether it is secret by its name, as people call such things: "api_key", "db_password". */
+bool connection_name_is_secret(const char *name);
 /* Calls `each` for every text of it that must not be seen. */
 void connection_secrets(const struct connection *connection,
                         void (*each)(void *context, const char *secret), void *context);

@@ -14,8 +14,7 @@ static const char HIDDEN[] = "***";
 
 /* --- what is secret -------------------------------------------------------------------------- */
 
-/* By its name, as people call such things. */
-static bool is_secret_name(const char *name)
+bool connection_name_is_secret(const char *name)
 {
     static const char *const PARTS[] = {"password",   "passwd",  "passphrase", "secret",
                                         "token",      "api_key", "apikey",     "private",
@@ -36,7 +35,7 @@ static void each_secret(const json_t *value, bool is_secret,
     const char *key;
     json_t *member;
     json_object_foreach((json_t *)(uintptr_t)value, key, member)
-        each_secret(member, is_secret || is_secret_name(key), each, context);
+        each_secret(member, is_secret || connection_name_is_secret(key), each, context);
     size_t i;
     json_array_foreach(value, i, member) each_secret(member, is_secret, each, context);
 }
@@ -59,7 +58,7 @@ static json_t *hide(const json_t *value, bool is_secret)
         const char *key;
         json_t *member;
         json_object_foreach((json_t *)(uintptr_t)value, key, member)
-            json_put(copy, key, hide(member, is_secret || is_secret_name(key)));
+            json_put(copy, key, hide(member, is_secret || connection_name_is_secret(key)));
         return copy;
     }
     if (json_is_array(value)) {
@@ -180,5 +179,15 @@ json_t *connection_to_json(const struct connection *connection)
         json_put_int(object, "port", connection->port);
     if (json_object_size(connection->extra) > 0)
         json_put(object, "extra", json_deep_copy(connection->extra));
+    return object;
+}
+
+json_t *connection_shown_json(const struct connection *connection)
+{
+    json_t *object = connection_to_json(connection);
+    if (connection->password != NULL)
+        json_put_string(object, "password", HIDDEN);
+    if (json_object_size(connection->extra) > 0)
+        json_put(object, "extra", hide(connection->extra, false));
     return object;
 }

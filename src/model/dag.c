@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "model/limits.h"
+#include "model/sensor.h"
 
 void dag_free(struct dag *dag)
 {
@@ -85,4 +86,10 @@ bool dag_name_is_valid(const char *name)
         if (strchr(LETTERS_AND_DIGITS, *p) == NULL && strchr("_-.", *p) == NULL)
             return false;
     return strlen(name) <= LIMIT_ID_BYTES;
+}
+
+bool task_def_is_inline(const struct task_def *task)
+{
+    return task_kind_is_inline(task->kind) ||
+           (task->kind == KIND_SENSOR && !sensor_needs_slot(task));
 }

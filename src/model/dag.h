@@ -21,6 +21,8 @@
 #include "model/retry.h"
 #include "model/trigger_rule.h"
 
+struct dag_watch;
+
 struct string_list {
     const char **items;
     size_t count;
@@ -89,6 +91,7 @@ struct task_def {
     bool is_setup;
     struct node_list teardown_of; /* setups that this task tears down */
     bool allow_failure;
+    bool depends_on_past; /* waits for the same task of the run before */
 
     json_t *foreach;      /* list, or string with a template; NULL: not mapped */
     json_t *matrix;       /* object of lists; NULL: none */
@@ -127,6 +130,9 @@ static inline bool task_def_is_mapped(const struct task_def *task)
     return task->foreach != NULL || task->matrix != NULL;
 }
 
+/* Runs inside the worker at once, without a slot. */
+bool task_def_is_inline(const struct task_def *task);
+
 enum run_verdict_rule { VERDICT_ALL, VERDICT_LEAVES };
 
 /* Where a template stood in the source: for errors that only rendering can find. */
@@ -158,6 +164,7 @@ struct dag {
     int64_t max_active_runs;
     int64_t max_active_tasks; /* 0: no bound */
     int64_t timeout_ms;       /* of a run; 0: none */
+    bool depends_on_past;     /* a run waits for the one before */
     enum run_verdict_rule verdict;
     json_t *rest; /* schedule, sla, hooks, ... : checked and kept for other parts */
 
@@ -165,6 +172,8 @@ struct dag {
     size_t tasks_count;
     size_t finally_count; /* how many of them are finally tasks */
     uint32_t *order;      /* node numbers so that parents come first */
+
+    const struct dag_watch *watch; /* deadlines and hooks (watch.h); NULL: it has none */
 
     struct source_place *places; /* sorted by path; empty when read from canonical form */
     size_t places_count;

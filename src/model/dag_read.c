@@ -10,6 +10,7 @@
 #include "model/dag_read_priv.h"
 #include "model/limits.h"
 #include "model/template.h"
+#include "model/watch.h"
 
 /* ---- references ---- */
 
@@ -572,8 +573,10 @@ struct dag *dag_read(const json_t *tree, const struct dag_read_options *options,
         .current = CURRENT_DAG,
     };
     read_tree(&r, tree);
-    if (options->zones != NULL)
+    if (options->zones != NULL) {
         timetable_free(reader_timetable(&r, &r.schedule));
+        triggers_free(reader_triggers(&r, &r.schedule));
+    }
     bool has_order = false;
     bool is_linked = reader_link(&r, &has_order);
     if (is_linked) {
@@ -589,5 +592,6 @@ struct dag *dag_read(const json_t *tree, const struct dag_read_options *options,
         dag_free(dag);
         return NULL;
     }
+    dag->watch = watch_of_dag(dag);
     return dag;
 }

@@ -6,6 +6,7 @@
  *   noop           null
  *   short_circuit  text
  *   branch         dag_read_branch.c
+ *   sensor         dag_read_sensor.c
  */
 #include <string.h>
 
@@ -169,6 +170,9 @@ void reader_settings(struct reader *r, struct draft *draft, enum task_kind kind,
     case KIND_BRANCH:
         reader_branch(r, draft, spot, value);
         break;
+    case KIND_SENSOR:
+        draft->def.settings = reader_sensor(r, spot, value);
+        break;
     case KIND_PYTHON:
     case KIND_SQL:
     case KIND_HTTP:
@@ -176,7 +180,6 @@ void reader_settings(struct reader *r, struct draft *draft, enum task_kind kind,
     case KIND_LOAD:
     case KIND_COPY:
     case KIND_CHECK:
-    case KIND_SENSOR:
     case KIND_DAG:
     case KIND_JOB:
     case KIND_APPROVE:

@@ -20,7 +20,9 @@
 #include "model/dag_read.h"
 #include "model/diag.h"
 #include "model/hook.h"
+#include "model/sla.h"
 #include "model/timetable.h"
+#include "model/trigger_expr.h"
 #include "model/zone.h"
 
 /* The address of a value in the tree. */
@@ -85,6 +87,7 @@ struct template_use {
     struct spot spot;
     int64_t draft; /* or -1: in defaults */
     bool in_hook;  /* it is rendered when something has happened: other names */
+    bool takes_secrets;
 };
 
 struct reader {
@@ -174,6 +177,10 @@ void reader_branch(struct reader *r, struct draft *draft, struct spot spot, cons
 /* Once edges are known: targets must be direct dependants; settings get full ids. */
 void reader_check_branches(struct reader *r);
 
+/* ---- dag_read_sensor.c ---- */
+/* Canonical settings, a new reference; NULL after a problem. */
+json_t *reader_sensor(struct reader *r, struct spot spot, const json_t *value);
+
 /* ---- dag_read_refs.c ---- */
 /* What `name` means inside a group (or -1): as in reader.names, or REF_NONE. */
 int64_t reader_resolve(const struct reader *r, int64_t group, const char *name);
@@ -202,7 +209,17 @@ void reader_email_alias(struct reader *r, enum hook_event event, struct spot spo
 /* Report the problems of a kept key if it is one of hooks. */
 void reader_check_hooks(struct reader *r, const char *key, struct spot spot, const json_t *value);
 
+/* ---- dag_read_sla.c ---- */
+/* False after a problem. */
+bool reader_sla(struct reader *r, struct spot spot, const json_t *value, struct sla *out);
+
 /* ---- dag_read_schedule.c ---- */
 /* Never NULL; of no use when there were problems. The caller frees it. */
 NODISCARD struct timetable *reader_timetable(struct reader *r,
                                              const struct schedule_source *source);
+
+/* ---- dag_read_triggers.c ---- */
+/* The same of the event keys. */
+NODISCARD struct triggers *reader_triggers(struct reader *r, const struct schedule_source *source);
+/* Report the problems of a kept key if it is `outputs`. */
+void reader_check_outputs(struct reader *r, const char *key, struct spot spot, const json_t *value);

@@ -176,6 +176,21 @@ static void check_task_value(const struct check *check, const struct template_na
                           user->id, dag->tasks[target].id);
 }
 
+/* ---- secrets ---- */
+
+static void secret_elsewhere(const struct check *check, const struct template_name *name)
+{
+    bool is_secret = strcmp(name->parts[0], "secrets") == 0;
+    reader_problem_at(check->r, DIAG_ERROR, name_span(check, name),
+                      "template: %s%s%s can be used in 'env', headers and hooks only, since "
+                      "everything else is shown and kept: give it to the task as a variable of "
+                      "'env'",
+                      is_secret ? "'secrets'" : "conn.", is_secret ? "" : name->parts[1],
+                      is_secret                                 ? ""
+                      : strcmp(name->parts[2], "password") == 0 ? ".password"
+                                                                : ".uri");
+}
+
 /* ---- all of them ---- */
 
 static void check_name(void *context, const struct template_name *name)
@@ -198,10 +213,8 @@ static void check_name(void *context, const struct template_name *name)
                !name->guarded) {
         reader_problem_at(check->r, DIAG_ERROR, name_span(check, name),
                           "template: '%s' exists only in tasks with 'foreach' or 'matrix'", root);
-    } else if (strcmp(root, "secrets") == 0) {
-        reader_problem_at(check->r, DIAG_ERROR, name_span(check, name),
-                          "template: 'secrets' cannot be kept by this version; pass an environment "
-                          "variable with 'env_pass'");
+    } else if (dag_path_is_secret(name->parts, name->count) && !check->use->takes_secrets) {
+        secret_elsewhere(check, name);
     }
 }
 

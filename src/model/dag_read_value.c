@@ -12,6 +12,7 @@
 #include "base/strbuf.h"
 #include "model/attempt.h"
 #include "model/dag_read_priv.h"
+#include "model/dag_roots.h"
 #include "model/duration.h"
 #include "model/limits.h"
 #include "model/template.h"
@@ -165,6 +166,10 @@ void reader_keep(struct reader *r, const struct field_table *table, const struct
     if (!field->has_effect)
         warn_kept(r, table, field, spot);
     reader_check_hooks(r, field->key, spot, value);
+    reader_check_outputs(r, field->key, spot, value);
+    struct sla ignored;
+    if (strcmp(field->key, "sla") == 0)
+        (void)reader_sla(r, spot, value, &ignored);
     /* What came from defaults is shared with other tasks. */
     json_t *own = *rest != NULL ? json_copy(*rest) : json_object();
     json_decref(*rest);
@@ -173,6 +178,21 @@ void reader_keep(struct reader *r, const struct field_table *table, const struct
 }
 
 /* ---- templates ---- */
+
+void reader_template(struct reader *r, const char *text, struct spot spot, const char *suffix)
+{
+    if (template_is_plain(text))
+        return;
+    r->uses = mem_grow(r->uses, &r->uses_capacity, r->uses_count, sizeof *r->uses);
+    r->uses[r->uses_count++] = (struct template_use){
+        .text = text,
+        .spot = spot,
+        .draft = r->current,
+        .in_hook = r->hook_path != NULL,
+        .takes_secrets = r->hook_path != NULL || dag_field_takes_secrets(suffix),
+    };
+    reader_place(r, spot, suffix);
+}
 
 void reader_place(struct reader *r, struct spot spot, const char *suffix)
 {
@@ -190,16 +210,6 @@ void reader_place(struct reader *r, struct spot spot, const char *suffix)
         .line = span.line,
         .column = span.column,
     };
-}
-
-void reader_template(struct reader *r, const char *text, struct spot spot, const char *suffix)
-{
-    if (template_is_plain(text))
-        return;
-    r->uses = mem_grow(r->uses, &r->uses_capacity, r->uses_count, sizeof *r->uses);
-    r->uses[r->uses_count++] = (struct template_use){
-        .text = text, .spot = spot, .draft = r->current, .in_hook = r->hook_path != NULL};
-    reader_place(r, spot, suffix);
 }
 
 const char *reader_condition(struct reader *r, const char *key, struct spot spot,

@@ -29,6 +29,28 @@
     X(JOB_RESCHEDULED, "job_rescheduled")                                                          \
     X(JOBS_PURGED, "jobs_purged")                                                                  \
     X(DEAD_PURGED, "dead_purged")                                                                  \
+    X(VARIABLE_SET, "variable_set")                                                                \
+    X(VARIABLE_DELETED, "variable_deleted")                                                        \
+    X(CONNECTION_SET, "connection_set")                                                            \
+    X(CONNECTION_DELETED, "connection_deleted")                                                    \
+    X(SECRET_SET, "secret_set")                                                                    \
+    X(SECRET_DELETED, "secret_deleted")                                                            \
+    X(SECRETS_ROTATED, "secrets_rotated")                                                          \
+    X(RUN_ADMITTED, "run_admitted")                                                                \
+    X(DAG_PAUSED, "dag_paused")                                                                    \
+    X(DAG_UNPAUSED, "dag_unpaused")                                                                \
+    X(ASSET_EMITTED, "asset_emitted")                                                              \
+    X(TRIGGER_REFUSED, "trigger_refused")                                                          \
+    X(WEBHOOK_CREATED, "webhook_created")                                                          \
+    X(WEBHOOK_DELETED, "webhook_deleted")                                                          \
+    X(SLA_MISSED, "sla_missed")                                                                    \
+    X(NOTICE_FAILED, "notice_failed")                                                              \
+    X(NOTICE_RETRIED, "notice_retried")                                                            \
+    X(NOTICE_TESTED, "notice_tested")                                                              \
+    X(TASK_DEFERRED, "task_deferred")                                                              \
+    X(BACKFILL_CREATED, "backfill_created")                                                        \
+    X(BACKFILL_CHANGED, "backfill_changed")                                                        \
+    X(BACKFILL_ENDED, "backfill_ended")                                                            \
     X(DAG_VERSION, "dag_version")                                                                  \
     X(DAG_ROLLED_BACK, "dag_rolled_back")                                                          \
     X(DAG_OFFERED, "dag_offered")                                                                  \

@@ -23,7 +23,7 @@
     X(LOAD, "load", false)                                                                         \
     X(COPY, "copy", false)                                                                         \
     X(CHECK, "check", false)                                                                       \
-    X(SENSOR, "sensor", false)                                                                     \
+    X(SENSOR, "sensor", true)                                                                      \
     X(DAG, "dag", false)                                                                           \
     X(JOB, "job", false)                                                                           \
     X(APPROVE, "approve", false)                                                                   \

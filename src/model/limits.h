@@ -31,6 +31,13 @@ enum {
     LIMIT_CRON_BYTES = 1000,        /* one cron expression */
     LIMIT_SCHEDULES = 100,          /* of one DAG */
     LIMIT_TIMESTAMPS = 10000,       /* listed in one schedule */
+    LIMIT_TRIGGERS = 200,           /* datasets, DAGs, files or webhooks of one schedule */
+    LIMIT_TRIGGER_DEPTH = 16,       /* nesting of any and all */
+    LIMIT_URI_BYTES = 2000,         /* one dataset */
+    LIMIT_OUTPUTS = 1000,           /* datasets of one task */
+    LIMIT_PATH_BYTES = 4000,        /* a file that is waited for */
+    LIMIT_EXTRA_BYTES = 64 << 10,   /* what is told with an update of a dataset */
+    LIMIT_WEBHOOK_BYTES = 1 << 20,  /* body of one call */
     LIMIT_RETRIES = 1000,
     LIMIT_OWNER_LOSSES = 3, /* lost owners before a task is quarantined */
     LIMIT_HOOKS = 100,      /* entries of one list of hooks */

@@ -50,7 +50,13 @@ enum setting_type {
     X(SWEEP, "sweep", "EIDER_SWEEP")                                                               \
     X(SWEEP_BY, "sweep_by", "EIDER_SWEEP_BY")                                                      \
     X(POLL, "poll", "EIDER_POLL")                                                                  \
+    X(DAGS_PAUSED_AT_CREATION, "dags_paused_at_creation", "EIDER_DAGS_PAUSED_AT_CREATION")         \
+    X(BACKFILL_APPROVAL, "backfill_approval", "EIDER_BACKFILL_APPROVAL")                           \
+    X(BACKFILL_MAX, "backfill_max", "EIDER_BACKFILL_MAX")                                          \
     X(DRAIN_GRACE, "drain_grace", "EIDER_DRAIN_GRACE")                                             \
+    X(POKE_MAX, "poke_max", "EIDER_POKE_MAX")                                                      \
+    X(SECRET_KEY_FILE, "secret_key_file", "EIDER_SECRET_KEY_FILE")                                 \
+    X(SECRETS_DIR, "secrets_dir", "EIDER_SECRETS_DIR")                                             \
     X(KEEP_RUNS, "keep_runs", "EIDER_KEEP_RUNS")                                                   \
     X(KEEP_RUNS_PER_DAG, "keep_runs_per_dag", "EIDER_KEEP_RUNS_PER_DAG")                           \
     X(KEEP_LOGS, "keep_logs", "EIDER_KEEP_LOGS")                                                   \

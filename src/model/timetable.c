@@ -200,6 +200,12 @@ struct tick_dates timetable_dates_by_hand(const struct timetable *timetable, int
     return dates;
 }
 
+int32_t timetable_offset_at(const struct timetable *timetable, int64_t at_us)
+{
+    const struct zone *zone = timetable->schedules_count > 0 ? timetable->schedules[0].zone : NULL;
+    return zone != NULL ? zone_offset_at(zone, at_us) : 0;
+}
+
 /* ---- decisions ---- */
 
 static int64_t earliest_us(const struct timetable *timetable)
@@ -235,7 +241,7 @@ int64_t timetable_first_cursor(const struct timetable *timetable, int64_t now_us
 static int64_t horizon_us(const struct timetable *timetable, int64_t now_us)
 {
     const struct timetable_policy *policy = &timetable->policy;
-    int64_t grace_us = now_us - policy->grace_ms * 1000;
+    int64_t grace_us = now_us - MAX(policy->grace_ms, (int64_t)TIMETABLE_ON_TIME_MS) * 1000;
     int64_t latest_us = 0;
     switch (policy->catchup) {
     case CATCHUP_NONE:

@@ -35,10 +35,12 @@ enum date_rule { DATE_INTERVAL_END, DATE_INTERVAL_START };
 struct timetable_policy {
     enum catchup_policy catchup;
     int64_t window_ms; /* of CATCHUP_WINDOW, else 0 */
-    int64_t grace_ms;
+    int64_t grace_ms;  /* counts from TIMETABLE_ON_TIME_MS on: nobody acts at the very instant */
     enum overlap_policy overlap;
     enum date_rule date;
 };
+
+enum { TIMETABLE_ON_TIME_MS = 2000 };
 
 struct timetable {
     struct arena *arena;
@@ -73,6 +75,9 @@ struct tick_dates {
 struct tick_dates timetable_dates(const struct timetable *timetable, int64_t tick_us);
 /* Of a run by hand: its date is `at_us`, its interval the last that was complete by then. */
 struct tick_dates timetable_dates_by_hand(const struct timetable *timetable, int64_t at_us);
+
+/* Seconds to add to UTC to get what clocks of its zone show: of the first schedule's, or 0. */
+int32_t timetable_offset_at(const struct timetable *timetable, int64_t at_us);
 
 /* ---- decisions ---- */
 

@@ -1,10 +1,14 @@
 #include "os/folder_watch.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fnmatch.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "os/file.h"
 
@@ -49,11 +53,6 @@ void folder_watch_close(struct folder_watch *watch)
     free(watch);
 }
 
-int folder_watch_fd(const struct folder_watch *watch)
-{
-    return watch->fd;
-}
-
 static struct watched *find(const struct folder_watch *watch, int wd)
 {
     size_t low = 0;
@@ -77,18 +76,15 @@ void folder_watch_begin(struct folder_watch *watch)
     watch->has_new = false;
 }
 
-enum status folder_watch_add(struct folder_watch *watch, const char *path, int tag, struct err *err)
+static int keep(struct folder_watch *watch, int wd, int tag)
 {
-    int wd = inotify_add_watch(watch->fd, path, EVENTS);
-    if (wd < 0)
-        return err_errno(err, errno, "watch folder %s", path);
     struct watched *known = find(watch, wd);
     if (known != NULL) {
         /* The same folder by two paths has the tag of the first. */
         if (!known->is_wanted)
             known->tag = tag;
         known->is_wanted = true;
-        return STATUS_OK;
+        return known->tag;
     }
     watch->items = mem_grow(watch->items, &watch->capacity, watch->count, sizeof *watch->items);
     size_t at = watch->count++;
@@ -96,6 +92,18 @@ enum status folder_watch_add(struct folder_watch *watch, const char *path, int t
         watch->items[at] = watch->items[at - 1];
     watch->items[at] = (struct watched){.wd = wd, .tag = tag, .is_wanted = true};
     watch->has_new = true;
+    return tag;
+}
+
+enum status folder_watch_add(struct folder_watch *watch, const char *path, int tag, int *out_tag,
+                             struct err *err)
+{
+    int wd = inotify_add_watch(watch->fd, path, EVENTS);
+    if (wd < 0)
+        return err_errno(err, errno, "watch folder %s", path);
+    int told = keep(watch, wd, tag);
+    if (out_tag != NULL)
+        *out_tag = told;
     return STATUS_OK;
 }
 
@@ -116,23 +124,24 @@ static void tell(struct folder_watch *watch, const struct inotify_event *event,
                  void (*each)(void *context, const struct folder_news *news), void *context)
 {
     struct watched *from = find(watch, event->wd);
-    bool is_all = (event->mask & (IN_Q_OVERFLOW | IN_DELETE_SELF | IN_MOVE_SELF)) != 0;
+    bool is_all = (event->mask & (IN_Q_OVERFLOW | IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT)) != 0;
     if (from == NULL && !is_all)
         return;
-    if (is_all) {
+    bool is_removed = (event->mask & IN_IGNORED) != 0;
+    /* Without a name, the folder itself changed: others may be able to read it now. */
+    if (is_all || (event->len == 0 && !is_removed)) {
         each(context, &(struct folder_news){0});
         return;
     }
-    if ((event->mask & IN_IGNORED) != 0) {
+    if (is_removed) {
         size_t at = (size_t)(from - watch->items);
         for (watch->count--; at < watch->count; at++)
             watch->items[at] = watch->items[at + 1];
         return;
     }
-    if (event->len > 0)
-        each(context, &(struct folder_news){.tag = from->tag,
-                                            .name = event->name,
-                                            .is_folder = (event->mask & IN_ISDIR) != 0});
+    each(context, &(struct folder_news){.tag = from->tag,
+                                        .name = event->name,
+                                        .is_folder = (event->mask & IN_ISDIR) != 0});
 }
 
 void folder_watch_read(struct folder_watch *watch,
@@ -150,4 +159,32 @@ void folder_watch_read(struct folder_watch *watch,
             at += sizeof *event + event->len;
         }
     }
+}
+
+void folder_watch_wait(const struct folder_watch *watch, int wake_fd, int64_t timeout_ms)
+{
+    struct pollfd fds[] = {
+        {.fd = watch != NULL ? watch->fd : -1, .events = POLLIN},
+        {.fd = wake_fd, .events = POLLIN},
+    };
+    int64_t bounded_ms = MIN(MAX(timeout_ms, (int64_t)0), (int64_t)3600 * 1000);
+    (void)poll(fds, ARRAY_LEN(fds), (int)bounded_ms);
+}
+
+bool folder_name_matches(const char *pattern, const char *name)
+{
+    return fnmatch(pattern, name, FNM_PERIOD) == 0;
+}
+
+bool folder_each(const char *path, const char *pattern,
+                 void (*each)(void *context, const char *name), void *context)
+{
+    DIR *folder = opendir(path);
+    if (folder == NULL)
+        return false;
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        if (folder_name_matches(pattern, entry->d_name))
+            each(context, entry->d_name);
+    (void)closedir(folder);
+    return true;
 }

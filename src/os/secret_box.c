@@ -175,3 +175,13 @@ bool secret_box_is_outdated(const struct secret_keys *keys, const char *sealed)
     return decode(sealed, &bytes, &head) &&
            memcmp(head.key_id, keys->keys[0].id, sizeof head.key_id) != 0;
 }
+
+bool secret_box_key_id(const char *sealed, char out[SECRET_KEY_ID_MAX])
+{
+    CLEANUP(strbuf_fini) struct strbuf bytes;
+    struct head head;
+    if (!decode(sealed, &bytes, &head))
+        return false;
+    (void)secret_key_id_format(head.key_id, out);
+    return true;
+}

@@ -55,6 +55,9 @@ NODISCARD enum status secret_box_open(const struct secret_keys *keys,
 /* Whether another key than the first sealed it, so that it is to be sealed anew. */
 NODISCARD bool secret_box_is_outdated(const struct secret_keys *keys, const char *sealed);
 
+/* The id of the key that sealed it; false: this is no sealed text. */
+NODISCARD bool secret_box_key_id(const char *sealed, char out[SECRET_KEY_ID_MAX]);
+
 /* A copy of `length` bytes. */
 NODISCARD struct secret_value secret_value_new(const char *bytes, size_t length);
 void secret_value_fini(struct secret_value *value); /* twice is fine */

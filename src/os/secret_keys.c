@@ -141,6 +141,8 @@ static enum status check_owner(int fd, const char *path, struct err *err)
 
 static enum status read_file(const char *path, struct secret_keys **out_keys, struct err *err)
 {
+    if (path == NULL)
+        return err_set(err, STATUS_NOT_FOUND, "there is no place for a key of secrets");
     CLEANUP(file_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return err_errno(err, errno, "open '%s'", path);
@@ -215,7 +217,7 @@ enum status secret_keys_load(const struct secret_keys_place *place, struct secre
     enum status status = read_file(place->file, out_keys, &missing);
     if (status == STATUS_OK)
         return STATUS_OK;
-    if (status == STATUS_NOT_FOUND && place->make) {
+    if (status == STATUS_NOT_FOUND && place->make && place->file != NULL) {
         if (make_file(place->file, err) != STATUS_OK ||
             read_file(place->file, out_keys, err) != STATUS_OK)
             return err_wrap(err, "make a key for secrets");

@@ -18,13 +18,16 @@
 
 #define DUTY_NEVER INT64_MAX /* not before something happens */
 
+struct file_watcher;
+
 /* What a duty is given. */
 struct duty_call {
     struct store *store;
     int64_t now_us;    /* by the store's clock */
     struct blob *blob; /* of logs and large values; NULL: there is none */
     const struct retention_policy *retention;
-    bool is_woken; /* something happened; else the duty's own time has come */
+    bool is_woken;              /* something happened; else the duty's own time has come */
+    struct file_watcher *files; /* what this host sees of its folders; NULL: nothing */
 };
 
 struct duty_result {
@@ -43,9 +46,33 @@ extern const size_t DUTIES_COUNT;
 
 /* --- the duties, one file each --------------------------------------------------------------- */
 
+/* What is due by the schedules of DAGs becomes runs. */
+NODISCARD enum status duty_start_due(const struct duty_call *call, struct duty_result *out,
+                                     struct err *err);
+/* Runs that waited for others of their DAG begin to go. */
+NODISCARD enum status duty_let_go(const struct duty_call *call, struct duty_result *out,
+                                  struct err *err);
+/* Tasks that waited for the same task of the run before are queued. */
+NODISCARD enum status duty_let_past_go(const struct duty_call *call, struct duty_result *out,
+                                       struct err *err);
+/* Deadlines that have come: what is late is recorded and told. */
+NODISCARD enum status duty_pass_deadlines(const struct duty_call *call, struct duty_result *out,
+                                          struct err *err);
 /* Runs that take longer than their DAG allows are asked to stop. */
 NODISCARD enum status duty_stop_overdue(const struct duty_call *call, struct duty_result *out,
                                         struct err *err);
+/* DAGs whose datasets were updated, or that follow a DAG that ended, get their runs. */
+NODISCARD enum status duty_start_by_events(const struct duty_call *call, struct duty_result *out,
+                                           struct err *err);
+/* The same for files that have arrived. */
+NODISCARD enum status duty_start_by_files(const struct duty_call *call, struct duty_result *out,
+                                          struct err *err);
+/* Tasks that wait for an instant, or for too long, where no host has room to see to it. */
+NODISCARD enum status duty_wake_waits(const struct duty_call *call, struct duty_result *out,
+                                      struct err *err);
+/* Runs of backfills are made while others of theirs end; see store/backfill_store.h. */
+NODISCARD enum status duty_work_off_backfills(const struct duty_call *call, struct duty_result *out,
+                                              struct err *err);
 /* Runs, logs, values, jobs and events go when they are older than the settings say. */
 NODISCARD enum status duty_remove_old(const struct duty_call *call, struct duty_result *out,
                                       struct err *err);

@@ -11,6 +11,8 @@
 
 enum { DUTIES_MAX = 32, ROUNDS_MAX = 1000000 };
 
+static const int64_t POLL_US = 60000000;
+
 static _Thread_local int64_t virtual_now_us;
 
 int64_t player_clock(void)
@@ -54,6 +56,7 @@ struct player {
     int64_t duties_us[2][DUTIES_MAX]; /* when each is due, per scheduler */
     bool is_news;                     /* for the schedulers */
     int64_t next_sweep_us;
+    int64_t next_poll_us; /* schedulers look now and then, whatever they heard */
     uint64_t started;
 };
 
@@ -237,7 +240,9 @@ static enum status host_turn(struct player *player, size_t index, struct err *er
         take_answer(player, host, &delivery);
     else
         put_back(host, &delivery);
+    /* The store tells everybody of what was carried out, whoever hears the answer. */
     host->looks |= status == STATUS_OK && host->asks_held;
+    player->is_news |= status == STATUS_OK && host->asks_held;
     free(delivery.ended.items);
     return status;
 }
@@ -283,8 +288,11 @@ static enum status do_duty(struct player *player, size_t scheduler, size_t index
             return err_set(err, STATUS_CORRUPT, "the duty '%s' never ends", DUTIES[index].name);
         if (DUTIES[index].run(&call, &result, err) != STATUS_OK)
             return err_wrap(err, "%s", DUTIES[index].name);
-        *due_us = result.next_us;
+        bool has_more = result.next_us <= virtual_now_us;
+        int64_t least_us = virtual_now_us + player->options.grain_us;
+        *due_us = has_more ? result.next_us : MAX(result.next_us, least_us);
         woken = false;
+        player->is_news |= result.changed;
         for (size_t i = 0; i < player->options.hosts && result.changed; i++)
             player->hosts[i].looks = true;
     }
@@ -327,6 +335,7 @@ static enum status sweep(struct player *player, int64_t self, struct err *err)
             return err->code;
     for (size_t i = 0; i < player->options.hosts && result.tasks > 0; i++)
         player->hosts[i].looks = true;
+    player->is_news |= result.tasks > 0;
     return STATUS_OK;
 }
 
@@ -349,7 +358,7 @@ static enum status play_leases(struct player *player, struct err *err)
 
 static int64_t next_instant(const struct player *player)
 {
-    int64_t next_us = INT64_MAX;
+    int64_t next_us = player->next_poll_us;
     for (size_t i = 0; i < player->options.hosts; i++) {
         const struct played_host *host = &player->hosts[i];
         if (host->id == 0)
@@ -373,6 +382,10 @@ enum status player_step(struct player *player, int64_t until_us, struct err *err
 {
     if (player->options.lease_ms > 0 && play_leases(player, err) != STATUS_OK)
         return err->code;
+    if (player->next_poll_us <= virtual_now_us) {
+        player->next_poll_us = virtual_now_us + POLL_US;
+        player->is_news = true;
+    }
     do {
         if (play_schedulers(player, err) != STATUS_OK || play_hosts(player, err) != STATUS_OK)
             return err->code;

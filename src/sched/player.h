@@ -55,6 +55,7 @@ struct player_options {
     int64_t lease_ms; /* 0: hosts have no leases and never die */
     int64_t renew_ms;
     int64_t sweep_ms;
+    int64_t grain_us; /* a duty that has nothing to do at once is not called again sooner */
     struct player_events events;
 };
 

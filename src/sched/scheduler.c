@@ -11,6 +11,7 @@
 #include "os/knock.h"
 #include "os/thread.h"
 #include "sched/duty.h"
+#include "sched/file_watcher.h"
 #include "store/listen.h"
 
 enum { FIRST_WAIT_MS = 100, LONGEST_WAIT_MS = 5000, DUTIES_MAX = 32 };
@@ -31,6 +32,7 @@ struct scheduler {
     atomic_bool is_woken;
     /* Of the scheduler's thread. */
     struct store *store;
+    struct file_watcher *files;
     struct blob *blob;
     struct turn turns[DUTIES_MAX];
 };
@@ -62,6 +64,7 @@ static void do_duty(struct scheduler *self, size_t index, bool is_woken)
         .blob = self->blob,
         .retention = &self->options.retention,
         .is_woken = is_woken,
+        .files = self->files,
     };
     struct duty_result result = {.next_us = DUTY_NEVER};
     struct err err = {0};
@@ -75,8 +78,11 @@ static void do_duty(struct scheduler *self, size_t index, bool is_woken)
     if (turn->wait_ms > 0)
         log_info("the scheduler goes on", LOG_STR("duty", duty->name));
     *turn = (struct turn){.next_us = result.next_us};
-    if (result.changed)
+    /* What one duty changed may be what another waits for. */
+    if (result.changed) {
+        atomic_store(&self->is_woken, true);
         loop_post(self->loop, tell, self);
+    }
 }
 
 /* Until the first duty is due, something happened, or it is time to look anyway. */
@@ -89,7 +95,7 @@ static void await(struct scheduler *self)
     for (size_t i = 0; i < DUTIES_COUNT; i++)
         next_us = MIN(next_us, self->turns[i].next_us);
     int64_t wait_ms = MAX((next_us - now_us + 999) / 1000, (int64_t)0);
-    if (wait_ms == 0)
+    if (wait_ms == 0 || atomic_load(&self->is_woken))
         return;
     if (store_listen_for_news(self->store, &err) != STATUS_OK ||
         store_wait(self->store, self->knock_fd, wait_ms, &heard, &err) != STATUS_OK)
@@ -133,6 +139,14 @@ static void body(void *context)
     store_close(self->store);
 }
 
+/* From any thread. */
+static void wake(void *context)
+{
+    struct scheduler *self = context;
+    atomic_store(&self->is_woken, true);
+    knock_send(self->knock_fd);
+}
+
 enum status scheduler_start(struct loop *loop, const struct scheduler_options *options,
                             struct scheduler **out, struct err *err)
 {
@@ -140,6 +154,7 @@ enum status scheduler_start(struct loop *loop, const struct scheduler_options *o
     struct scheduler *self = mem_zalloc(1, sizeof *self);
     *self = (struct scheduler){.loop = loop, .options = *options, .knock_fd = -1};
     atomic_store(&self->is_woken, true);
+    self->files = file_watcher_new(&(struct file_watcher_options){.wake = wake, .context = self});
     if (knock_open(&self->knock_fd, err) != STATUS_OK ||
         thread_start("scheduler", body, self, &self->thread, err) != STATUS_OK) {
         scheduler_stop(self);
@@ -151,10 +166,8 @@ enum status scheduler_start(struct loop *loop, const struct scheduler_options *o
 
 void scheduler_wake(struct scheduler *scheduler)
 {
-    if (scheduler == NULL)
-        return;
-    atomic_store(&scheduler->is_woken, true);
-    knock_send(scheduler->knock_fd);
+    if (scheduler != NULL)
+        wake(scheduler);
 }
 
 void scheduler_stop(struct scheduler *scheduler)
@@ -165,6 +178,7 @@ void scheduler_stop(struct scheduler *scheduler)
     if (scheduler->knock_fd >= 0)
         knock_send(scheduler->knock_fd);
     thread_join(scheduler->thread);
+    file_watcher_free(scheduler->files);
     file_closep(&scheduler->knock_fd);
     free(scheduler);
 }

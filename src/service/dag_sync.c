@@ -235,6 +235,7 @@ static enum status save_some(struct dag_sync *sync, struct err *err)
     struct dag_file_batch batch = {
         .host = sync->options.host,
         .actor = sync->actor,
+        .starts_paused = sync->options.starts_paused,
         .changes = readings->changes,
         .count = readings->count,
     };

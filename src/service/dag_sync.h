@@ -27,6 +27,7 @@ struct dag_sync_options {
     const char *folder; /* absolute */
     const char *host;   /* name of this host */
     int64_t settle_ms;  /* how long a file must be quiet */
+    bool starts_paused; /* DAGs that were not offered before */
     /* A file turned out to have problems; the first of them. NULL: nobody wants to know. */
     void (*broken)(void *context, const char *path, int line, const char *problem);
     void *context;

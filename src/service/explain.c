@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "service/explain_wait.h"
 #include "service/json_build.h"
 
 enum { TEXT_MAX = 8 << 10 };
@@ -159,9 +160,27 @@ static void explain_finally(const struct explain_world *world, struct explanatio
     strbuf_fini(&pending.names);
 }
 
-static void explain_none(const struct explain_world *world, const struct task_row *task,
+/* Nothing of the run starts, or this task waits for the run before. */
+static void explain_admission(const struct explain_subject *subject, const char *run_waits_because,
+                              struct explanation *out)
+{
+    if (run_waits_because != NULL) {
+        strbuf_addf(&out->because, "its run may not start yet: %s", run_waits_because);
+        strbuf_add(&out->change, "the run starts by itself when its turn has come");
+        return;
+    }
+    strbuf_add(&out->because, subject->past);
+    strbuf_add(&out->change, "clear or mark that task, or wait for it");
+}
+
+static void explain_none(const struct explain_world *world, const struct explain_subject *subject,
                          struct explanation *out)
 {
+    const struct task_row *task = subject->task;
+    if (world->run_waits_because != NULL || subject->past != NULL) {
+        explain_admission(subject, world->run_waits_because, out);
+        return;
+    }
     if (world->dag->tasks[task->node].is_finally && world->run->open_main > 0)
         explain_finally(world, out);
     else
@@ -385,7 +404,7 @@ void explain_task(const struct explain_world *world, const struct explain_subjec
     const struct task_row *task = subject->task;
     switch (task->state) {
     case TASK_NONE:
-        explain_none(world, task, out);
+        explain_none(world, subject, out);
         return;
     case TASK_SCHEDULED:
         strbuf_add(&out->because, "its rule is met; it waits for its time or for other runs");
@@ -404,6 +423,8 @@ void explain_task(const struct explain_world *world, const struct explain_subjec
     case TASK_AWAITING_INPUT:
         if (task->instance_base != 0)
             explain_instances(world, subject, out);
+        else if (subject->wait.task != 0)
+            explain_wait(world, task, &subject->wait, &subject->host, out);
         else
             strbuf_add(&out->because, "it waits for something outside, without holding a slot");
         return;
@@ -447,6 +468,8 @@ void explain_run(const struct explain_world *world, const struct tally *tally, s
         strbuf_add(out, "no tasks");
     if (!run_state_is_final(world->run->state) && world->run->cancel_asked != CANCEL_NONE)
         strbuf_add(out, "; it was asked to stop");
+    if (world->run_waits_because != NULL)
+        strbuf_addf(out, "; it may not start yet: %s", world->run_waits_because);
     if (world->is_orphaned)
         strbuf_addf(out, "; nobody works on it, its owner is dead: `eider retry %lld` continues it",
                     number_of(world));

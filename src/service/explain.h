@@ -13,6 +13,7 @@
 #include "store/overview.h"
 #include "store/rows.h"
 #include "store/run_store.h"
+#include "store/wait.h"
 
 enum { EXPLAIN_NAMES_MAX = 10 };
 
@@ -31,15 +32,18 @@ struct explain_world {
     const struct task_row *nodes; /* one per node */
     int64_t now_us;
     bool has_living_host;
-    bool is_orphaned; /* unfinished, and nobody works on it */
+    bool is_orphaned;              /* unfinished, and nobody works on it */
+    const char *run_waits_because; /* NULL: it may go */
 };
 
 /* One task or instance. */
 struct explain_subject {
     const struct task_row *task;
-    struct explain_host host; /* of a running one */
+    struct explain_host host; /* of a running one; of one that waits: who looks */
+    struct wait_info wait;    /* of one that waits for something outside; task 0: not known */
     struct queue_place place; /* of a queued one */
     struct tally instances;   /* of an expanded one: its instances by state */
+    const char *past;         /* why its past keeps it waiting, or NULL */
 };
 
 struct explanation {

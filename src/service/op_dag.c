@@ -10,6 +10,9 @@
 #include "service/lookup.h"
 #include "service/op_handlers.h"
 #include "service/run_json.h"
+#include "service/schedule_json.h"
+#include "service/sla_json.h"
+#include "service/trigger_json.h"
 #include "spec/spec_find.h"
 #include "store/dag_file.h"
 #include "store/version.h"
@@ -107,6 +110,8 @@ static enum status list_dag(struct dag_listing *listing, const struct dag *dag, 
     json_put_string(object, "file", path);
     if (info != NULL)
         put_state(object, info, strmap_find(listing->broken, dag->id, &(int64_t){0}));
+    if (schedule_json_put(listing->service, listing->store, dag, object, err) != STATUS_OK)
+        return err->code;
     return put_last_run(listing->service, listing->store, dag->id, object, err);
 }
 
@@ -235,7 +240,11 @@ enum status op_dag_show(struct service *service, const json_t *request, json_t *
     if (found.version > 0 && put_found_state(store, arena, &found, object, err) != STATUS_OK)
         return err->code;
     json_put(object, "tasks", describe_tasks(found.dag));
-    if (put_last_run(service, store, found.dag->id, object, err) != STATUS_OK)
+    if (put_last_run(service, store, found.dag->id, object, err) != STATUS_OK ||
+        schedule_json_put(service, store, found.dag, object, err) != STATUS_OK ||
+        schedule_json_put_more(store, found.dag, object, err) != STATUS_OK ||
+        (store != NULL && trigger_json_put_state(store, found.dag->id, object, err) != STATUS_OK) ||
+        sla_json_put(store, found.dag->id, object, err) != STATUS_OK)
         return err->code;
     *out = TAKE(object);
     return STATUS_OK;

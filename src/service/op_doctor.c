@@ -22,6 +22,7 @@
 #include "store/run_store.h"
 #include "store/store.h"
 #include "store/upkeep.h"
+#include "store/vault.h"
 
 enum { TEXT_MAX = 600, FILES_MIN = 256, RUNS_LISTED = 5 };
 #define FREE_MIN       ((uint64_t)16 << 20) /* less cannot hold a day of logs */
@@ -235,6 +236,24 @@ static void check_schema(struct checks *checks, struct store *store)
                is_old ? "the next run brings it up to date, or `eider store migrate`" : NULL);
 }
 
+static void check_secrets(struct checks *checks, struct service *service)
+{
+    struct err err = {0};
+    CLEANUP(vault_freep) struct vault *vault = NULL;
+    struct vault_sealed sealed = {0};
+    char text[TEXT_MAX];
+    if (service_vault(service, &vault, &err) != STATUS_OK ||
+        vault_sealed(vault, &sealed, &err) != STATUS_OK || sealed.count == 0)
+        return;
+    (void)snprintf(text, sizeof text,
+                   "%zu sealed values, %zu of them with a key that is not here%s%s", sealed.count,
+                   sealed.unknown, sealed.unknown > 0 ? ", id " : "", sealed.key_id);
+    checks_add(checks, "secrets", sealed.unknown == 0 ? CHECK_PASSED : CHECK_ADVISED, text,
+               sealed.unknown == 0
+                   ? NULL
+                   : "give this host that key: EIDER_SECRET_KEY or secret_key_file");
+}
+
 static void check_store(struct checks *checks, struct service *service)
 {
     struct err err = {0};
@@ -264,6 +283,7 @@ static void check_store(struct checks *checks, struct service *service)
                report.count == 0 ? NULL : "`eider store check` says which do not");
     check_schema(checks, store);
     check_leftovers(checks, service, store);
+    check_secrets(checks, service);
 }
 
 enum status op_doctor_check(struct service *service, const json_t *request, json_t **out,

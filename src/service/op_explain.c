@@ -9,6 +9,7 @@
 #include "service/lookup.h"
 #include "service/op_handlers.h"
 #include "service/run_json.h"
+#include "store/admission.h"
 #include "store/host.h"
 
 enum { TASKS_MAX = 1000, SUMMARY_MAX = 32 << 10 };
@@ -84,18 +85,17 @@ static enum status read_rows(struct asking *asking, struct err *err)
 
 /* --- answering ------------------------------------------------------------------------------- */
 
-static enum status load_host(struct asking *asking, const struct task_row *task,
-                             struct explain_host *out, struct err *err)
+static enum status load_host(struct asking *asking, int64_t id, struct explain_host *out,
+                             struct err *err)
 {
     struct host_info host;
     struct err problem = {0};
-    enum status status =
-        store_host_load(asking->run.store, asking->arena, task->host, &host, &problem);
+    enum status status = store_host_load(asking->run.store, asking->arena, id, &host, &problem);
     if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
         *err = problem;
         return status;
     }
-    *out = (struct explain_host){.is_alive = service_host_is_alive(asking->service, task->host)};
+    *out = (struct explain_host){.is_alive = service_host_is_alive(asking->service, id)};
     if (status == STATUS_OK) {
         out->is_known = true;
         out->name = host.name;
@@ -106,6 +106,22 @@ static enum status load_host(struct asking *asking, const struct task_row *task,
     return STATUS_OK;
 }
 
+/* It may have stopped waiting since its row was read. */
+static enum status load_wait(struct asking *asking, const struct task_row *task,
+                             struct explain_subject *out, struct err *err)
+{
+    struct err problem = {0};
+    enum status status =
+        store_wait_find(asking->run.store, task->id, asking->arena, &out->wait, &problem);
+    if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
+        *err = problem;
+        return status;
+    }
+    if (status == STATUS_NOT_FOUND || out->wait.host == 0)
+        return STATUS_OK;
+    return load_host(asking, out->wait.host, &out->host, err);
+}
+
 static enum status make_subject(struct asking *asking, const struct task_row *task,
                                 struct explain_subject *out, struct err *err)
 {
@@ -113,9 +129,13 @@ static enum status make_subject(struct asking *asking, const struct task_row *ta
     if (task->map_index < 0)
         out->instances = asking->instances[task->node];
     if (task->state == TASK_RUNNING)
-        return load_host(asking, task, &out->host, err);
+        return load_host(asking, task->host, &out->host, err);
+    if (task->state == TASK_DEFERRED && task->instance_base == 0)
+        return load_wait(asking, task, out, err);
     if (task->state == TASK_QUEUED)
         return store_queue_place(asking->run.store, task->run, task->id, &out->place, err);
+    if (task->state == TASK_NONE && asking->run.dag->tasks[task->node].depends_on_past)
+        return store_past_why(asking->run.store, asking->arena, task->id, &out->past, err);
     return STATUS_OK;
 }
 
@@ -164,7 +184,7 @@ static void put_task(struct asking *asking, const struct task_row *task,
     json_put(object, "waits_for", json_incref(explanation->waits_for));
     if (explanation->caused_by != NULL)
         json_put(object, "caused_by", json_incref(explanation->caused_by));
-    json_put_int(object, "try_number", task->attempt);
+    json_put_int(object, "try_number", task_row_tries(task));
     json_put_instant(object, "next_retry", task->due_at_us);
 }
 
@@ -268,13 +288,19 @@ enum status op_run_explain(struct service *service, const json_t *request, json_
     if (begin(&asking, request, err) != STATUS_OK || read_rows(&asking, err) != STATUS_OK ||
         store_tally(asking.run.store, &asking.run.info, &tally, err) != STATUS_OK)
         return err->code;
-    bool is_open = !run_state_is_final(asking.run.info.state);
+    const char *run_waits_because = NULL;
+    if (asking.run.info.admission == ADMISSION_WAITING &&
+        store_admission_why(asking.run.store, arena, asking.run.info.id, &run_waits_because, err) !=
+            STATUS_OK)
+        return err->code;
+    bool is_open = !run_state_is_final(asking.run.info.state) && run_waits_because == NULL;
     struct explain_world world = {
         .run = &asking.run.info,
         .dag = asking.run.dag,
         .nodes = asking.nodes,
         .now_us = service_now_us(service),
         .has_living_host = asking.has_living_host,
+        .run_waits_because = run_waits_because,
         .is_orphaned = is_open && (asking.has_dead_owner || !asking.has_living_host),
     };
     if (asking.node < 0)

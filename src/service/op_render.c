@@ -8,6 +8,7 @@
 #include "service/json_build.h"
 #include "service/lookup.h"
 #include "service/op_handlers.h"
+#include "store/vault.h"
 
 static enum status render(struct service *service, const struct found_dag *found,
                           const json_t *request, json_t **out, struct err *err)
@@ -19,6 +20,7 @@ static enum status render(struct service *service, const struct found_dag *found
         .conf = json_object_get(request, "conf"),
         .logical_at_us = service_now_us(service),
     };
+    CLEANUP(vault_freep) struct vault *vault = NULL;
     const char *task_id = json_get_string(request, "task", "");
     const char *date = json_get_string(request, "logical_date", NULL);
     if (date != NULL && !instant_parse(date, &preview.logical_at_us))
@@ -27,6 +29,9 @@ static enum status render(struct service *service, const struct found_dag *found
         params_resolve_typed(found->dag, preview.conf, json_object_get(request, "params"), &params,
                              err) != STATUS_OK)
         return err->code;
+    if (service_vault(service, &vault, err) != STATUS_OK)
+        return err->code;
+    preview.vault = vault;
     preview.params = params;
     json_t *response = json_build_object();
     json_put_string(response, "task_id", task_id);

@@ -79,6 +79,7 @@ static enum status create(struct service *service, const struct found_run *run,
         .conf = run->info.conf,
         .note = note_of(run, request, arena),
         .actor = service->actor,
+        .is_limited = true,
     };
     struct run_created created;
     if (store_run_create(run->store, &create, &created, err) != STATUS_OK)

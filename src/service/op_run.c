@@ -10,6 +10,7 @@
 #include "service/lookup.h"
 #include "service/op_handlers.h"
 #include "service/run_json.h"
+#include "service/trigger_json.h"
 #include "store/job.h"
 #include "store/overview.h"
 #include "store/value.h"
@@ -115,18 +116,19 @@ enum status op_run_show(struct service *service, const json_t *request, json_t *
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct found_run run;
-    json_t *object = NULL;
+    CLEANUP(json_decrefp) json_t *object = NULL;
     struct owners owners = {.service = service};
     if (lookup_run(service, DB_READ_ONLY, arena, request, &run, err) != STATUS_OK)
         return err->code;
     if (!run_state_is_final(run.info.state) &&
         store_host_of_run(run.store, run.info.id, count_owner, &owners, err) != STATUS_OK)
         return err->code;
-    if (run_json_load(service, run.store, &run.info, &object, err) != STATUS_OK)
+    if (run_json_load(service, run.store, &run.info, &object, err) != STATUS_OK ||
+        trigger_json_put_causes(run.store, run.info.id, object, err) != STATUS_OK)
         return err->code;
     if (owners.held_by > owners.alive)
         json_put_string(object, "reason", "its owner is dead: `eider retry` continues it");
-    *out = object;
+    *out = TAKE(object);
     return STATUS_OK;
 }
 

@@ -1,14 +1,14 @@
 /*
  * dag.trigger: a run that daemons work off.
  */
-#include <errno.h>
-#include <stdlib.h>
-
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "model/params.h"
+#include "model/timetable.h"
+#include "os/zone_file.h"
 #include "service/lookup.h"
+#include "service/lookup_version.h"
 #include "service/op_handlers.h"
 #include "service/run_json.h"
 #include "store/host_work.h"
@@ -24,37 +24,6 @@ static enum status require_worker(const struct service *service, struct store *s
     if (!is_found)
         return err_set(err, STATUS_UNREACHABLE,
                        "nobody would run it: no `eider up` works on this store");
-    return STATUS_OK;
-}
-
-/* The version to run: of the file if there is one, since that is the author's word. */
-static enum status save_version(struct service *service, struct store *store, const json_t *request,
-                                struct arena *arena, int64_t *out_version, struct err *err)
-{
-    CLEANUP(lookup_dag_fini) struct found_dag found = {0};
-    struct version_info info;
-    struct version_ref ref;
-    if (lookup_dag(service, arena, request, &found, err) != STATUS_OK)
-        return err->code;
-    if (found.file == NULL) {
-        if (store_version_newest(store, arena, found.dag->id, &info, err) != STATUS_OK)
-            return err->code;
-        if (!info.is_active)
-            return err_set(err, STATUS_CONFLICT, "DAG '%s' is inactive: its file %s is gone",
-                           info.dag_id, info.path);
-        *out_version = info.version;
-        return STATUS_OK;
-    }
-    spec_add_files(found.file);
-    if (lookup_check_file(found.file, err) != STATUS_OK)
-        return err->code;
-    CLEANUP(mem_freep) char *absolute = realpath(found.path, NULL);
-    if (absolute == NULL)
-        return err_errno(err, errno, "find '%s'", found.path);
-    struct version_source source = {.path = absolute, .text = found.text, .actor = service->actor};
-    if (store_version_save(store, found.dag, &source, &ref, err) != STATUS_OK)
-        return err->code;
-    *out_version = ref.version;
     return STATUS_OK;
 }
 
@@ -84,17 +53,22 @@ static enum status create(struct service *service, struct store *store, const js
     int64_t date_us = store_now_us(store);
     if (date != NULL && !instant_parse(date, &date_us))
         return err_set(err, STATUS_INVALID, "'%.60s' is no date", date);
+    CLEANUP(timetable_freep) struct timetable *timetable = NULL;
+    if (timetable_of_dag(dag, zone_file_read, &timetable, err) != STATUS_OK)
+        return err->code;
+    struct tick_dates dates = timetable_dates_by_hand(timetable, date_us);
     struct run_request run = {
         .version = version,
         .run_id = json_get_string(request, "run_id", NULL),
         .kind = "manual",
-        .logical_at_us = date_us,
-        .interval_start_us = date_us,
-        .interval_end_us = date_us,
+        .logical_at_us = dates.logical_at_us,
+        .interval_start_us = dates.interval_start_us,
+        .interval_end_us = dates.interval_end_us,
         .params = params_text,
         .conf = conf_text,
         .note = json_get_string(request, "note", ""),
         .actor = service->actor,
+        .is_limited = true,
         .selected = json_array_size(tasks) > 0 ? selected : NULL,
     };
     struct run_created created;
@@ -119,7 +93,7 @@ enum status op_dag_trigger(struct service *service, const json_t *request, json_
         return status;
     if ((json_get_bool(request, "needs_worker", false) &&
          require_worker(service, store, err) != STATUS_OK) ||
-        save_version(service, store, request, arena, &version, err) != STATUS_OK ||
+        lookup_version(service, store, arena, request, &version, err) != STATUS_OK ||
         create(service, store, request, version, &run, err) != STATUS_OK)
         return err->code;
     service_wake(service);

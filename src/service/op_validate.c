@@ -5,14 +5,22 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "model/duration.h"
 #include "model/limits.h"
+#include "model/sensor.h"
+#include "model/settings.h"
 #include "service/json_build.h"
+#include "service/name_check.h"
 #include "service/op_handlers.h"
+#include "service/service.h"
 #include "spec/diag_render.h"
 #include "spec/spec.h"
 #include "spec/spec_find.h"
+#include "store/vault.h"
 
 struct validation {
+    int64_t poke_max_ms; /* the setting; 0: no bound */
+    struct name_check names;
     json_t *files;
     int64_t errors;
     int64_t warnings;
@@ -54,8 +62,38 @@ static json_t *describe_problems(const struct spec_file *file)
     return problems;
 }
 
-static void add_file(struct validation *validation, const struct spec_file *file)
+/* What the platform refuses, which the file cannot know. */
+static void check_poke(const struct validation *validation, const struct dag *dag,
+                       const struct task_def *task, struct diag_list *diags)
 {
+    char wanted[DURATION_TEXT_MAX];
+    char most[DURATION_TEXT_MAX];
+    int64_t hold_ms = sensor_hold_ms(task);
+    if (validation->poke_max_ms == 0 || hold_ms <= validation->poke_max_ms)
+        return;
+    struct sensor sensor;
+    sensor_load(task->settings, &sensor);
+    CLEANUP(mem_freep)
+    char *path = mem_format("tasks.%s.sensor.%s", task->id, sensor_kind_key(sensor.kind));
+    const struct source_place *place = dag_find_place(dag, path);
+    diag_add(
+        diags, DIAG_ERROR, place != NULL ? place->line : 0, place != NULL ? place->column : 0, 1,
+        "sensor '%s' may keep its slot for %s, and this platform allows %s (setting "
+        "poke_max): leave out 'mode: poke', or set a shorter 'timeout'",
+        task->id, duration_format(hold_ms, wanted), duration_format(validation->poke_max_ms, most));
+}
+
+static void check_platform(const struct validation *validation, struct spec_file *file)
+{
+    for (size_t i = 0; i < file->dags_count; i++)
+        for (size_t k = 0; file->dags[i] != NULL && k < file->dags[i]->tasks_count; k++)
+            check_poke(validation, file->dags[i], &file->dags[i]->tasks[k], &file->diags);
+    diag_list_sort(&file->diags);
+}
+
+static void add_file(struct validation *validation, struct spec_file *file)
+{
+    check_platform(validation, file);
     json_t *object = json_build_object();
     json_t *dags = json_build_array();
     int64_t tasks = 0;
@@ -70,7 +108,12 @@ static void add_file(struct validation *validation, const struct spec_file *file
     json_put_bool(object, "ok", file->diags.errors == 0);
     json_put(object, "dags", dags);
     json_put_int(object, "tasks_total", tasks);
-    json_put(object, "problems", describe_problems(file));
+    json_t *problems = describe_problems(file);
+    for (size_t i = 0; i < file->dags_count; i++)
+        if (file->dags[i] != NULL)
+            validation->warnings +=
+                (int64_t)name_check_dag(&validation->names, file->dags[i], file->path, problems);
+    json_put(object, "problems", problems);
     json_put_bool(object, "truncated", file->diags.truncated);
     validation->errors += (int64_t)file->diags.errors;
     for (size_t i = 0; i < file->diags.count; i++)
@@ -143,16 +186,36 @@ static enum status validate_texts(struct validation *validation, const json_t *t
     return STATUS_OK;
 }
 
+static void validation_fini(struct validation *validation)
+{
+    name_check_fini(&validation->names);
+}
+
+/* Without a store that can be read, files can be checked all the same. */
+static void learn_names(struct service *service, struct validation *validation)
+{
+    CLEANUP(vault_freep) struct vault *vault = NULL;
+    struct err ignored = {0};
+    if (service_vault(service, &vault, &ignored) == STATUS_OK &&
+        name_check_init(&validation->names, vault, &ignored) != STATUS_OK)
+        validation->names = (struct name_check){0};
+}
+
 enum status op_dag_validate(struct service *service, const json_t *request, json_t **out,
                             struct err *err)
 {
-    (void)service;
     CLEANUP(json_decrefp) json_t *files = json_build_array();
-    struct validation validation = {.files = files};
+    CLEANUP(validation_fini)
+    struct validation validation = {
+        .poke_max_ms =
+            service->settings != NULL ? settings_number(service->settings, SETTING_POKE_MAX) : 0,
+        .files = files,
+    };
     const json_t *paths = json_object_get(request, "paths");
     const json_t *texts = json_object_get(request, "texts");
     if (json_array_size(paths) == 0 && json_object_size(texts) == 0)
         return err_set(err, STATUS_INVALID, "name files or folders in 'paths'");
+    learn_names(service, &validation);
     for (size_t i = 0; i < json_array_size(paths); i++)
         if (validate_path(&validation, json_string_value(json_array_get(paths, i)), err) !=
             STATUS_OK)

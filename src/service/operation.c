@@ -32,9 +32,10 @@ const char *field_type_text(enum field_type type)
 
 const struct operation *operation_find(const struct operation_table *table, const char *name)
 {
-    for (size_t i = 0; i < table->count; i++)
-        if (strcmp(table->rows[i].name, name) == 0)
-            return &table->rows[i];
+    for (; table != NULL; table = table->more)
+        for (size_t i = 0; i < table->count; i++)
+            if (strcmp(table->rows[i].name, name) == 0)
+                return &table->rows[i];
     return NULL;
 }
 

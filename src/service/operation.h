@@ -79,6 +79,7 @@ struct operation {
 struct operation_table {
     const struct operation *rows;
     size_t count;
+    const struct operation_table *more; /* NULL: that is all */
 };
 
 /* How the operations are reached. `call` gives the caller a reference in *out_response. */

@@ -3,87 +3,13 @@
  */
 #include "service/operations.h"
 
-#include "service/op_handlers.h"
-
-#define FIELDS(table)                                                                              \
-    {                                                                                              \
-        table, ARRAY_LEN(table)                                                                    \
-    }
-#define NO_FIELDS                                                                                  \
-    {                                                                                              \
-        NULL, 0                                                                                    \
-    }
-
-#define RUN                                                                                        \
-    {                                                                                              \
-        "run", FIELD_STRING, true, "number, DAG/RUN_ID, or DAG for its latest run"                 \
-    }
-#define TASK                                                                                       \
-    {                                                                                              \
-        "task", FIELD_STRING, true, "id of the task"                                               \
-    }
-#define DRY_RUN                                                                                    \
-    {                                                                                              \
-        "dry_run", FIELD_BOOLEAN, false, "only say what would happen"                              \
-    }
-#define INDEX                                                                                      \
-    {                                                                                              \
-        "map_index", FIELD_INTEGER, false, "one instance of a mapped task"                         \
-    }
-#define TOTAL                                                                                      \
-    {                                                                                              \
-        "total_entries", FIELD_INTEGER, true, "how many there are in the list"                     \
-    }
+#include "service/operation_rows.h"
 
 /* clang-format off */
-#define REASON {"reason", FIELD_STRING, false, "why, for the record"}
-#define DAG_ID {"dag", FIELD_STRING, true, "id of the DAG"}
 static const struct operation_field REQUEST_DAG[] = {
     {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
     {"file", FIELD_STRING, false, "path of a DAG file"},
     {"version", FIELD_INTEGER, false, "number of a version; the current one by default"},
-};
-static const struct operation_field REQUEST_DAG_ID[] = {DAG_ID};
-static const struct operation_field RECORD_VERSION[] = {
-    {"version_number", FIELD_INTEGER, true, "its number, from 1"},
-    {"dag_id", FIELD_STRING, true, "its DAG"},
-    {"hash", FIELD_STRING, true, "SHA-256 of its meaning"},
-    {"created_at", FIELD_INSTANT, true, "when it was first seen"},
-    {"actor", FIELD_STRING, false, "who made it"},
-    {"file", FIELD_STRING, true, "where it was written"},
-    {"is_current", FIELD_BOOLEAN, true, "what new runs get"},
-    {"is_filed", FIELD_BOOLEAN, true, "what the DAG's file means; not current after a rollback"},
-};
-static const struct operation_field LIST_VERSIONS[] = {
-    {"dag_id", FIELD_STRING, true, "their DAG"},
-    {"versions", FIELD_ARRAY, true, "the highest number first"}, TOTAL,
-};
-static const struct operation_field REQUEST_DIFF[] = {
-    DAG_ID,
-    {"from", FIELD_INTEGER, false, "number of a version; the one before `to` by default"},
-    {"to", FIELD_INTEGER, false, "number of a version; the current one by default"},
-};
-static const struct operation_field RESPONSE_DIFF[] = {
-    {"dag_id", FIELD_STRING, true, "the DAG"},
-    {"from", FIELD_INTEGER, true, "number of the version before"},
-    {"to", FIELD_INTEGER, true, "number of the version after"},
-    {"changes", FIELD_ARRAY, true, "what (added, removed, changed), task (null: the DAG itself) and keys of each"},
-    {"text", FIELD_STRING, true, "unified diff of the sources and of the files that tasks name"},
-};
-static const struct operation_field REQUEST_ROLLBACK[] = {
-    DAG_ID, {"version", FIELD_INTEGER, true, "number of the version to go to"}, REASON, DRY_RUN,
-};
-static const struct operation_field REQUEST_DAG_ERRORS[] = {
-    {"dag", FIELD_STRING, false, "only of files that offer this DAG"},
-};
-static const struct operation_field LIST_ERRORS[] = {
-    {"errors", FIELD_ARRAY, true, "file, line, column, message, since and hostname of each"}, TOTAL,
-};
-static const struct operation_field REQUEST_DAG_DELETE[] = {DAG_ID, REASON, DRY_RUN};
-static const struct operation_field RESPONSE_DAG_DELETE[] = {
-    {"dag_id", FIELD_STRING, true, "the DAG"},
-    {"runs", FIELD_INTEGER, true, "of its runs, all of which go"},
-    {"deleted", FIELD_BOOLEAN, true, "false: nothing was changed"},
 };
 static const struct operation_field REQUEST_RERUN[] = {
     RUN,
@@ -100,6 +26,28 @@ static const struct operation_field REQUEST_TRIGGER[] = {
     {"note", FIELD_STRING, false, "a note kept with the run"},
     {"tasks", FIELD_STRINGS, false, "only these"},
     {"needs_worker", FIELD_BOOLEAN, false, "fail when nobody is there to run it"},
+};
+static const struct operation_field REQUEST_NEXT[] = {
+    {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
+    {"file", FIELD_STRING, false, "path of a DAG file"},
+    {"count", FIELD_INTEGER, false, "how many ticks; 5 by default"},
+    {"from", FIELD_INSTANT, false, "ticks from there on; now by default"},
+};
+static const struct operation_field RESPONSE_NEXT[] = {
+    {"dag_id", FIELD_STRING, true, "the DAG"},
+    {"schedule", FIELD_ANY, false, "as it is written"},
+    {"is_paused", FIELD_BOOLEAN, true, "nothing of it starts by itself"},
+    {"is_scheduled", FIELD_BOOLEAN, true, "a scheduler acts on it"},
+    {"next_run", FIELD_INSTANT, false, "when it starts by itself"},
+    {"ticks", FIELD_ARRAY, true, "run_after, logical_date, data_interval_* and local of each"},
+    {"missed", FIELD_ARRAY, true, "first, last, count and because of each stretch, newest first"},
+};
+static const struct operation_field REQUEST_PAUSE[] = {
+    {"dags", FIELD_STRINGS, true, "ids of DAGs"},
+    {"reason", FIELD_STRING, false, "kept with the change"},
+};
+static const struct operation_field LIST_PAUSED[] = {
+    {"dags", FIELD_ARRAY, true, "dag_id, is_paused and changed of each"}, TOTAL,
 };
 static const struct operation_field REQUEST_DAG_TASK[] = {
     {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
@@ -130,7 +78,9 @@ static const struct operation_field RECORD_RUN[] = {
     {"dag_run_id", FIELD_STRING, true, "its name within the DAG"},
     {"state", FIELD_STRING, true, "queued, running, success, failed or cancelled"},
     {"reason", FIELD_STRING, false, "why it is in that state"},
-    {"run_type", FIELD_STRING, true, "manual, scheduled or backfill"},
+    {"waits_because", FIELD_STRING, false, "why it may not start yet"},
+    {"run_type", FIELD_STRING, true, "manual, scheduled, backfill, dataset or event"},
+    {"late", FIELD_BOOLEAN, false, "it missed a deadline of its own"},
     {"logical_date", FIELD_INSTANT, false, "what it is for"},
     {"queued_at", FIELD_INSTANT, true, "when it was made"},
     {"start_date", FIELD_INSTANT, false, "when its first task started"},
@@ -142,6 +92,7 @@ static const struct operation_field RECORD_RUN[] = {
     {"conf", FIELD_OBJECT, true, "what was given when it was made"},
     {"note", FIELD_STRING, false, "what people wrote about it"},
     {"dag_version", FIELD_INTEGER, true, "version of the DAG it runs"},
+    {"caused_by", FIELD_ARRAY, false, "events that it was made of"},
 };
 static const struct operation_field RECORD_TASK_INSTANCE[] = {
     {"number", FIELD_ID, true, "its run"},
@@ -183,7 +134,16 @@ static const struct operation_field RECORD_DAG[] = {
     {"params", FIELD_OBJECT, true, "declarations of parameters"},
     {"timeout", FIELD_NUMBER, false, "seconds for a run"},
     {"schedule", FIELD_ANY, false, "when it runs by itself"},
+    {"waits_for", FIELD_ARRAY, false, "datasets, DAGs, files and webhooks that start it"},
+    {"missing", FIELD_STRING, false, "what has to happen before events start it, in words"},
+    {"is_paused", FIELD_BOOLEAN, true, "nothing of it starts by itself"},
+    {"is_scheduled", FIELD_BOOLEAN, true, "a scheduler acts on it"},
+    {"next_run", FIELD_INSTANT, false, "when it starts by itself"},
+    {"runs_going", FIELD_INTEGER, true, "limited runs that go"},
+    {"runs_waiting", FIELD_INTEGER, true, "runs that wait for others of the DAG"},
+    {"missed", FIELD_ARRAY, true, "ticks that became no run, the last stretches"},
     {"last_run", FIELD_OBJECT, false, "its newest run"},
+    {"sla", FIELD_OBJECT, false, "how its last runs kept their deadlines: runs, late, on_time_rate, ..."},
     {"tasks", FIELD_ARRAY, true, "tasks, parents first"},
 };
 static const struct operation_field RECORD_TASK[] = {
@@ -211,6 +171,95 @@ static const struct operation_field RECORD_SETTING[] = {
     {"help", FIELD_STRING, true, "what it means"},
 };
 
+#define BACKFILL {"backfill", FIELD_ID, true, "its number"}
+#define WHY      {"reason", FIELD_STRING, false, "why; kept with the change"}
+static const struct operation_field REQUEST_BACKFILL[] = {
+    {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
+    {"file", FIELD_STRING, false, "path of a DAG file"},
+    {"from", FIELD_INSTANT, true, "first logical date"},
+    {"to", FIELD_INSTANT, true, "last logical date, included"},
+    {"order", FIELD_STRING, false, "asc, the oldest date first, or desc"},
+    {"redo", FIELD_STRING, false, "dates that have a run: none, failed or all are done again"},
+    {"max_active", FIELD_INTEGER, false, "runs at once; the DAG's max_active_runs by default"},
+    {"queue", FIELD_STRING, false, "where all their tasks wait; their own queues by default"},
+    {"params", FIELD_OBJECT, false, "parameters as texts, converted by their types"},
+    {"conf", FIELD_OBJECT, false, "parameters as values"},
+    {"tasks", FIELD_STRINGS, false, "only these"},
+    {"upstream", FIELD_BOOLEAN, false, "and what they need"},
+    {"downstream", FIELD_BOOLEAN, false, "and what comes after them"},
+    {"version", FIELD_STRING, false, "number of the DAG's version for new runs, or newest"},
+    {"note", FIELD_STRING, false, "a note kept with every run"},
+    WHY,
+    {"dates", FIELD_INTEGER, false, "of a plan: list so many dates"},
+};
+static const struct operation_field RECORD_PLAN[] = {
+    {"dag_id", FIELD_STRING, true, "its DAG"},
+    {"dag_version", FIELD_INTEGER, false, "version of new runs; none: of the file"},
+    {"size", FIELD_INTEGER, true, "dates in the range"},
+    {"from", FIELD_INSTANT, true, "the first of them"},
+    {"to", FIELD_INSTANT, true, "the last of them"},
+    {"order", FIELD_STRING, true, "asc or desc"},
+    {"redo", FIELD_STRING, true, "none, failed or all"},
+    {"max_active", FIELD_INTEGER, true, "runs at once"},
+    {"queue", FIELD_STRING, false, "where all their tasks wait"},
+    {"tasks", FIELD_STRINGS, true, "only these; empty: all"},
+    {"tasks_total", FIELD_INTEGER, true, "tasks of a run"},
+    {"to_create", FIELD_INTEGER, true, "dates that get a run"},
+    {"to_redo", FIELD_INTEGER, true, "dates whose run is done again"},
+    {"to_keep", FIELD_INTEGER, true, "dates whose run is left as it is"},
+    {"existing", FIELD_OBJECT, true, "runs that are there, by state"},
+    {"usual_duration", FIELD_NUMBER, false, "seconds of a run, from its history"},
+    {"estimate", FIELD_NUMBER, false, "seconds for all of it"},
+    {"needs_approval", FIELD_BOOLEAN, true, "it is larger than backfill_approval"},
+    {"dates", FIELD_ARRAY, true, "logical_date, action and state of each that was asked for"},
+};
+static const struct operation_field RECORD_BACKFILL[] = {
+    {"backfill", FIELD_ID, true, "its number"},
+    {"dag_id", FIELD_STRING, true, "its DAG"},
+    {"dag_version", FIELD_INTEGER, true, "version of the runs that it makes"},
+    {"state", FIELD_STRING, true, "awaiting_approval, running, paused, cancelling, success, ..."},
+    {"from", FIELD_INSTANT, true, "first logical date"},
+    {"to", FIELD_INSTANT, true, "last logical date"},
+    {"order", FIELD_STRING, true, "asc or desc"},
+    {"redo", FIELD_STRING, true, "none, failed or all"},
+    {"max_active", FIELD_INTEGER, true, "runs at once"},
+    {"queue", FIELD_STRING, false, "where all their tasks wait"},
+    {"params", FIELD_OBJECT, true, "parameters of its runs"},
+    {"conf", FIELD_OBJECT, true, "what was given for them"},
+    {"tasks", FIELD_STRINGS, true, "only these; empty: all"},
+    {"note", FIELD_STRING, true, "of its runs"},
+    {"reason", FIELD_STRING, true, "why people wanted it"},
+    {"actor", FIELD_STRING, true, "who made it"},
+    {"size", FIELD_INTEGER, true, "dates in the range"},
+    {"left", FIELD_INTEGER, true, "dates that were not decided on yet"},
+    {"active", FIELD_INTEGER, true, "runs that go on"},
+    {"succeeded", FIELD_INTEGER, true, "runs that succeeded"},
+    {"failed", FIELD_INTEGER, true, "runs that failed"},
+    {"cancelled", FIELD_INTEGER, true, "runs that were cancelled or deleted"},
+    {"created", FIELD_INTEGER, true, "dates that got a run"},
+    {"redone", FIELD_INTEGER, true, "dates whose run was done again"},
+    {"kept", FIELD_INTEGER, true, "dates whose run was left as it was"},
+    {"created_at", FIELD_INSTANT, true, "when it was made"},
+    {"start_date", FIELD_INSTANT, false, "when it began"},
+    {"end_date", FIELD_INSTANT, false, "when it ended"},
+    {"estimate_left", FIELD_NUMBER, false, "seconds, from the history of the DAG"},
+    {"dates", FIELD_ARRAY, false, "logical_date, action, run, dag_run_id and state of each"},
+};
+static const struct operation_field REQUEST_BACKFILL_LIST[] = {
+    {"dag", FIELD_STRING, false, "only of this DAG"},
+    {"state", FIELD_STRING, false, "only in this state"},
+    {"limit", FIELD_INTEGER, false, "at most so many"},
+};
+static const struct operation_field LIST_BACKFILLS[] = {
+    {"backfills", FIELD_ARRAY, true, "backfills, newest first"}, TOTAL,
+};
+static const struct operation_field REQUEST_BACKFILL_SHOW[] = {
+    BACKFILL, {"dates", FIELD_INTEGER, false, "list so many dates that were decided on"},
+};
+static const struct operation_field REQUEST_BACKFILL_CHANGE[] = {BACKFILL, WHY};
+static const struct operation_field REQUEST_BACKFILL_CANCEL[] = {
+    BACKFILL, WHY, {"running", FIELD_BOOLEAN, false, "stop what runs, too"},
+};
 static const struct operation_field REQUEST_CONFIG_GET[] = {
     {"key", FIELD_STRING, true, "name of the setting"},
 };
@@ -343,6 +392,19 @@ static const struct operation_field RESPONSE_MIGRATE[] = {
     {"to", FIELD_INTEGER, true, "schema afterwards"},
     {"applied", FIELD_STRINGS, true, "steps"},
 };
+static const struct operation_field REQUEST_SIMULATE[] = {
+    {"from", FIELD_STRING, false, "first instant; default: now"},
+    {"to", FIELD_STRING, false, "last instant; default: a day later"},
+    {"slots", FIELD_INTEGER, false, "of the whole fleet; default: those of this machine"},
+    {"unknown_ms", FIELD_INTEGER, false, "time of a task that has never run; default 60000"},
+};
+static const struct operation_field RESPONSE_SIMULATE[] = {
+    {"hours", FIELD_ARRAY, true, "hour, runs, tasks, busy, busy_percent, most_running, most_waiting"},
+    {"dags", FIELD_ARRAY, true, "dag_id, runs, failed, tasks, busy, longest_run, unknown"},
+    {"runs", FIELD_INTEGER, true, "that begin"},
+    {"tasks", FIELD_INTEGER, true, "that begin"},
+    {"slots", FIELD_INTEGER, true, "that were assumed"},
+};
 static const struct operation_field REQUEST_PRUNE[] = {DRY_RUN};
 static const struct operation_field RESPONSE_PRUNE[] = {
     {"runs", FIELD_INTEGER, true, "removed with everything of theirs"},
@@ -369,7 +431,6 @@ static const struct operation_field REQUEST_MARK[] = {
 
 #define QUEUE_NAME {"name", FIELD_STRING, true, "its name"}
 #define ONLY_QUEUE {"queue", FIELD_STRING, false, "only of this queue"}
-#define LIMIT      {"limit", FIELD_INTEGER, false, "at most so many"}
 #define OLDER      {"older", FIELD_STRING, false, "only what is older, such as 7d"}
 #define JOB        {"job", FIELD_ID, true, "its id"}
 #define HOST       {"host", FIELD_STRING, true, "id, or name"}
@@ -516,34 +577,75 @@ static const struct operation_field REQUEST_QUEUE_SET[] = {
     {"paused", FIELD_BOOLEAN, false, "nothing of it is claimed"},
     {"create", FIELD_BOOLEAN, false, "make it when it is not there; true by default"},
 };
+static const struct operation_field REQUEST_WEBHOOK_LIST[] = {
+    {"dag", FIELD_STRING, false, "only those of this DAG"},
+};
+static const struct operation_field REQUEST_WEBHOOK_CREATE[] = {
+    {"dag", FIELD_STRING, true, "id of the DAG"},
+    {"name", FIELD_STRING, false, "as in the DAG's schedule; default when it says true"},
+};
+static const struct operation_field REQUEST_WEBHOOK[] = {
+    {"id", FIELD_ID, true, "number of the webhook"}, DRY_RUN,
+};
+static const struct operation_field REQUEST_FIRE[] = {
+    {"token", FIELD_STRING, true, "of the webhook"},
+    {"body", FIELD_ANY, false, "an object is the conf of the run; else its member 'body'"},
+    {"key", FIELD_STRING, false, "the same key again gives the same run"},
+};
+static const struct operation_field RECORD_WEBHOOK[] = {
+    {"id", FIELD_ID, true, "its number"},
+    {"dag_id", FIELD_STRING, true, "the DAG it starts"},
+    {"name", FIELD_STRING, true, "as in the DAG's schedule"},
+    {"token", FIELD_STRING, false, "only when it is made"},
+    {"created_by", FIELD_STRING, true, "who made it"},
+    {"created_at", FIELD_INSTANT, true, "when"},
+    {"last_used", FIELD_INSTANT, false, "the last call that made a run"},
+    {"calls", FIELD_INTEGER, true, "calls that made a run"},
+    {"asked", FIELD_BOOLEAN, true, "the DAG waits for calls by this name"},
+};
+static const struct operation_field LIST_WEBHOOKS[] = {
+    TOTAL, {"webhooks", FIELD_ARRAY, true, "webhooks by DAG"},
+};
 
 static const struct operation ROWS[] = {
+    {"backfill.approve", "let a large backfill begin", PERMISSION_ADMIN,
+        FIELDS(REQUEST_BACKFILL_CHANGE), FIELDS(RECORD_BACKFILL), op_backfill_approve},
+    {"backfill.cancel", "begin nothing more of a backfill", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_BACKFILL_CANCEL), FIELDS(RECORD_BACKFILL), op_backfill_cancel},
+    {"backfill.create", "run a DAG for dates of the past", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_BACKFILL), FIELDS(RECORD_BACKFILL), op_backfill_create},
+    {"backfill.list", "backfills with their progress", PERMISSION_VIEWER,
+        FIELDS(REQUEST_BACKFILL_LIST), FIELDS(LIST_BACKFILLS), op_backfill_list},
+    {"backfill.pause", "let a backfill begin nothing for a while", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_BACKFILL_CHANGE), FIELDS(RECORD_BACKFILL), op_backfill_pause},
+    {"backfill.plan", "what a backfill would do", PERMISSION_VIEWER,
+        FIELDS(REQUEST_BACKFILL), FIELDS(RECORD_PLAN), op_backfill_plan},
+    {"backfill.resume", "let a paused backfill go on", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_BACKFILL_CHANGE), FIELDS(RECORD_BACKFILL), op_backfill_resume},
+    {"backfill.show", "a backfill with its progress", PERMISSION_VIEWER,
+        FIELDS(REQUEST_BACKFILL_SHOW), FIELDS(RECORD_BACKFILL), op_backfill_show},
     {"config.get", "the value of a setting", PERMISSION_VIEWER,
         FIELDS(REQUEST_CONFIG_GET), FIELDS(RECORD_SETTING), op_config_get},
     {"config.list", "every setting and where its value came from", PERMISSION_VIEWER,
         NO_FIELDS, FIELDS(LIST_SETTINGS), op_config_list},
-    {"dag.delete", "delete a DAG that nobody offers any more, with its runs", PERMISSION_EDITOR,
-        FIELDS(REQUEST_DAG_DELETE), FIELDS(RESPONSE_DAG_DELETE), op_dag_delete},
-    {"dag.diff", "what changed between two versions of a DAG", PERMISSION_VIEWER,
-        FIELDS(REQUEST_DIFF), FIELDS(RESPONSE_DIFF), op_dag_diff},
-    {"dag.errors", "problems of the DAG files that hosts watch", PERMISSION_VIEWER,
-        FIELDS(REQUEST_DAG_ERRORS), FIELDS(LIST_ERRORS), op_dag_errors},
     {"dag.graph", "draw a DAG, with the states of a run if one is named", PERMISSION_VIEWER,
         FIELDS(REQUEST_GRAPH), FIELDS(RESPONSE_GRAPH), op_dag_graph},
     {"dag.list", "DAGs that ran or lie in the folder of DAG files", PERMISSION_VIEWER,
         FIELDS(REQUEST_DAG_LIST), FIELDS(LIST_DAGS), op_dag_list},
-    {"dag.rollback", "make another version of a DAG the current one", PERMISSION_EDITOR,
-        FIELDS(REQUEST_ROLLBACK), FIELDS(RECORD_VERSION), op_dag_rollback},
+    {"dag.next", "the next ticks of a DAG's schedule, and those that were missed",
+        PERMISSION_VIEWER, FIELDS(REQUEST_NEXT), FIELDS(RESPONSE_NEXT), op_dag_next},
+    {"dag.pause", "let DAGs start nothing by themselves", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_PAUSE), FIELDS(LIST_PAUSED), op_dag_pause},
     {"dag.show", "a DAG with its tasks", PERMISSION_VIEWER,
         FIELDS(REQUEST_DAG), FIELDS(RECORD_DAG), op_dag_show},
     {"dag.source", "a DAG as its author wrote it", PERMISSION_VIEWER,
         FIELDS(REQUEST_DAG), FIELDS(RESPONSE_SOURCE), op_dag_source},
     {"dag.trigger", "make a run for daemons to work off", PERMISSION_OPERATOR,
         FIELDS(REQUEST_TRIGGER), FIELDS(RECORD_RUN), op_dag_trigger},
+    {"dag.unpause", "let DAGs start by themselves again", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_PAUSE), FIELDS(LIST_PAUSED), op_dag_unpause},
     {"dag.validate", "check DAG files", PERMISSION_VIEWER,
         FIELDS(REQUEST_VALIDATE), FIELDS(RESPONSE_VALIDATE), op_dag_validate},
-    {"dag.versions", "the versions of a DAG", PERMISSION_VIEWER,
-        FIELDS(REQUEST_DAG_ID), FIELDS(LIST_VERSIONS), op_dag_versions},
     {"dead.list", "dead letters: what failed for good or was put aside", PERMISSION_VIEWER,
         FIELDS(REQUEST_DEAD_LIST), FIELDS(LIST_LETTERS), op_dead_list},
     {"dead.purge", "forget dead letters", PERMISSION_EDITOR,
@@ -610,6 +712,8 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_RUN_TASKS), FIELDS(LIST_TASK_INSTANCES), op_run_tasks},
     {"run.values", "what tasks returned", PERMISSION_VIEWER,
         FIELDS(REQUEST_VALUES), FIELDS(LIST_VALUES), op_run_values},
+    {"schedule.simulate", "what the schedules of the coming hours will bring", PERMISSION_VIEWER,
+        FIELDS(REQUEST_SIMULATE), FIELDS(RESPONSE_SIMULATE), op_simulate},
     {"store.backup", "copy the store while it is in use", PERMISSION_ADMIN,
         FIELDS(REQUEST_PATH), FIELDS(RESPONSE_BACKUP), op_store_backup},
     {"store.check", "check the store for damage", PERMISSION_ADMIN,
@@ -634,7 +738,15 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_RENDER), FIELDS(RECORD_RENDERED), op_task_render},
     {"task.show", "a task of a DAG", PERMISSION_VIEWER,
         FIELDS(REQUEST_DAG_TASK), FIELDS(RECORD_TASK), op_task_show},
+    {"webhook.create", "make a token that starts a DAG", PERMISSION_EDITOR,
+        FIELDS(REQUEST_WEBHOOK_CREATE), FIELDS(RECORD_WEBHOOK), op_webhook_create},
+    {"webhook.delete", "make a token useless", PERMISSION_EDITOR,
+        FIELDS(REQUEST_WEBHOOK), FIELDS(RECORD_WEBHOOK), op_webhook_delete},
+    {"webhook.fire", "start a DAG by a token", PERMISSION_VIEWER,
+        FIELDS(REQUEST_FIRE), FIELDS(RECORD_RUN), op_webhook_fire},
+    {"webhook.list", "tokens that start DAGs, without the tokens themselves", PERMISSION_VIEWER,
+        FIELDS(REQUEST_WEBHOOK_LIST), FIELDS(LIST_WEBHOOKS), op_webhook_list},
 };
 /* clang-format on */
 
-const struct operation_table OPERATIONS = {ROWS, ARRAY_LEN(ROWS)};
+const struct operation_table OPERATIONS = {ROWS, ARRAY_LEN(ROWS), &OPERATIONS_AROUND};

@@ -1,7 +1,9 @@
 #pragma once
 /*
- * operations: every use case, as one table sorted by name.
+ * operations: every use case, in tables sorted by name.
  */
 #include "service/operation.h"
 
+/* All of them: the others follow as `more`. */
 extern const struct operation_table OPERATIONS;
+extern const struct operation_table OPERATIONS_AROUND;

@@ -2,6 +2,8 @@
 
 #include "base/str.h"
 #include "service/json_build.h"
+#include "store/admission.h"
+#include "store/deadline.h"
 
 void run_json_put_duration(json_t *object, const char *key, int64_t from_us, int64_t to_us)
 {
@@ -27,6 +29,8 @@ static const char *reason_of_run(const struct run_info *run)
         return "timeout";
     if (run->cancel_asked == CANCEL_ASKED)
         return run_state_is_final(run->state) ? "cancelled" : "cancel asked";
+    if (run->admission == ADMISSION_WAITING && !run_state_is_final(run->state))
+        return "waiting";
     return run->state == RUN_FAILED ? "tasks failed" : NULL;
 }
 
@@ -68,7 +72,17 @@ enum status run_json_load(const struct service *service, struct store *store,
     struct tally tally;
     if (store_tally(store, run, &tally, err) != STATUS_OK)
         return err->code;
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    const char *waits_because = NULL;
+    bool is_late = false;
+    if (run->admission == ADMISSION_WAITING &&
+        store_admission_why(store, arena, run->id, &waits_because, err) != STATUS_OK)
+        return err->code;
+    if (store_sla_is_late(store, run->id, 0, &is_late, err) != STATUS_OK)
+        return err->code;
     *out = run_json(service, run, &tally);
+    json_put_string(*out, "waits_because", waits_because);
+    json_put_bool(*out, "late", is_late);
     return STATUS_OK;
 }
 
@@ -122,7 +136,7 @@ json_t *task_json(const struct service *service, const struct run_info *run,
     json_put_int(object, "map_index", task->map_index);
     json_put_string(object, "label", task->label);
     json_put_string(object, "state", task_state_name(task->state));
-    json_put_int(object, "try_number", task->attempt);
+    json_put_int(object, "try_number", task_row_tries(task));
     json_put_instant(object, "queued_when", task->queued_at_us);
     json_put_instant(object, "start_date", task->started_at_us);
     json_put_instant(object, "end_date", task->ended_at_us);
@@ -133,6 +147,8 @@ json_t *task_json(const struct service *service, const struct run_info *run,
     json_put_instant(object, "next_retry", task->due_at_us);
     put_outcome(object, task);
     put_policy(object, def, task);
+    if (run->queue != NULL)
+        json_put_string(object, "queue", run->queue);
     json_put_bool(object, "is_mapped", task_def_is_mapped(def));
     if (task->instance_base != 0)
         put_instances(object, task);

@@ -12,6 +12,7 @@
 #include "os/file_tree.h"
 #include "store/host.h"
 #include "store/store.h"
+#include "store/vault.h"
 
 #define SQLITE_PREFIX "sqlite:"
 
@@ -157,6 +158,16 @@ enum status service_blob_new(struct service *service, struct blob **out, struct 
     if (service_store_new(service, &store, err) != STATUS_OK)
         return err->code;
     blob_open_store(store, out);
+    return STATUS_OK;
+}
+
+enum status service_vault(struct service *service, struct vault **out, struct err *err)
+{
+    static const struct vault_sources NOTHING = {0};
+    struct store *store = NULL;
+    if (service_store_if_any(service, &store, err) != STATUS_OK)
+        return err->code;
+    *out = vault_new(service->sources != NULL ? service->sources : &NOTHING, store);
     return STATUS_OK;
 }
 

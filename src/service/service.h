@@ -22,6 +22,8 @@ struct blob;
 struct dag;
 struct host_info;
 struct settings;
+struct vault;
+struct vault_sources;
 
 struct service_preview {
     const struct dag *dag;
@@ -30,6 +32,7 @@ struct service_preview {
     const json_t *conf;   /* or NULL */
     int64_t logical_at_us;
     int64_t node;
+    struct vault *vault;
 };
 
 struct service {
@@ -61,6 +64,7 @@ struct service {
      */
     json_t *(*preview)(void *context, const struct service_preview *preview);
     void *preview_context;
+    const struct vault_sources *sources; /* of variables, connections and secrets */
     /* How far something long is: now at this many rows of a table. NULL: nobody waits. */
     void (*progress)(void *context, const char *table, int64_t rows);
     void *progress_context;
@@ -110,6 +114,9 @@ NODISCARD char *service_store_url(const struct service *service);
 /* Path of the store's file; heap. STATUS_INVALID when the store is not a file. */
 NODISCARD enum status service_store_path(const struct service *service, char **out,
                                          struct err *err);
+
+/* Variables, connections and secrets of all places; without a store those outside. Heap. */
+NODISCARD enum status service_vault(struct service *service, struct vault **out, struct err *err);
 
 int64_t service_now_us(const struct service *service);
 void service_wake(const struct service *service);

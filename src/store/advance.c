@@ -45,6 +45,7 @@ static struct task_change describe_change(const struct task_row *task, struct ar
         .map_index = task->map_index,
         .state = task->state,
         .attempt = task->attempt,
+        .looks = task_row_looks(task),
         .reason = task->reason,
         .exit_code = task->exit_code,
         .started_at_us = task->started_at_us,
@@ -165,6 +166,8 @@ static enum status advance(struct work *work, const struct advance_request *requ
     list_changes(work, arena, out);
     if (work_save(work, err) != STATUS_OK)
         return err->code;
+    out->has_news = work->has_news;
+    out->told = work->has_notices;
     if (claims->count == 0 && look_for_end(work, request, arena, out, err) != STATUS_OK)
         return err->code;
     /* Who has no room for what is due need not know of it. */

@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "model/attempt.h"
 #include "model/run_state.h"
+#include "model/sensor.h"
 #include "model/task_state.h"
 #include "store/store.h"
 
@@ -29,6 +30,8 @@ enum outcome_kind {
     OUTCOME_EXPAND, /* a mapped task knows its instances */
     OUTCOME_RETURN, /* handed back: could not be started here; counts for nothing */
     OUTCOME_LOST,   /* ended because its host lost its lease: counted as a lost owner */
+    OUTCOME_DEFER,  /* it waits for something outside, without a slot */
+    OUTCOME_MET,    /* of a task that waits, not one that runs: what it waited for is there */
 };
 
 struct outcome {
@@ -50,7 +53,10 @@ struct outcome {
     bool is_choice; /* of a branch or short circuit: `chosen` are the nodes to go on with */
     const uint32_t *chosen;
     size_t chosen_count;
-    int64_t instances; /* OUTCOME_EXPAND: at least 1 */
+    int64_t instances;           /* OUTCOME_EXPAND: at least 1 */
+    const char *const *datasets; /* URIs that a success updates */
+    size_t datasets_count;
+    const struct wait_plan *wait; /* OUTCOME_DEFER */
 };
 
 /* What a claimed job brings along; everything else it needs is its task's row. */
@@ -71,6 +77,7 @@ struct claim {
     int64_t expander; /* instance: id of the mapped task's row; else 0 */
     int64_t generation;
     int64_t attempt;
+    int64_t looks; /* how many of the attempts before were none to people */
     struct nonce nonce;
     const struct claimed_job *job; /* of a job; else NULL */
 };
@@ -83,6 +90,7 @@ struct task_change {
     int64_t map_index;
     enum task_state state;
     int64_t attempt;
+    int64_t looks; /* as in struct claim */
     enum reason reason;
     int64_t exit_code;
     int64_t started_at_us;
@@ -119,6 +127,8 @@ struct advance_result {
     size_t changes_count;
     struct run_change *runs; /* runs that ended; the scope's own run also if others ended it */
     size_t runs_count;
+    bool has_news;       /* a DAG waits for what happened: the scheduler should look */
+    bool told;           /* messages wait to be sent */
     int64_t next_due_us; /* when to look again: a retry is due, others are in the way; 0: never */
 };
 

@@ -8,6 +8,7 @@
 #include "store/claim_priv.h"
 #include "store/id_list.h"
 #include "store/lane_priv.h"
+#include "store/wait_priv.h"
 
 enum {
     DUE_MAX = 2000,
@@ -67,43 +68,6 @@ struct claiming {
     int64_t trail_lane; /* it went on there where the last claim ended, and did not look; else 0 */
 };
 
-static const struct claimed_job *describe_job(const struct job_row *row, struct arena *arena)
-{
-    struct claimed_job *job = arena_alloc(arena, sizeof *job);
-    *job = (struct claimed_job){
-        .queue = arena_strdup(arena, row->queue),
-        .handler = arena_strdup(arena, row->handler),
-        .payload = arena_strdup(arena, row->payload),
-        .namespace_ = arena_strdup(arena, row->namespace_),
-        .timeout_ms = row->def.timeout_ms,
-        .finish_on_lost_lease = row->def.on_lost_lease == LOST_LEASE_FINISH,
-    };
-    return job;
-}
-
-struct claim claim_of_row(const struct run_row *run, const struct task_row *task,
-                          struct arena *arena)
-{
-    return (struct claim){
-        .task = task->id,
-        .run = task->run,
-        .node = task->node,
-        .map_index = task->map_index,
-        .expander = task->map_index >= 0 ? run->first_task + task->node : 0,
-        .generation = task->generation,
-        .attempt = task->attempt,
-        .nonce = task->nonce,
-        .job = task->job != NULL ? describe_job(task->job, arena) : NULL,
-    };
-}
-
-void claim_list_add(struct claim_list *claims, const struct run_row *run,
-                    const struct task_row *task)
-{
-    claims->items = mem_grow(claims->items, &claims->capacity, claims->count, sizeof(struct claim));
-    claims->items[claims->count++] = claim_of_row(run, task, claims->arena);
-}
-
 static void add_claim(struct claiming *claiming, const struct run_row *run,
                       const struct task_row *task)
 {
@@ -145,7 +109,8 @@ static bool needs_lock(const struct run_row *run, const struct task_row *task)
 {
     const struct task_def *def = task_row_def(run, task);
     return run->dag->max_active_tasks > 0 || def->queue_timeout_ms > 0 ||
-           (task->map_index >= 0 && def->max_parallel > 0) || work_is_stopping(run, task);
+           (task->map_index >= 0 && def->max_parallel > 0) || task->state == TASK_DEFERRED ||
+           work_is_stopping(run, task);
 }
 
 static enum status lock_runs(struct work *work, const struct id_list *tasks, struct err *err)
@@ -160,12 +125,14 @@ static enum status lock_runs(struct work *work, const struct id_list *tasks, str
     return work_try_lock(work, wanted.items, wanted.count, err);
 }
 
-/* Retries whose time has come join the candidates, and their runs what is known of runs. */
+/* Retries whose time has come join the candidates, and their runs what is known of runs. Of tasks
+ * that wait, those that are over are settled here, so that what follows them joins too. */
 static enum status wake_due(struct work *work, struct claiming *claiming, struct err *err)
 {
     const struct advance_request *request = claiming->request;
     CLEANUP(id_list_fini) struct id_list due = {0};
     CLEANUP(id_list_fini) struct id_list runs = {0};
+    CLEANUP(id_list_fini) struct id_list waits = {0};
     struct db_stmt *stmt = NULL;
     if (db_query(work->db, &stmt, err, TIMER_DUE[db_dialect(work->db)], "iii", request->scope,
                  work->now_us, (int64_t)DUE_MAX) != STATUS_OK ||
@@ -177,14 +144,20 @@ static enum status wake_due(struct work *work, struct claiming *claiming, struct
         struct task_row *task = NULL;
         if (work_task(work, due.items[i], &task, err) != STATUS_OK)
             return err->code;
-        if (task->state != TASK_UP_FOR_RETRY || task->due_at_us > work->now_us)
+        bool is_waiting = task->state == TASK_DEFERRED;
+        if ((task->state != TASK_UP_FOR_RETRY && !is_waiting) || task->due_at_us > work->now_us)
             continue;
-        work_queue(work, task);
+        if (is_waiting)
+            id_list_add(&waits, task->id);
+        else
+            work_queue(work, task);
         id_list_add(&runs, task->run);
     }
-    if (work_fetch_runs(work, runs.items, runs.count, err) != STATUS_OK)
+    if (work_fetch_runs(work, runs.items, runs.count, err) != STATUS_OK ||
+        lock_runs(work, &due, err) != STATUS_OK)
         return err->code;
-    return lock_runs(work, &due, err);
+    return waits.count > 0 ? wait_wake(work, &waits, &claiming->claims->is_partial, err)
+                           : STATUS_OK;
 }
 
 /* --- choosing -------------------------------------------------------------------------------- */
@@ -201,6 +174,7 @@ struct candidate_list {
     size_t capacity;
     bool is_all;   /* nothing further is stored */
     bool is_taken; /* all that is stored others have just now; they may leave it */
+    int64_t stale; /* stored, but this transaction knows them as something else */
 };
 
 static void candidate_list_fini(struct candidate_list *list)
@@ -253,6 +227,7 @@ static enum status add_stored(struct work *work, struct candidate_list *list,
 {
     if (!window->has_stored)
         return STATUS_OK;
+    size_t before = list->count;
     CLEANUP(id_list_fini) struct id_list stored = {0};
     CLEANUP(id_list_fini) struct id_list runs = {0};
     const char *const *sql = window->jobs_only ? READY_TOP_JOBS : READY_TOP;
@@ -270,6 +245,7 @@ static enum status add_stored(struct work *work, struct candidate_list *list,
             add_candidate(work, list, task, window, err) != STATUS_OK)
             return err->code;
     }
+    list->stale = (int64_t)(stored.count - (list->count - before));
     list->is_all = (int64_t)stored.count < most;
     list->is_taken = stored.count == 0 && !window->jobs_only;
     return STATUS_OK;
@@ -357,6 +333,7 @@ static int64_t room_in(struct claiming *claiming, const struct window *window)
 struct passed {
     int64_t elsewhere; /* held or ended: it is not among the candidates any more */
     int64_t left;      /* of this look */
+    int64_t stale;     /* the same: taken already, for one, and still stored */
 };
 
 static enum status claim_from(struct work *work, struct claiming *claiming,
@@ -364,6 +341,7 @@ static enum status claim_from(struct work *work, struct claiming *claiming,
                               struct passed *out, struct err *err)
 {
     out->left = 0;
+    out->stale = list->stale;
     for (size_t i = 0; i < list->count && room_in(claiming, window) > 0; i++) {
         enum fate fate = FATE_LEFT;
         if (decide_candidate(work, claiming, &list->items[i], &fate, err) != STATUS_OK)
@@ -426,7 +404,8 @@ static enum status claim_window(struct work *work, struct claiming *claiming,
     while (!is_done) {
         CLEANUP(candidate_list_fini) struct candidate_list list = {.is_all = !window->has_stored};
         int64_t before = passed.elsewhere;
-        int64_t most = room_in(claiming, window) + 2 * (passed.elsewhere + passed.left);
+        int64_t behind = passed.elsewhere + passed.left + passed.stale;
+        int64_t most = room_in(claiming, window) + 2 * behind;
         if (list_candidates(work, window, most, &list, err) != STATUS_OK ||
             claim_from(work, claiming, window, &list, &passed, err) != STATUS_OK)
             return err->code;
@@ -451,7 +430,7 @@ static int64_t room_for_instances(const struct task_def *def, int64_t uninserted
 static struct window window_of_instances(const struct run_row *run, int64_t node)
 {
     return (struct window){
-        .class = task_kind_is_inline(run->dag->tasks[node].kind) ? CLASS_INLINE : CLASS_PROCESS,
+        .class = task_def_is_inline(&run->dag->tasks[node]) ? CLASS_INLINE : CLASS_PROCESS,
         .lane = run->lanes[node],
     };
 }
@@ -484,7 +463,7 @@ static enum status claim_instances(struct work *work, struct claiming *claiming,
     if (work_task(work, expander_id, &expander, err) != STATUS_OK ||
         work_run(work, expander->run, &run, err) != STATUS_OK)
         return err->code;
-    if (expander->state != TASK_DEFERRED)
+    if (!task_row_is_expanding(expander))
         return STATUS_OK;
     if (work_is_stopping(run, expander))
         return work_drop_uninserted(work, run, expander, err);
@@ -605,7 +584,7 @@ static enum status claim_new_instances(struct work *work, struct claiming *claim
     size_t count = work->rows.count;
     for (size_t i = 0; i < count && has_slots(claiming); i++) {
         const struct task_row *task = work->rows.items[i];
-        if (task->state == TASK_DEFERRED && task->read_state != TASK_DEFERRED &&
+        if (task_row_is_expanding(task) && task->read_state != TASK_DEFERRED &&
             claim_instances(work, claiming, task->id, err) != STATUS_OK)
             return err->code;
     }

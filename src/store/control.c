@@ -5,18 +5,21 @@
 #include "base/check.h"
 #include "base/json.h"
 #include "store/channel.h"
+#include "store/control_priv.h"
 #include "store/run_tasks_priv.h"
 
 /* Everything a person changes is done over all rows of the run, inside one transaction. */
 struct change {
     struct work work;
     struct run_tasks tasks;
+    bool is_within;  /* a transaction of somebody else */
     bool main_again; /* something other than finally tasks will run again */
 };
 
 static void change_fini(struct change *change)
 {
-    db_end(change->work.db);
+    if (!change->is_within)
+        db_end(change->work.db);
     if (change->work.store != NULL)
         work_fini(&change->work);
 }
@@ -24,8 +27,8 @@ static void change_fini(struct change *change)
 static enum status change_begin(struct change *change, struct store *store, int64_t run,
                                 const char *actor, struct err *err)
 {
-    *change = (struct change){.work.db = store->db};
-    if (db_begin(store->db, err) != STATUS_OK)
+    *change = (struct change){.work.db = store->db, .is_within = db_in_transaction(store->db)};
+    if (!change->is_within && db_begin(store->db, err) != STATUS_OK)
         return err->code;
     work_init(&change->work, store, actor);
     if (run_tasks_load(&change->work, run, &change->tasks, err) != STATUS_OK)
@@ -38,7 +41,7 @@ static enum status change_commit(struct change *change, struct err *err)
 {
     if (work_settle(&change->work, err) != STATUS_OK || work_save(&change->work, err) != STATUS_OK)
         return err->code;
-    return db_commit(change->work.db, err);
+    return change->is_within ? STATUS_OK : db_commit(change->work.db, err);
 }
 
 /* --- cancel ---------------------------------------------------------------------------------- */
@@ -84,7 +87,9 @@ static enum status cancel_once(struct store *store, const void *context, struct 
         run->cancel_asked = request->cause;
     run->dirty = true;
     work_event(&change.work, EVENT_RUN_CANCEL_ASKED, run, NULL, NULL);
-    if (cancel_rows(&change, request->finally_too, err) != STATUS_OK ||
+    /* Of a run that never began nothing is to be closed. */
+    bool finally_too = request->finally_too || run->admission == ADMISSION_WAITING;
+    if (cancel_rows(&change, finally_too, err) != STATUS_OK ||
         db_notify(change.work.db, STORE_CHANNEL_STOP, "", err) != STATUS_OK ||
         change_commit(&change, err) != STATUS_OK)
         return err_wrap(err, "cancel");
@@ -260,8 +265,9 @@ static void forget_instances(struct change *change, size_t node)
         instance->dirty = true;
     }
     list->count = 0;
+    if (task->instance_base != 0)
+        task->inserted = 0;
     task->instance_base = 0;
-    task->inserted = 0;
 }
 
 static enum status clear_whole(struct change *change, size_t node, int64_t *count, struct err *err)
@@ -374,6 +380,13 @@ static enum status clear_once(struct store *store, const void *context, struct e
     return STATUS_OK;
 }
 
+enum status clear_within(struct store *store, const struct clear_request *request,
+                         struct arena *arena, struct clear_result *out, struct err *err)
+{
+    CHECK(db_in_transaction(store->db));
+    return clear_once(store, &(struct clear_call){request, arena, out}, err);
+}
+
 enum status store_clear(struct store *store, const struct clear_request *request,
                         struct arena *arena, struct clear_result *out, struct err *err)
 {
@@ -398,7 +411,8 @@ static enum status renew_undecided(struct change *change, size_t from, struct er
             /* What was let through by a verdict that is open again waits for it again. */
             bool waits =
                 node != from && (child->state == TASK_QUEUED || child->state == TASK_SCHEDULED ||
-                                 child->state == TASK_UP_FOR_RETRY);
+                                 child->state == TASK_UP_FOR_RETRY ||
+                                 (child->state == TASK_DEFERRED && child->instance_base == 0));
             if ((!by_rule && !waits) || affected[next->items[j]])
                 continue;
             affected[next->items[j]] = true;

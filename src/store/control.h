@@ -21,10 +21,11 @@ NODISCARD enum status store_run_cancel(struct store *store, const struct cancel_
 
 /*
  * Runs of any host that took longer than their DAG allows and were not asked to stop yet, at most
- * `most`. Who runs one in the foreground watches its time by itself.
+ * `most`. *out_next_us: when the first of those that go now will be; 0: never. Who runs one in the
+ * foreground watches its time by itself.
  */
 NODISCARD enum status store_runs_overdue(struct store *store, int64_t *out_ids, size_t most,
-                                         size_t *out_count, struct err *err);
+                                         size_t *out_count, int64_t *out_next_us, struct err *err);
 
 struct clear_request {
     int64_t run;

@@ -3,10 +3,13 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "store/run_delete_priv.h"
+#include "store/schedule_priv.h"
 #include "store/store_priv.h"
 #include "store/version_priv.h"
 
 static const char RUNS_ACTIVE[] = "SELECT count(*) FROM run WHERE dag = $1 AND state IN (0, 1)";
+static const char BACKFILL_ACTIVE[] =
+    "SELECT id FROM backfill WHERE dag = $1 AND state IN (0, 1, 2, 3) ORDER BY id LIMIT 1";
 static const char RUNS_COUNT[] = "SELECT count(*) FROM run WHERE dag = $1";
 static const char RUNS_LIST[] = "SELECT id FROM run WHERE dag = $1 ORDER BY id LIMIT $2";
 static const char OFFER_FIND[] =
@@ -17,8 +20,15 @@ static const char CLOSE[] = "UPDATE dag SET active = 0 WHERE id = $1 AND active 
 /* Where its file still lies, it is read again. */
 static const char FILES_DOUBT[] = "UPDATE dag_file SET mtime_ns = 0, hash = '' WHERE id IN"
                                   " (SELECT o.file FROM dag_offer o WHERE o.dag = $1)";
+/* Events and messages are the record of what people did and were told, and age by themselves. */
 static const char *const DELETE_DAG[] = {
     "DELETE FROM dag_offer WHERE dag = $1",
+    "DELETE FROM backfill_run WHERE backfill IN (SELECT b.id FROM backfill b WHERE b.dag = $1)",
+    "DELETE FROM backfill WHERE dag = $1",
+    "DELETE FROM webhook_call WHERE webhook IN (SELECT w.id FROM webhook w WHERE w.dag = $1)",
+    "DELETE FROM webhook WHERE dag = $1",
+    "DELETE FROM file_arrival WHERE dag = $1",
+    "DELETE FROM sla_miss WHERE dag = $1",
     "DELETE FROM version_file WHERE version IN (SELECT v.id FROM version v WHERE v.dag = $1)",
     "DELETE FROM version WHERE dag = $1",
     "DELETE FROM dag WHERE id = $1",
@@ -42,12 +52,27 @@ static enum status refuse_if_offered(struct store *store, const struct version_i
     return status;
 }
 
+/* It would go on making runs. */
+static enum status refuse_if_backfilled(struct store *store, const struct version_info *dag,
+                                        struct err *err)
+{
+    int64_t backfill = 0;
+    if (db_get_int(store->db, 0, &backfill, err, BACKFILL_ACTIVE, "i", dag->dag_key) != STATUS_OK)
+        return err->code;
+    if (backfill != 0)
+        return err_set(err, STATUS_CONFLICT,
+                       "backfill %lld of DAG '%s' is not over; cancel it first",
+                       (long long)backfill, dag->dag_id);
+    return STATUS_OK;
+}
+
 static enum status check(struct store *store, struct arena *arena, const char *dag_id,
                          struct version_info *out, struct err *err)
 {
     int64_t active = 0;
     if (store_version_newest(store, arena, dag_id, out, err) != STATUS_OK ||
         refuse_if_offered(store, out, err) != STATUS_OK ||
+        refuse_if_backfilled(store, out, err) != STATUS_OK ||
         db_get_int(store->db, 0, &active, err, RUNS_ACTIVE, "i", out->dag_key) != STATUS_OK)
         return err->code;
     if (active > 0)
@@ -115,6 +140,7 @@ static enum status step_once(struct store *store, const void *context, struct er
     if (db_begin(db, err) != STATUS_OK ||
         check(store, arena, request->dag_id, &info, err) != STATUS_OK ||
         db_do(db, err, CLOSE, "i", info.dag_key) != STATUS_OK ||
+        schedule_withdraw(store, info.dag_key, err) != STATUS_OK ||
         delete_runs(store, info.dag_key, request->actor, &step, err) != STATUS_OK)
         return err->code;
     step.is_done = step.runs_count < DAG_DELETE_RUNS;

@@ -109,15 +109,16 @@ static enum status drop_offers(struct store *store, int64_t file, struct err *er
 }
 
 /* Its versions, and that it offers them. */
-static enum status keep_dags(struct store *store, const char *actor,
+static enum status keep_dags(struct store *store, const struct dag_file_batch *batch,
                              const struct dag_file_change *change, int64_t file,
                              struct dag_file_result *result, struct err *err)
 {
     const struct version_source source = {
         .path = change->path,
         .text = change->text,
-        .actor = actor,
+        .actor = batch->actor,
         .is_offer = true,
+        .starts_paused = batch->starts_paused,
     };
     for (size_t i = 0; i < change->dags_count; i++) {
         struct version_ref ref;
@@ -154,7 +155,7 @@ static enum status save_change(struct store *store, const struct dag_file_batch 
         return STATUS_OK;
     if (is_known && drop_offers(store, known.id, err) != STATUS_OK)
         return err->code;
-    return keep_dags(store, batch->actor, change, known.id, result, err);
+    return keep_dags(store, batch, change, known.id, result, err);
 }
 
 struct saving {

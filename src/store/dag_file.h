@@ -42,6 +42,7 @@ struct dag_file_result {
 struct dag_file_batch {
     const char *host;
     const char *actor;
+    bool starts_paused; /* DAGs that were not offered before */
     const struct dag_file_change *changes;
     size_t count;
 };

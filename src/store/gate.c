@@ -134,9 +134,9 @@ static enum status open_gate_of_task(struct work *work, const struct run_row *ru
     int64_t room = def->max_parallel - expander->running;
     if (room <= 0)
         return STATUS_OK;
-    if (db_query(work->db, &stmt, err, GATE_OF_TASK, "iiiii", run->id, (int64_t)-def->priority,
-                 expander->instance_base, expander->instance_base + expander->counts.total,
-                 room) != STATUS_OK ||
+    if (db_query(work->db, &stmt, err, GATE_OF_TASK, "iiiii", run->id,
+                 ready_key_of(run, expander).rank, expander->instance_base,
+                 expander->instance_base + expander->counts.total, room) != STATUS_OK ||
         claim_collect_ids(stmt, &held, err) != STATUS_OK)
         return err_wrap(err, "find held instances");
     return queue_held(work, &held, err);

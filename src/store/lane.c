@@ -41,10 +41,16 @@ static const char *labels_of(const struct task_def *def, struct arena *arena)
 static enum status find_or_make(struct store *store, const char *queue, const char *labels,
                                 int64_t *out, struct err *err)
 {
-    if (db_get_int(store->db, 0, out, err, LANE_FIND, "tt", queue, labels) != STATUS_OK)
+    struct lane_cache *cache = store->lane_cache;
+    bool is_usual = labels[0] == '\0' && strcmp(queue, "default") == 0;
+    *out = is_usual ? cache->usual : 0;
+    if (*out == 0 &&
+        db_get_int(store->db, 0, out, err, LANE_FIND, "tt", queue, labels) != STATUS_OK)
         return err->code;
-    if (*out != 0)
+    if (*out != 0) {
+        cache->usual = is_usual ? *out : cache->usual;
         return STATUS_OK;
+    }
     /* Known only once it is committed. */
     store->lane_cache->unsure = true;
     if (db_do(store->db, err, QUEUE_MAKE, "ti", queue, store_now_us(store)) != STATUS_OK ||
@@ -53,8 +59,9 @@ static enum status find_or_make(struct store *store, const char *queue, const ch
     return db_get_int(store->db, 0, out, err, LANE_FIND, "tt", queue, labels);
 }
 
-static enum status list_lanes(struct store *store, const struct dag *dag, int64_t *lanes,
-                              struct err *err)
+/* With `only`, whatever queues the tasks name. */
+static enum status list_lanes(struct store *store, const struct dag *dag, const char *only,
+                              int64_t *lanes, struct err *err)
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     const char *queue = NULL;
@@ -62,38 +69,81 @@ static enum status list_lanes(struct store *store, const struct dag *dag, int64_
     for (size_t i = 0; i < dag->tasks_count; i++) {
         const struct task_def *def = &dag->tasks[i];
         const char *own = def->rest != NULL ? labels_of(def, arena) : "";
-        bool same = queue != NULL && strcmp(queue, def->queue) == 0 && strcmp(labels, own) == 0;
+        const char *wanted = only != NULL ? only : def->queue;
+        bool same = queue != NULL && strcmp(queue, wanted) == 0 && strcmp(labels, own) == 0;
         if (same) {
             lanes[i] = lanes[i - 1];
-        } else if (find_or_make(store, def->queue, own, &lanes[i], err) != STATUS_OK) {
-            return err_wrap(err, "queue '%s'", def->queue);
+        } else if (find_or_make(store, wanted, own, &lanes[i], err) != STATUS_OK) {
+            return err_wrap(err, "queue '%s'", wanted);
         }
-        queue = def->queue;
+        queue = wanted;
         labels = own;
     }
+    return STATUS_OK;
+}
+
+static enum status keep_lanes(struct store *store, struct idmap *versions, int64_t version,
+                              const struct dag *dag, const char *only, struct err *err)
+{
+    int64_t *lanes = mem_zalloc(dag->tasks_count + 1, sizeof *lanes);
+    if (list_lanes(store, dag, only, lanes, err) != STATUS_OK) {
+        free(lanes);
+        return err->code;
+    }
+    idmap_set(versions, version, lanes);
     return STATUS_OK;
 }
 
 enum status store_lanes_of(struct store *store, int64_t version, const struct dag *dag,
                            const int64_t **out, struct err *err)
 {
-    int64_t *lanes = idmap_find(store->lane_cache->versions, version);
-    if (lanes == NULL) {
-        lanes = mem_zalloc(dag->tasks_count + 1, sizeof *lanes);
-        if (list_lanes(store, dag, lanes, err) != STATUS_OK) {
-            free(lanes);
-            return err->code;
-        }
-        idmap_set(store->lane_cache->versions, version, lanes);
+    struct idmap *versions = store->lane_cache->versions;
+    if (idmap_find(versions, version) == NULL &&
+        keep_lanes(store, versions, version, dag, NULL, err) != STATUS_OK)
+        return err->code;
+    *out = idmap_find(versions, version);
+    return STATUS_OK;
+}
+
+static const char QUEUE_NAME[] = "SELECT name FROM queue WHERE id = $1";
+
+/* A queue with runs in it cannot be deleted, but one of a run that is over can. */
+static enum status keep_lanes_in(struct store *store, struct idmap *versions,
+                                 const struct run_row *run, struct err *err)
+{
+    CLEANUP(mem_freep) char *name = NULL;
+    struct db_stmt *stmt = NULL;
+    bool row = false;
+    if (db_query(store->db, &stmt, err, QUEUE_NAME, "i", run->queue) != STATUS_OK ||
+        db_step(stmt, &row, err) != STATUS_OK)
+        return err->code;
+    if (row) {
+        name = mem_strdup(db_text(stmt, 0));
+        db_reset(stmt);
     }
-    *out = lanes;
+    return keep_lanes(store, versions, run->version, run->dag, name, err);
+}
+
+enum status store_lanes_of_run(struct store *store, const struct run_row *run, const int64_t **out,
+                               struct err *err)
+{
+    struct idmap *queues = store->lane_cache->queues;
+    if (run->queue == 0)
+        return store_lanes_of(store, run->version, run->dag, out, err);
+    if (idmap_find(queues, run->queue) == NULL)
+        idmap_set(queues, run->queue, idmap_new());
+    struct idmap *versions = idmap_find(queues, run->queue);
+    if (idmap_find(versions, run->version) == NULL &&
+        keep_lanes_in(store, versions, run, err) != STATUS_OK)
+        return err->code;
+    *out = idmap_find(versions, run->version);
     return STATUS_OK;
 }
 
 enum status lanes_ensure(struct store *store, const struct dag *dag, struct err *err)
 {
     CLEANUP(mem_freep) int64_t *lanes = mem_zalloc(dag->tasks_count + 1, sizeof *lanes);
-    return list_lanes(store, dag, lanes, err);
+    return list_lanes(store, dag, NULL, lanes, err);
 }
 
 /* --- the cache ------------------------------------------------------------------------------- */
@@ -102,16 +152,28 @@ struct lane_cache *lane_cache_new(void)
 {
     struct lane_cache *cache = mem_zalloc(1, sizeof *cache);
     cache->versions = idmap_new();
+    cache->queues = idmap_new();
     return cache;
+}
+
+static void free_versions(struct idmap *versions)
+{
+    size_t cursor = 0;
+    for (int64_t *lanes; (lanes = idmap_next(versions, &cursor)) != NULL;)
+        free(lanes);
+    idmap_free(versions);
 }
 
 static void forget_versions(struct lane_cache *cache)
 {
     size_t cursor = 0;
-    for (int64_t *lanes; (lanes = idmap_next(cache->versions, &cursor)) != NULL;)
-        free(lanes);
-    idmap_free(cache->versions);
+    free_versions(cache->versions);
+    for (struct idmap *versions; (versions = idmap_next(cache->queues, &cursor)) != NULL;)
+        free_versions(versions);
+    idmap_free(cache->queues);
     cache->versions = idmap_new();
+    cache->queues = idmap_new();
+    cache->usual = 0;
     cache->unsure = false;
 }
 
@@ -132,6 +194,7 @@ void lane_cache_free(struct lane_cache *cache)
         return;
     forget_versions(cache);
     idmap_free(cache->versions);
+    idmap_free(cache->queues);
     free(cache);
 }
 

@@ -8,7 +8,9 @@
 
 struct lane_cache {
     struct idmap *versions; /* of DAGs: to int64_t[], one lane per node */
-    bool unsure;            /* lanes were made by a transaction that may not have been committed */
+    struct idmap *queues;   /* that whole runs wait in: to a map like `versions` */
+    int64_t usual; /* of the queue that is always there, without labels; 0: not known yet */
+    bool unsure;   /* lanes were made by a transaction that may not have been committed */
 };
 
 struct lane_cache *lane_cache_new(void);

@@ -11,6 +11,12 @@
 /* The lane of each node of a DAG version, kept for as long as the store is open. */
 NODISCARD enum status store_lanes_of(struct store *store, int64_t version, const struct dag *dag,
                                      const int64_t **out, struct err *err);
+/*
+ * The same of one run: all its nodes in one queue, if it has one. The queue must exist; labels of
+ * tasks count as ever. Inside a write transaction when it does.
+ */
+NODISCARD enum status store_lanes_of_run(struct store *store, const struct run_row *run,
+                                         const int64_t **out, struct err *err);
 /* Make the queues and lanes that a DAG names. Inside a write transaction. */
 NODISCARD enum status lanes_ensure(struct store *store, const struct dag *dag, struct err *err);
 

@@ -25,6 +25,11 @@ enum status store_listen_for_news(struct store *store, struct err *err)
     return listen_on(store, STORE_CHANNEL_NEWS, err);
 }
 
+enum status store_listen_for_notices(struct store *store, struct err *err)
+{
+    return listen_on(store, STORE_CHANNEL_NOTICE, err);
+}
+
 enum status store_listen_for_stops(struct store *store, struct err *err)
 {
     return listen_on(store, STORE_CHANNEL_STOP, err);

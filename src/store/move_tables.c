@@ -26,8 +26,10 @@ const struct move_table MOVE_TABLES[] = {
     {"lane", "id queue labels/t", true, false},
     {"run", "id dag version run_id/t namespace/t kind/t state scope logical_at_us interval_start_us"
         " interval_end_us params/t conf/t note/t actor/t first_task cancel_asked open_main"
-        " open_finally active failures created_at_us started_at_us ended_at_us row_version token/t",
-        false, false},
+        " open_finally active failures created_at_us started_at_us ended_at_us row_version token/t"
+        " admission backfill awaited queue behind", false, false},
+    {"schedule", "dag offered paused cursor_us next_us timing/t most_runs overlap needs_past"
+        " changed_at_us", false, false},
     {"task", "id run node map_index generation state attempt nonce/b host failures losses parents"
         " p_success p_failed p_upstream p_skipped p_removed instance_base inserted due_at_us"
         " queued_at_us started_at_us ended_at_us reason exit_code detail/t label/t log_bytes cpu_ms"
@@ -39,7 +41,12 @@ const struct move_table MOVE_TABLES[] = {
     {"gate", "run rank task", false, false},
     {"timer", "scope due_at_us task", false, false},
     {"expansion", "scope task", false, false},
+    {"waiting", "dag backfill logical_at_us run", false, false},
+    {"past", "task run before", false, false},
+    {"missed", "dag first_us last_us count is_more why at_us", false, false},
     {"running", "host task lane", false, false},
+    {"wait", "task run lane host kind looks since_us target_us deadline_us every_ms every_max_ms"
+        " backoff subject/t dag/t dag_task/t date_us states", false, false},
     {"value", "task key/t json/t bytes", false, false},
     {"event", "id at_us kind run task row_version old_state new_state generation attempt nonce/b"
         " actor/t reason data/t -xid@p", true, false},
@@ -47,6 +54,31 @@ const struct move_table MOVE_TABLES[] = {
         " timeout_ms finish_on_lost_lease cancel_asked actor/t created_at_us result/t error/t",
         false, false},
     {"dead", "task run lane at_us reason attempt detail/t", false, false},
+    {"backfill", "id dag version state from_us to_us until_us newest_first redo max_active queue"
+        " params/t conf/t tasks/t note/t reason/t actor/t token/t size cursor_us is_spent"
+        " stops_running created redone kept succeeded failed cancelled created_at_us started_at_us"
+        " ended_at_us", true, false},
+    {"backfill_run", "backfill logical_at_us run action outcome", false, false},
+    {"variable", "namespace/t name/t value/t doc/t actor/t updated_at_us", false, false},
+    {"connection", "namespace/t name/t shown/t sealed/t doc/t actor/t updated_at_us", false, false},
+    /* What is sealed moves as it is: with the same key it opens there, too. */
+    {"secret", "namespace/t name/t sealed/t doc/t actor/t updated_at_us", false, false},
+    {"asset", "id uri/t created_at_us", true, false},
+    {"asset_event", "id asset at_us run task_id/t map_index actor/t extra/t", true, false},
+    {"trigger_dag", "dag keeps paused row_version", false, false},
+    {"trigger_watch", "dag kind name/t states settle_ms since_us", false, false},
+    {"trigger_pending", "id dag kind source name/t state at_us seen", true, false},
+    {"run_cause", "run kind source name/t state at_us", false, false},
+    {"file_arrival", "id dag path/t mtime_us bytes inode at_us run", true, false},
+    {"webhook", "id dag name/t token_hash/t actor/t created_at_us used_at_us calls", true, false},
+    {"webhook_call", "webhook key/t run at_us", false, false},
+    {"deadline", "run task kind generation due_at_us", false, false},
+    {"sla_miss", "run task kind generation due_at_us dag node map_index noticed_at_us ended_at_us"
+        " notified", false, false},
+    {"notice", "id delivery/t state at_us due_at_us dag_id/t run task kind event target hook/t"
+        " hook_key/t group_key/t head follows incident document/t attempts first_at_us ended_at_us"
+        " answer/t", true, false},
+    {"alert_rate", "hook_key/t empty_at_us", false, false},
     {"retention", "what/t run", false, false},
     /* Logs and large values move as files, since not every store has them in a table. */
     {"chunk", "-kind -k1 -k2 -k3 -k4 -start_at -length -form -bytes/b", false, true},

@@ -10,6 +10,7 @@
 #include "base/sabotage.h"
 #include "store/job.h"
 #include "store/outcome_priv.h"
+#include "store/wait_priv.h"
 
 enum { CHANCE_STEPS = 1 << 20 };
 
@@ -20,9 +21,10 @@ static double draw_chance(void)
 
 static bool is_current(const struct task_row *task, const struct outcome *outcome)
 {
+    enum task_state expected = outcome->kind == OUTCOME_MET ? TASK_DEFERRED : TASK_RUNNING;
     if (SABOTAGE("complete_without_nonce"))
-        return task->state == TASK_RUNNING;
-    return task->state == TASK_RUNNING && task->attempt == outcome->attempt && task->has_nonce &&
+        return task->state == expected;
+    return task->state == expected && task->attempt == outcome->attempt && task->has_nonce &&
            memcmp(&task->nonce, &outcome->nonce, sizeof task->nonce) == 0;
 }
 
@@ -33,6 +35,19 @@ static void save_values(struct work *work, const struct outcome *outcome)
         db_bulk_add(&work->saver.bulks[SAVER_VALUE], outcome->task, value->key, value->json,
                     value->bytes);
     }
+}
+
+/* Told in the transaction of the success: neither is there without the other. */
+static void tell_datasets(struct work *work, const struct run_row *run, const struct task_row *task,
+                          const struct outcome *outcome)
+{
+    for (size_t i = 0; i < outcome->datasets_count; i++)
+        tiding_list_add(&work->tidings, &(struct tiding){
+                                            .uri = outcome->datasets[i],
+                                            .run = run->id,
+                                            .task_id = task_row_def(run, task)->id,
+                                            .map_index = task->map_index,
+                                        });
 }
 
 /* A job keeps its result and its last error with itself. */
@@ -86,6 +101,10 @@ static enum status end_attempt(struct work *work, struct run_row *run, struct ta
                                const struct outcome *outcome, struct err *err)
 {
     const struct task_def *def = task_row_def(run, task);
+    if (sensor_is_not_yet(def, &outcome->end)) {
+        note_usage(work, task, outcome);
+        return wait_again(work, run, task, err);
+    }
     struct attempt_verdict verdict = attempt_decide(def, task->failures, &outcome->end, 0);
     /* Only a retry leaves something to chance, which costs a call of the kernel. */
     if (verdict.state == TASK_UP_FOR_RETRY)
@@ -101,6 +120,8 @@ static enum status end_attempt(struct work *work, struct run_row *run, struct ta
     bool shows_values = verdict.state == TASK_SUCCESS || verdict.state == TASK_SKIPPED;
     if (shows_values && !work_is_job(task))
         save_values(work, outcome);
+    if (verdict.state == TASK_SUCCESS)
+        tell_datasets(work, run, task, outcome);
     if (verdict.state == TASK_SUCCESS && outcome->is_choice &&
         work_skip_unchosen(work, run, task, outcome->chosen, outcome->chosen_count, err) !=
             STATUS_OK)
@@ -176,6 +197,9 @@ enum status outcome_apply(struct work *work, const struct outcome *outcome, bool
         work_start_run(run, task->started_at_us);
     if (outcome->kind == OUTCOME_LOST)
         return work_lose_owner(work, run, task, err);
+    if (outcome->kind == OUTCOME_MET)
+        return work_end_task(work, run, task, (struct ending){TASK_SUCCESS, REASON_RESULT, NULL},
+                             err);
     work_leave_slot(run);
     switch (outcome->kind) {
     case OUTCOME_END:
@@ -184,7 +208,11 @@ enum status outcome_apply(struct work *work, const struct outcome *outcome, bool
         return expand(work, run, task, outcome, err);
     case OUTCOME_RETURN:
         return hand_back(work, run, task, err);
+    case OUTCOME_DEFER:
+        note_usage(work, task, outcome);
+        return wait_begin(work, run, task, outcome->wait, err);
     case OUTCOME_LOST:
+    case OUTCOME_MET:
         break;
     }
     UNREACHABLE("every outcome is handled");

@@ -24,6 +24,19 @@ static void append(json_t *array, json_t *taken)
     CHECK(json_array_append_new(array, taken) == 0);
 }
 
+static json_t *format_wait(const struct wait_plan *wait)
+{
+    json_t *object = json_object();
+    json_put_int(object, "kind", (int64_t)wait->kind);
+    json_put_string(object, "subject", wait->subject);
+    json_put_int(object, "target_us", wait->target_us);
+    json_put_int(object, "after_ms", wait->after_ms);
+    json_put_string(object, "dag", wait->dag);
+    json_put_string(object, "dag_task", wait->dag_task);
+    json_put_int(object, "date_us", wait->date_us);
+    return object;
+}
+
 static json_t *format_value(const struct outcome_value *value)
 {
     json_t *object = json_object();
@@ -31,6 +44,14 @@ static json_t *format_value(const struct outcome_value *value)
     json_put_string(object, "json", value->json);
     json_put_int(object, "bytes", value->bytes);
     return object;
+}
+
+static json_t *format_datasets(const struct outcome *outcome)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < outcome->datasets_count; i++)
+        append(list, json_text(outcome->datasets[i], strlen(outcome->datasets[i])));
+    return list;
 }
 
 char *outcome_format(const struct outcome *outcome)
@@ -57,6 +78,10 @@ char *outcome_format(const struct outcome *outcome)
     for (size_t i = 0; i < outcome->chosen_count; i++)
         append(chosen, json_integer(outcome->chosen[i]));
     json_put(object, "chosen", chosen);
+    if (outcome->datasets_count > 0)
+        json_put(object, "datasets", format_datasets(outcome));
+    if (outcome->wait != NULL)
+        json_put(object, "wait", format_wait(outcome->wait));
     return json_format(object);
 }
 
@@ -94,7 +119,7 @@ static enum status parse_end(const json_t *object, struct outcome *out, struct e
     int64_t reason = 0;
     int64_t code = 0;
     int64_t result = 0;
-    if (parse_number(object, "kind", 0, OUTCOME_LOST, &kind, err) != STATUS_OK ||
+    if (parse_number(object, "kind", 0, OUTCOME_MET, &kind, err) != STATUS_OK ||
         parse_number(object, "reason", 0, REASON_COUNT - 1, &reason, err) != STATUS_OK ||
         parse_number(object, "exit_code", INT32_MIN, INT32_MAX, &code, err) != STATUS_OK ||
         parse_number(object, "result", 0, TASK_STATE_COUNT - 1, &result, err) != STATUS_OK)
@@ -155,6 +180,52 @@ static enum status parse_choice(const json_t *object, struct arena *arena, struc
     return STATUS_OK;
 }
 
+/* Most tasks write none, and programs of before told none. */
+static enum status parse_datasets(const json_t *object, struct arena *arena, struct outcome *out,
+                                  struct err *err)
+{
+    const json_t *list = json_object_get(object, "datasets");
+    size_t count = json_array_size(list);
+    if (list != NULL && !json_is_array(list))
+        return refuse("datasets", err);
+    const char **uris = arena_array(arena, count + 1, sizeof *uris);
+    for (size_t i = 0; i < count; i++) {
+        if (!json_is_string(json_array_get(list, i)))
+            return refuse("datasets", err);
+        uris[i] = arena_strdup(arena, json_string_value(json_array_get(list, i)));
+    }
+    out->datasets = uris;
+    out->datasets_count = count;
+    return STATUS_OK;
+}
+
+/* There is one with an outcome that begins a wait, and with no other. */
+static enum status parse_wait(const json_t *object, struct arena *arena, struct outcome *out,
+                              struct err *err)
+{
+    const json_t *member = json_object_get(object, "wait");
+    struct wait_plan *wait = arena_alloc(arena, sizeof *wait);
+    int64_t kind = 0;
+    *wait = (struct wait_plan){0};
+    if ((out->kind == OUTCOME_DEFER) != json_is_object(member))
+        return refuse("wait", err);
+    if (member == NULL)
+        return STATUS_OK;
+    if (parse_number(member, "kind", 0, SENSOR_KIND_COUNT - 1, &kind, err) != STATUS_OK ||
+        parse_text(member, "subject", arena, &wait->subject, err) != STATUS_OK ||
+        parse_number(member, "target_us", 0, INT64_MAX, &wait->target_us, err) != STATUS_OK ||
+        parse_number(member, "after_ms", 0, INT64_MAX, &wait->after_ms, err) != STATUS_OK ||
+        parse_text(member, "dag", arena, &wait->dag, err) != STATUS_OK ||
+        parse_text(member, "dag_task", arena, &wait->dag_task, err) != STATUS_OK ||
+        parse_number(member, "date_us", INT64_MIN, INT64_MAX, &wait->date_us, err) != STATUS_OK)
+        return err->code;
+    if (wait->subject == NULL)
+        return refuse("subject", err);
+    wait->kind = (enum sensor_kind)kind;
+    out->wait = wait;
+    return STATUS_OK;
+}
+
 enum status outcome_parse(const char *text, struct arena *arena, struct outcome *out,
                           struct err *err)
 {
@@ -172,7 +243,9 @@ enum status outcome_parse(const char *text, struct arena *arena, struct outcome 
         parse_text(object, "detail", arena, &outcome.detail, err) != STATUS_OK ||
         parse_text(object, "label", arena, &outcome.label, err) != STATUS_OK ||
         parse_values(object, arena, &outcome, err) != STATUS_OK ||
-        parse_choice(object, arena, &outcome, err) != STATUS_OK)
+        parse_choice(object, arena, &outcome, err) != STATUS_OK ||
+        parse_datasets(object, arena, &outcome, err) != STATUS_OK ||
+        parse_wait(object, arena, &outcome, err) != STATUS_OK)
         return err->code;
     *out = outcome;
     return STATUS_OK;

@@ -146,3 +146,8 @@ enum status store_queue_place(struct store *store, int64_t run, int64_t task,
     *out = place;
     return STATUS_OK;
 }
+
+enum status store_ready_count(struct store *store, int64_t *out, struct err *err)
+{
+    return db_get_int(store->db, 0, out, err, "SELECT count(*) FROM ready", "");
+}

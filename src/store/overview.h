@@ -36,3 +36,6 @@ struct queue_place {
 /* Where a task stands among the claimable ones of its scope and class. */
 NODISCARD enum status store_queue_place(struct store *store, int64_t run, int64_t task,
                                         struct queue_place *out, struct err *err);
+
+/* Tasks and jobs that are claimable and that nobody has claimed. */
+NODISCARD enum status store_ready_count(struct store *store, int64_t *out, struct err *err);

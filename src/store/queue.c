@@ -289,7 +289,8 @@ static const char QUEUE_USE[] =
     " + (SELECT count(*) FROM running r JOIN lane l ON l.id = r.lane JOIN task t ON t.id = r.task"
     " WHERE l.queue = $1 AND t.run <> 0)"
     " + (SELECT count(*) FROM dead d JOIN lane l ON l.id = d.lane WHERE l.queue = $1"
-    " AND d.run <> 0)";
+    " AND d.run <> 0)"
+    " + (SELECT count(*) FROM backfill b WHERE b.queue = $1 AND b.state IN (0, 1, 2, 3))";
 static const char LANES_DELETE[] = "DELETE FROM lane WHERE queue = $1";
 static const char QUEUE_DELETE[] = "DELETE FROM queue WHERE id = $1";
 

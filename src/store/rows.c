@@ -21,6 +21,9 @@ bool task_row_is_expander(const struct run_row *run, const struct task_row *task
     return task->map_index < 0 && task_def_is_mapped(task_row_def(run, task));
 }
 
+/* More than any two priorities are apart. */
+#define RANK_BEHIND ((int64_t)1 << 40)
+
 struct ready_key ready_key_of(const struct run_row *run, const struct task_row *task)
 {
     if (task->job != NULL)
@@ -32,12 +35,13 @@ struct ready_key ready_key_of(const struct run_row *run, const struct task_row *
             .task = task->id,
         };
     const struct task_def *def = task_row_def(run, task);
-    bool is_inline = task_row_is_expander(run, task) || task_kind_is_inline(def->kind);
+    int64_t behind = run->is_behind ? RANK_BEHIND : 0;
+    bool is_inline = task_row_is_expander(run, task) || task_def_is_inline(def);
     return (struct ready_key){
         .scope = run->scope,
         .class = is_inline ? CLASS_INLINE : CLASS_PROCESS,
         .lane = run->lanes[task->node],
-        .rank = -def->priority,
+        .rank = behind - def->priority,
         .age_us = run->created_at_us,
         .task = task->id,
     };
@@ -47,7 +51,8 @@ struct ready_key ready_key_of(const struct run_row *run, const struct task_row *
 
 #define RUN_COLUMNS                                                                                \
     "id, dag, version, scope, state, first_task, cancel_asked, open_main, open_finally,"           \
-    " failures, started_at_us, ended_at_us, row_version, active, created_at_us"
+    " failures, started_at_us, ended_at_us, row_version, active, created_at_us, admission,"        \
+    " backfill, awaited, queue, behind"
 
 static const char RUN_LOAD[] = "SELECT " RUN_COLUMNS " FROM run WHERE id = $1";
 static const char *const RUNS_LOAD[] = {
@@ -75,6 +80,11 @@ static void read_run(struct db_stmt *stmt, bool locked, struct run_row *out)
         .row_version = db_int(stmt, 12),
         .active = db_int(stmt, 13),
         .created_at_us = db_int(stmt, 14),
+        .admission = (enum admission)db_int(stmt, 15),
+        .backfill = db_int(stmt, 16),
+        .is_awaited = db_int(stmt, 17) != 0,
+        .queue = db_int(stmt, 18),
+        .is_behind = db_int(stmt, 19) != 0,
         .locked = locked,
     };
     out->read_state = out->state;

@@ -20,6 +20,10 @@
 #include "model/trigger_rule.h"
 
 struct db;
+struct run_about;
+
+/* Whether a run counts for how many of its DAG may go at once, and whether it may go yet. */
+enum admission { ADMISSION_FREE, ADMISSION_GOING, ADMISSION_WAITING };
 
 struct run_row {
     int64_t id;
@@ -37,10 +41,16 @@ struct run_row {
     int64_t ended_at_us;
     int64_t row_version;
     int64_t created_at_us;
+    enum admission admission;
+    int64_t backfill; /* that it belongs to; 0: none */
+    bool is_awaited;  /* some DAG starts when it ends */
+    int64_t queue;    /* that all its tasks wait in; 0: their own */
+    bool is_behind;   /* its tasks come after all others of their queues */
 
     const struct dag *dag;
-    const int64_t *lanes; /* one per node */
-    bool locked;          /* nobody else can change it before this transaction ends */
+    const int64_t *lanes;          /* one per node */
+    const struct run_about *about; /* read when somebody is told of the run; see watch_priv.h */
+    bool locked;                   /* nobody else can change it before this transaction ends */
     bool dirty;
     enum run_state read_state;
     bool finally_released; /* in this transaction or before it */
@@ -63,7 +73,7 @@ struct task_row {
     int64_t losses;
     struct parent_counts counts;
     int64_t instance_base; /* 0: not expanded */
-    int64_t inserted;
+    int64_t inserted;      /* instances with rows; of a task without any: looks, task_row_looks */
     int64_t due_at_us;
     int64_t queued_at_us;
     int64_t started_at_us;
@@ -94,6 +104,18 @@ struct task_row {
     bool has_running;
     int64_t cause; /* node of a parent that ended badly, or -1 */
 };
+
+/* Attempts that only found that the task must wait on; people do not count them as tries. */
+static inline int64_t task_row_looks(const struct task_row *task)
+{
+    return task->instance_base == 0 ? task->inserted : 0;
+}
+
+static inline int64_t task_row_tries(const struct task_row *task)
+{
+    int64_t tries = task->attempt - task_row_looks(task);
+    return tries > 0 || task->attempt == 0 ? tries : 1; /* between two looks */
+}
 
 /* The number of the run that jobs seem to belong to; there is no such row. */
 enum { RUN_OF_JOBS = 0 };

@@ -36,12 +36,13 @@ static const char *const DELETE_BLOCK[] = {
     "DELETE FROM value WHERE task >= $1 AND task < $2",
     "DELETE FROM attempt WHERE task >= $1 AND task < $2",
     "DELETE FROM dead WHERE task >= $1 AND task < $2",
+    "DELETE FROM wait WHERE task >= $1 AND task < $2",
     "DELETE FROM task WHERE id >= $1 AND id < $2",
 };
 static const char *const DELETE_REST[] = {
-    "DELETE FROM block WHERE run = $1",
-    "DELETE FROM event WHERE run = $1 AND run > 0",
-    "DELETE FROM run WHERE id = $1",
+    "DELETE FROM block WHERE run = $1",     "DELETE FROM deadline WHERE run = $1",
+    "DELETE FROM sla_miss WHERE run = $1",  "DELETE FROM event WHERE run = $1 AND run > 0",
+    "DELETE FROM run_cause WHERE run = $1", "DELETE FROM run WHERE id = $1",
 };
 static const char NEXT_BLOCK[] =
     "SELECT first, count FROM block WHERE run = $1 AND first > $2 ORDER BY run, first LIMIT 1";

@@ -1,5 +1,8 @@
 /*
- * run_create: a run comes into being with all its task rows, in one transaction.
+ * run_create: runs come into being with all their task rows, in one transaction.
+ *
+ * Those of a call are made together, step by step, so that a hundred of them ask the database
+ * hardly more often than one.
  */
 #include <stdio.h>
 #include <string.h>
@@ -8,24 +11,55 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "base/sabotage.h"
+#include "base/strmap.h"
+#include "store/admission_priv.h"
 #include "store/lane_cache.h"
 #include "store/lane_priv.h"
 #include "store/run_create_priv.h"
 #include "store/run_store.h"
+#include "store/watch_priv.h"
 #include "store/work.h"
 
 enum { RUN_ID_TRIES = 1000, CREATE_TRIES = 20 };
 
-static const char RUN_INSERT[] =
-    "INSERT INTO run (id, dag, version, run_id, namespace, kind, state, scope, logical_at_us,"
-    " interval_start_us, interval_end_us, params, conf, note, actor, first_task, open_main,"
-    " open_finally, created_at_us, token) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,"
-    " $12, $13, $14, $15, $16, $17, $18, $19, $20)";
-static const char RUN_BY_TOKEN[] = "SELECT r.id, r.scope, r.first_task, r.run_id FROM run r"
+static const char RUN_PLACE[] = "UPDATE run SET queue = $2, behind = $3 WHERE id = $1";
+static const char RUN_BY_TOKEN[] = "SELECT r.id, r.scope, r.first_task, r.run_id, r.admission"
+                                   " FROM run r"
                                    " JOIN version v ON v.dag = r.dag"
                                    " WHERE v.id = $1 AND r.token = $2";
 static const char RUN_ID_TAKEN[] = "SELECT count(*) FROM run WHERE dag = $1 AND run_id = $2";
 static const char VERSION_DAG[] = "SELECT dag FROM version WHERE id = $1";
+static const char VERSIONS_DAG[] = "SELECT id, dag FROM version WHERE id = ANY($1)";
+
+/* Fenced off because a table is read by column. */
+/* clang-format off */
+/* Whether somebody waits for the end of the run is looked up last, when its number is taken. */
+static const struct db_bulk_form RUN_NEW = {
+    "INSERT INTO run (id, dag, version, run_id, namespace, kind, state, scope, logical_at_us,"
+    " interval_start_us, interval_end_us, params, conf, note, actor, first_task, open_main,"
+    " open_finally, created_at_us, token, admission, backfill, awaited) SELECT $1, $2, $3, $4, $5,"
+    " $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, count(*)"
+    " FROM trigger_watch WHERE kind = 1 AND name = $23",
+    "INSERT INTO run (id, dag, version, run_id, namespace, kind, state, scope, logical_at_us,"
+    " interval_start_us, interval_end_us, params, conf, note, actor, first_task, open_main,"
+    " open_finally, created_at_us, token, admission, backfill, awaited)"
+    " SELECT v.id, v.dag, v.version, v.run_id, v.space, v.kind, v.state, v.scope, v.logical,"
+    " v.first, v.last, v.params, v.conf, v.note, v.actor, v.first_task, v.main, v.finally,"
+    " v.created, v.token, v.admission, v.backfill,"
+    " (SELECT count(*) FROM trigger_watch w WHERE w.kind = 1 AND w.name = v.dag_id)"
+    " FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[],"
+    " $6::text[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[],"
+    " $12::text[], $13::text[], $14::text[], $15::text[], $16::bigint[], $17::bigint[],"
+    " $18::bigint[], $19::bigint[], $20::text[], $21::bigint[], $22::bigint[], $23::text[])"
+    " v (id, dag, version, run_id, space, kind, state, scope, logical, first, last, params, conf,"
+    " note, actor, first_task, main, finally, created, token, admission, backfill, dag_id)",
+    "iiitttiiiiittttiiiitiit", "run"};
+static const struct db_bulk_form BLOCK_NEW = {
+    "INSERT INTO block (run, first, count) VALUES ($1, $2, $3)",
+    "INSERT INTO block (run, first, count)"
+    " SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[])",
+    "iii", "block of tasks"};
+/* clang-format on */
 
 /* Several runs of one call are told apart by their places in it. */
 enum { TOKEN_TEXT_MAX = 64 };
@@ -38,12 +72,42 @@ struct creation {
     bool is_refused; /* by what was there before; else a conflict means that somebody came first */
 };
 
-/* The given id, or one from the logical date that is still free. */
-static enum status choose_run_id(struct work *work, struct creation *call, size_t index,
-                                 int64_t dag_key, struct err *err)
+/* One run of the call, while it is made. */
+struct draft {
+    const struct run_request *request;
+    struct run_created *out;
+    struct run_row *run;
+    char token[TOKEN_TEXT_MAX];
+};
+
+/* Only these can get another id than their date gives them; of the rest the database tells. */
+static bool may_be_asked_for(const struct run_request *request)
 {
-    const struct run_request *request = &call->requests[index];
-    char *out = call->out[index].run_id;
+    bool is_of_a_date =
+        strcmp(request->kind, "scheduled") == 0 || strcmp(request->kind, "backfill") == 0;
+    return request->run_id != NULL || !is_of_a_date;
+}
+
+/* By a run that is there, or by one of the same call. */
+static enum status is_id_taken(struct work *work, const struct draft *draft, struct strmap *chosen,
+                               bool *out, struct err *err)
+{
+    const char *key =
+        arena_format(work->arena, "%lld/%s", (long long)draft->run->dag_key, draft->out->run_id);
+    int64_t taken = 0;
+    if (db_get_int(work->db, 0, &taken, err, RUN_ID_TAKEN, "it", draft->run->dag_key,
+                   draft->out->run_id) != STATUS_OK)
+        return err->code;
+    *out = taken > 0 || !strmap_add(chosen, key, 0);
+    return STATUS_OK;
+}
+
+/* The given id, or one from the logical date that is still free. */
+static enum status choose_run_id(struct work *work, struct creation *call,
+                                 const struct draft *draft, struct strmap *chosen, struct err *err)
+{
+    const struct run_request *request = draft->request;
+    char *out = draft->out->run_id;
     char date[INSTANT_TEXT_MAX];
     (void)instant_format_offset(request->logical_at_us, date);
     for (int i = 1; i <= RUN_ID_TRIES; i++) {
@@ -54,12 +118,13 @@ static enum status choose_run_id(struct work *work, struct creation *call, size_
         if (length >= RUN_ID_TEXT_MAX)
             return err_set(err, STATUS_INVALID, "the run id is longer than %d bytes",
                            RUN_ID_TEXT_MAX - 1);
-        int64_t taken = 0;
-        if (db_get_int(work->db, 0, &taken, err, RUN_ID_TAKEN, "it", dag_key, out) != STATUS_OK)
+        bool is_taken = false;
+        if (may_be_asked_for(request) &&
+            is_id_taken(work, draft, chosen, &is_taken, err) != STATUS_OK)
             return err->code;
-        if (taken == 0)
+        if (!is_taken)
             return STATUS_OK;
-        if (request->run_id != NULL || strcmp(request->kind, "manual") != 0)
+        if (request->run_id != NULL)
             break;
     }
     call->is_refused = true;
@@ -106,7 +171,11 @@ static enum status make_tasks(struct work *work, const struct run_request *reque
             continue;
         (*(run->dag->tasks[node].is_finally ? &run->open_finally : &run->open_main))++;
         bool is_root = row.counts.total == 0 || run->dag->tasks[node].rule == RULE_ALWAYS;
-        if (is_root && !run->dag->tasks[node].is_finally)
+        if (!is_root || run->dag->tasks[node].is_finally || run->admission == ADMISSION_WAITING)
+            continue;
+        if (run->dag->tasks[node].depends_on_past)
+            work_touch(work, task);
+        else
             work_queue(work, task);
     }
     if (run->open_main == 0)
@@ -123,58 +192,200 @@ static void format_token(const struct creation *call, size_t index, char out[sta
     (void)snprintf(out + length, TOKEN_TEXT_MAX - (size_t)length, "-%zu", index);
 }
 
-static enum status create(struct work *work, struct creation *call, size_t index, struct err *err)
+/* --- all runs of a call, step by step -------------------------------------------------------- */
+
+static void begin_drafts(struct work *work, struct creation *call, struct draft *drafts)
 {
-    const struct run_request *request = &call->requests[index];
-    struct run_created *out = &call->out[index];
-    struct store *store = work->store;
-    char token[TOKEN_TEXT_MAX];
-    format_token(call, index, token);
-    struct run_row *run = arena_alloc(work->arena, sizeof *run);
-    *run = (struct run_row){
-        .version = request->version,
-        .state = RUN_QUEUED,
-        .created_at_us = work->now_us,
-        .locked = true,
-    };
-    if (store_dag(store, request->version, &run->dag, err) != STATUS_OK ||
-        store_lanes_of(store, request->version, run->dag, &run->lanes, err) != STATUS_OK ||
-        db_get_int(work->db, 0, &run->dag_key, err, VERSION_DAG, "i", request->version) !=
-            STATUS_OK ||
-        choose_run_id(work, call, index, run->dag_key, err) != STATUS_OK ||
-        store_take_run_id(store, (int64_t)run->dag->tasks_count, &run->id, &run->first_task, err) !=
-            STATUS_OK)
+    for (size_t i = 0; i < call->count; i++) {
+        struct run_row *run = arena_alloc(work->arena, sizeof *run);
+        *run = (struct run_row){
+            .version = call->requests[i].version,
+            .state = RUN_QUEUED,
+            .created_at_us = work->now_us,
+            .backfill = call->requests[i].backfill,
+            .queue = call->requests[i].queue,
+            .is_behind = call->requests[i].is_behind,
+            .row_version = -1, /* the event tells the version it leads to */
+            .locked = true,
+        };
+        drafts[i] = (struct draft){.request = &call->requests[i], .out = &call->out[i], .run = run};
+        format_token(call, i, drafts[i].token);
+    }
+}
+
+/* Which DAG each version is of, in one question where questions take their time. */
+static enum status find_dag_keys(struct work *work, struct draft *drafts, size_t count,
+                                 struct err *err)
+{
+    if (db_dialect(work->db) == DB_SQLITE || count == 1) {
+        for (size_t i = 0; i < count; i++)
+            if (db_get_int(work->db, 0, &drafts[i].run->dag_key, err, VERSION_DAG, "i",
+                           drafts[i].run->version) != STATUS_OK)
+                return err->code;
+        return STATUS_OK;
+    }
+    int64_t *versions = arena_array(work->arena, count, sizeof *versions);
+    int64_t *keys = arena_array(work->arena, count, sizeof *keys);
+    CLEANUP(idmap_freep) struct idmap *known = idmap_new();
+    size_t distinct = 0;
+    for (size_t i = 0; i < count; i++) {
+        int64_t version = drafts[i].run->version;
+        if (idmap_find(known, version) != NULL)
+            continue;
+        idmap_set(known, version, &keys[distinct]);
+        versions[distinct++] = version;
+    }
+    struct db_stmt *stmt = NULL;
+    enum status status = db_query(work->db, &stmt, err, VERSIONS_DAG, "I", versions, distinct);
+    while (status == STATUS_OK && db_next(stmt, &status, err))
+        *(int64_t *)idmap_find(known, db_int(stmt, 0)) = db_int(stmt, 1);
+    for (size_t i = 0; i < count; i++)
+        drafts[i].run->dag_key = *(const int64_t *)idmap_find(known, drafts[i].run->version);
+    return status;
+}
+
+static enum status read_drafts(struct work *work, struct draft *drafts, size_t count,
+                               struct err *err)
+{
+    int64_t *versions = arena_array(work->arena, count, sizeof *versions);
+    for (size_t i = 0; i < count; i++)
+        versions[i] = drafts[i].run->version;
+    if (store_dags_fetch(work->store, versions, count, err) != STATUS_OK)
         return err->code;
-    run->scope = request->scope >= 0 ? request->scope : run->id;
-    idmap_set(work->runs, run->id, run);
-    if (make_tasks(work, request, run, err) != STATUS_OK)
-        return err->code;
-    if (db_later(work->db, err, RUN_INSERT, "iiitttiiiiittttiiiit", run->id, run->dag_key,
-                 run->version, out->run_id, run->dag->namespace_, request->kind,
-                 (int64_t)run->state, run->scope, request->logical_at_us,
-                 request->interval_start_us, request->interval_end_us, request->params,
-                 request->conf, request->note, request->actor, run->first_task, run->open_main,
-                 run->open_finally, work->now_us, token) != STATUS_OK)
-        return err->code;
-    out->id = run->id;
-    out->scope = run->scope;
-    out->first_task = run->first_task;
-    run->row_version = -1; /* the event tells the version it leads to */
-    work_event(work, EVENT_RUN_CREATED, run, NULL, NULL);
+    for (size_t i = 0; i < count; i++) {
+        struct run_row *run = drafts[i].run;
+        if (store_dag(work->store, run->version, &run->dag, err) != STATUS_OK ||
+            store_lanes_of_run(work->store, run, &run->lanes, err) != STATUS_OK)
+            return err->code;
+    }
+    return find_dag_keys(work, drafts, count, err);
+}
+
+static enum status choose_run_ids(struct work *work, struct creation *call, struct draft *drafts,
+                                  struct err *err)
+{
+    CLEANUP(strmap_freep) struct strmap *chosen = strmap_new();
+    for (size_t i = 0; i < call->count; i++)
+        if (choose_run_id(work, call, &drafts[i], chosen, err) != STATUS_OK)
+            return err->code;
     return STATUS_OK;
+}
+
+/* Which of them go at once. */
+static enum status admit(struct work *work, struct draft *drafts, size_t count, struct err *err)
+{
+    struct admission_asked *asked = arena_array(work->arena, count, sizeof *asked);
+    for (size_t i = 0; i < count; i++)
+        asked[i] = (struct admission_asked){
+            .request = drafts[i].request,
+            .dag_key = drafts[i].run->dag_key,
+        };
+    if (admission_decide(work, asked, count, err) != STATUS_OK)
+        return err->code;
+    for (size_t i = 0; i < count; i++) {
+        drafts[i].run->admission = asked[i].admission;
+        drafts[i].out->is_waiting = asked[i].admission == ADMISSION_WAITING;
+    }
+    return STATUS_OK;
+}
+
+static enum status number_drafts(struct work *work, struct draft *drafts, size_t count,
+                                 struct err *err)
+{
+    int64_t tasks = 0;
+    struct id_block next = {0};
+    for (size_t i = 0; i < count; i++)
+        tasks += (int64_t)drafts[i].run->dag->tasks_count;
+    if (store_take_ids(work->store, (int64_t)count, tasks, &next, err) != STATUS_OK)
+        return err->code;
+    for (size_t i = 0; i < count; i++) {
+        struct run_row *run = drafts[i].run;
+        run->id = next.run++;
+        run->first_task = next.task;
+        next.task += (int64_t)run->dag->tasks_count;
+        run->scope = drafts[i].request->scope >= 0 ? drafts[i].request->scope : run->id;
+        idmap_set(work->runs, run->id, run);
+        drafts[i].out->id = run->id;
+        drafts[i].out->scope = run->scope;
+        drafts[i].out->first_task = run->first_task;
+    }
+    return STATUS_OK;
+}
+
+/* The rows of runs, before those of their tasks: a task may ask for its run's past. */
+static enum status insert_runs(struct work *work, const struct draft *drafts, size_t count,
+                               struct err *err)
+{
+    CLEANUP(db_bulk_fini) struct db_bulk runs;
+    CLEANUP(db_bulk_fini) struct db_bulk blocks;
+    db_bulk_init(&runs, &RUN_NEW);
+    db_bulk_init(&blocks, &BLOCK_NEW);
+    for (size_t i = 0; i < count; i++) {
+        const struct run_request *request = drafts[i].request;
+        const struct run_row *run = drafts[i].run;
+        db_bulk_add(&runs, run->id, run->dag_key, run->version, drafts[i].out->run_id,
+                    run->dag->namespace_, request->kind, (int64_t)run->state, run->scope,
+                    request->logical_at_us, request->interval_start_us, request->interval_end_us,
+                    request->params, request->conf, request->note, request->actor, run->first_task,
+                    run->open_main, run->open_finally, work->now_us, drafts[i].token,
+                    (int64_t)run->admission, run->backfill, run->dag->id);
+        db_bulk_add(&blocks, run->id, run->first_task, (int64_t)run->dag->tasks_count);
+        work_event(work, EVENT_RUN_CREATED, run, NULL, NULL);
+        if (run->admission == ADMISSION_WAITING)
+            admission_enqueue(work, run, request->logical_at_us);
+    }
+    if (db_bulk_run(work->db, &runs, (int64_t)count, err) != STATUS_OK)
+        return err->code;
+    return db_bulk_run(work->db, &blocks, (int64_t)count, err);
+}
+
+/* Few runs have a queue of their own, so most have no statement for it. */
+static enum status place_runs(struct work *work, const struct draft *drafts, size_t count,
+                              struct err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct run_row *run = drafts[i].run;
+        if ((run->queue != 0 || run->is_behind) &&
+            db_later(work->db, err, RUN_PLACE, "iii", run->id, run->queue,
+                     (int64_t)run->is_behind) != STATUS_OK)
+            return err->code;
+    }
+    return STATUS_OK;
+}
+
+static enum status create(struct work *work, struct creation *call, struct err *err)
+{
+    size_t count = call->count;
+    struct draft *drafts = arena_array(work->arena, count, sizeof *drafts);
+    begin_drafts(work, call, drafts);
+    if (read_drafts(work, drafts, count, err) != STATUS_OK ||
+        choose_run_ids(work, call, drafts, err) != STATUS_OK ||
+        admit(work, drafts, count, err) != STATUS_OK ||
+        number_drafts(work, drafts, count, err) != STATUS_OK)
+        return err->code;
+    for (size_t i = 0; i < count; i++)
+        if (make_tasks(work, drafts[i].request, drafts[i].run, err) != STATUS_OK)
+            return err->code;
+    if (insert_runs(work, drafts, count, err) != STATUS_OK ||
+        place_runs(work, drafts, count, err) != STATUS_OK)
+        return err->code;
+    for (size_t i = 0; i < count; i++)
+        if (drafts[i].run->dag->watch != NULL &&
+            watch_new_run(work, drafts[i].run, drafts[i].request, err) != STATUS_OK)
+            return err->code;
+    if (work_settle(work, err) != STATUS_OK)
+        return err->code;
+    return work_save(work, err);
 }
 
 static enum status create_all(struct store *store, struct creation *call, struct err *err)
 {
-    enum status status = STATUS_OK;
-    for (size_t i = 0; i < call->count && status == STATUS_OK; i++) {
-        struct work work;
-        work_init(&work, store, call->requests[i].actor);
-        status = create(&work, call, i, err);
-        if (status == STATUS_OK)
-            status = work_save(&work, err);
-        work_fini(&work);
-    }
+    struct work work;
+    if (call->count == 0)
+        return STATUS_OK;
+    work_init(&work, store, call->requests[0].actor);
+    enum status status = create(&work, call, err);
+    work_fini(&work);
     return status;
 }
 
@@ -225,7 +436,11 @@ static enum status read_back(struct store *store, const void *context, struct er
         if (!row)
             return err_set(err, STATUS_NOT_FOUND, "the run was not created");
         call->out[i] = (struct run_created){
-            .id = db_int(stmt, 0), .scope = db_int(stmt, 1), .first_task = db_int(stmt, 2)};
+            .id = db_int(stmt, 0),
+            .scope = db_int(stmt, 1),
+            .first_task = db_int(stmt, 2),
+            .is_waiting = db_int(stmt, 4) == ADMISSION_WAITING,
+        };
         (void)snprintf(call->out[i].run_id, sizeof call->out[i].run_id, "%s", db_text(stmt, 3));
         db_reset(stmt);
     }
@@ -237,11 +452,14 @@ enum status store_runs_create(struct store *store, const struct run_request *req
 {
     struct creation *call = &(struct creation){.requests = requests, .count = count, .out = out};
     rng_bytes(&call->nonce, sizeof call->nonce);
+    bool may_differ = false;
+    for (size_t i = 0; i < count; i++)
+        may_differ |= may_be_asked_for(&requests[i]);
     for (int tries = 1;; tries++) {
         enum status status = store_repeat(store, create_once, &call, err);
         /* Two may have met at an id made of the date: the next look tells, or finds another. */
-        bool again =
-            status == STATUS_CONFLICT && !call->is_refused && db_dialect(store->db) == DB_POSTGRES;
+        bool again = status == STATUS_CONFLICT && !call->is_refused && may_differ &&
+                     db_dialect(store->db) == DB_POSTGRES;
         if (status == STATUS_UNKNOWN) {
             status = SABOTAGE("unknown_is_failure") ? STATUS_NOT_FOUND
                                                     : store_repeat(store, read_back, &call, err);

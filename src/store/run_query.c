@@ -120,7 +120,8 @@ enum status store_run_find_by_date(struct store *store, const char *dag_id, int6
     "r.id, r.dag, r.version, v.number, d.dag_id, r.run_id, r.namespace, r.kind, v.path, r.state,"  \
     " r.scope, r.logical_at_us, r.interval_start_us, r.interval_end_us, r.params, r.conf, r.note," \
     " r.actor, r.first_task, r.cancel_asked, r.open_main, r.open_finally, r.failures,"             \
-    " r.created_at_us, r.started_at_us, r.ended_at_us"
+    " r.created_at_us, r.started_at_us, r.ended_at_us, r.admission, r.backfill,"                   \
+    " (SELECT q.name FROM queue q WHERE q.id = r.queue AND r.queue > 0)"
 #define RUN_TABLES " FROM run r JOIN dag d ON d.id = r.dag JOIN version v ON v.id = r.version"
 
 static const char RUN_LOAD[] = "SELECT " RUN_COLUMNS RUN_TABLES " WHERE r.id = $1";
@@ -166,6 +167,9 @@ static void read_run(struct db_stmt *stmt, struct arena *arena, struct run_info 
         .created_at_us = db_int(stmt, 23),
         .started_at_us = db_int(stmt, 24),
         .ended_at_us = db_int(stmt, 25),
+        .admission = (enum admission)db_int(stmt, 26),
+        .backfill = db_int(stmt, 27),
+        .queue = text_of(stmt, arena, 28),
     };
 }
 

@@ -12,7 +12,7 @@ enum { RUN_ID_TEXT_MAX = 300 };
 struct run_request {
     int64_t version;
     const char *run_id; /* NULL: made from the logical date */
-    const char *kind;   /* "manual", ... */
+    const char *kind;   /* manual | scheduled | backfill | ...: one run per date but for manual */
     int64_t logical_at_us;
     int64_t interval_start_us;
     int64_t interval_end_us;
@@ -22,6 +22,8 @@ struct run_request {
     const char *actor;
     int64_t scope;        /* 0: any host may claim its tasks; -1: only who takes the run over */
     int64_t backfill;     /* that it belongs to; 0: none */
+    int64_t queue;        /* that all its tasks wait in; 0: their own */
+    bool is_behind;       /* its tasks come after all others of their queues */
     bool is_limited;      /* waits until max_active_runs and its past let it go on */
     const bool *selected; /* one per node, or NULL for all; others are not run */
 };
@@ -30,13 +32,14 @@ struct run_created {
     int64_t id;
     int64_t scope;
     int64_t first_task;
+    bool is_waiting; /* it may not start yet: see admission.h */
     char run_id[RUN_ID_TEXT_MAX];
 };
 
 /* The run and all its task rows, roots claimable. STATUS_CONFLICT: the run id is taken. */
 NODISCARD enum status store_run_create(struct store *store, const struct run_request *request,
                                        struct run_created *out, struct err *err);
-/* Several at once, in one commit. */
+/* Several at once, in one commit; all by the same actor. */
 NODISCARD enum status store_runs_create(struct store *store, const struct run_request *requests,
                                         size_t count, struct run_created *out, struct err *err);
 
@@ -76,6 +79,9 @@ struct run_info {
     int64_t created_at_us;
     int64_t started_at_us;
     int64_t ended_at_us;
+    enum admission admission;
+    int64_t backfill;  /* that it belongs to; 0: none */
+    const char *queue; /* that all its tasks wait in; NULL: their own */
 };
 
 NODISCARD enum status store_run_load(struct store *store, struct arena *arena, int64_t id,

@@ -41,6 +41,8 @@ static const struct db_bulk_form FORMS[SAVER_TABLES] = {
         "DELETE FROM expansion e USING unnest($1::bigint[], $2::bigint[]) v (scope, task)"
         " WHERE e.scope = v.scope AND e.task = v.task",
         "ii", "mapped task"},
+    [SAVER_WAIT_LEFT] = {
+        "DELETE FROM wait WHERE task = $1", "DELETE FROM wait WHERE task = ANY ($1)", "i", "wait"},
     [SAVER_TASK_NEW] = {
         "INSERT INTO task (id, run, node, map_index, generation, state, attempt, nonce, host,"
         " failures, losses, parents, p_success, p_failed, p_upstream, p_skipped, p_removed,"
@@ -160,6 +162,25 @@ static const struct db_bulk_form FORMS[SAVER_TABLES] = {
         "INSERT INTO expansion (scope, task) VALUES ($1, $2)",
         "INSERT INTO expansion (scope, task) SELECT * FROM unnest($1::bigint[], $2::bigint[])",
         "ii", "mapped task"},
+    [SAVER_WAITING_TAKEN] = {
+        "INSERT INTO waiting (dag, backfill, logical_at_us, run) VALUES ($1, $2, $3, $4)",
+        "INSERT INTO waiting (dag, backfill, logical_at_us, run)"
+        " SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[])",
+        "iiii", "waiting run"},
+    /* What a command has waited for before is the same wait. */
+    [SAVER_WAIT_TAKEN] = {
+        "INSERT INTO wait (task, run, lane, host, kind, looks, since_us, target_us, deadline_us,"
+        " every_ms, every_max_ms, backoff, subject, dag, dag_task, date_us, states)"
+        " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)"
+        " ON CONFLICT (task) DO UPDATE SET looks = excluded.looks, target_us = excluded.target_us",
+        "INSERT INTO wait (task, run, lane, host, kind, looks, since_us, target_us, deadline_us,"
+        " every_ms, every_max_ms, backoff, subject, dag, dag_task, date_us, states)"
+        " SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[],"
+        " $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[],"
+        " $11::bigint[], $12::bigint[], $13::text[], $14::text[], $15::text[], $16::bigint[],"
+        " $17::bigint[])"
+        " ON CONFLICT (task) DO UPDATE SET looks = excluded.looks, target_us = excluded.target_us",
+        "iiiiiiizziiitttzi", "wait"},
     [SAVER_VALUE] = {
         "INSERT INTO value (task, key, json, bytes) VALUES ($1, $2, $3, $4)"
         " ON CONFLICT (task, key) DO UPDATE SET json = excluded.json, bytes = excluded.bytes",
@@ -241,6 +262,23 @@ void saver_fini(struct saver *saver)
         db_bulk_fini(&saver->bulks[i]);
 }
 
+/* Retries and waits become due. */
+static bool has_timer(enum task_state state, int64_t due_at_us)
+{
+    return state == TASK_UP_FOR_RETRY || (state == TASK_DEFERRED && due_at_us != 0);
+}
+
+/* A wait is that of one attempt at the task, however often it looked. */
+static bool ends_wait(const struct run_row *run, const struct task_row *task)
+{
+    if (task->fresh || task->job != NULL || task->read_state == TASK_NONE)
+        return false;
+    const struct task_def *def = task_row_def(run, task);
+    bool is_over = task_state_is_final(task->state) || task->state == TASK_UP_FOR_RETRY ||
+                   task->generation != task->read_generation;
+    return is_over && (def->kind == KIND_SENSOR || def->protocol);
+}
+
 static void leave_places(struct saver *saver, const struct run_row *run,
                          const struct task_row *task)
 {
@@ -250,7 +288,7 @@ static void leave_places(struct saver *saver, const struct run_row *run,
                     key.rank, key.age_us, key.task);
     else if (task->read_state == TASK_SCHEDULED)
         db_bulk_add(&saver->bulks[SAVER_GATE_LEFT], run->id, key.rank, key.task);
-    else if (task->read_state == TASK_UP_FOR_RETRY)
+    else if (has_timer(task->read_state, task->read_due_at_us))
         db_bulk_add(&saver->bulks[SAVER_TIMER_LEFT], key.scope, task->read_due_at_us, task->id);
     else if (task->read_state == TASK_RUNNING)
         db_bulk_add(&saver->bulks[SAVER_RUNNING_LEFT], task->read_host, task->id);
@@ -267,7 +305,7 @@ static void take_places(struct saver *saver, const struct run_row *run, const st
         saver->freed_work |= key.scope == 0;
     } else if (task->state == TASK_SCHEDULED) {
         db_bulk_add(&saver->bulks[SAVER_GATE_TAKEN], run->id, key.rank, key.task);
-    } else if (task->state == TASK_UP_FOR_RETRY) {
+    } else if (has_timer(task->state, task->due_at_us)) {
         db_bulk_add(&saver->bulks[SAVER_TIMER_TAKEN], key.scope, task->due_at_us, task->id);
         /* Who makes it wait for a retry knows when; of a job that comes later nobody does. */
         saver->freed_work |= key.scope == 0 && task->read_state != TASK_RUNNING;
@@ -359,10 +397,12 @@ static void note_saved(struct task_row *task)
 void saver_task(struct saver *saver, const struct run_row *run, struct task_row *task)
 {
     bool move = !places_stay(task);
-    saver->moved_timers |=
-        move && (task->state == TASK_UP_FOR_RETRY || task->read_state == TASK_UP_FOR_RETRY);
+    saver->moved_timers |= move && (has_timer(task->state, task->due_at_us) ||
+                                    has_timer(task->read_state, task->read_due_at_us));
     if (move && !task->fresh)
         leave_places(saver, run, task);
+    if (ends_wait(run, task))
+        db_bulk_add(&saver->bulks[SAVER_WAIT_LEFT], task->id);
     if (task->fresh)
         insert_task(saver, task);
     else
@@ -399,7 +439,7 @@ enum status saver_flush(struct saver *saver, struct db *db, struct err *err)
         struct db_bulk *bulk = &saver->bulks[table];
         if (SABOTAGE("event_after_commit") && table == SAVER_EVENT)
             continue;
-        bool any = table == SAVER_VALUE || table == SAVER_DEAD;
+        bool any = table == SAVER_VALUE || table == SAVER_DEAD || table == SAVER_WAIT_LEFT;
         if (db_bulk_run(db, bulk, any ? DB_ANY_CHANGES : (int64_t)bulk->rows, err) != STATUS_OK)
             return err_wrap(err, "save");
     }

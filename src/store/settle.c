@@ -9,6 +9,7 @@
  */
 #include "base/check.h"
 #include "base/str.h"
+#include "store/admission_priv.h"
 #include "store/work.h"
 
 bool work_is_stopping(const struct run_row *run, const struct task_row *task)
@@ -178,6 +179,8 @@ static enum status decide_rule(struct work *work, struct run_row *run, struct ta
                              (struct ending){TASK_CANCELLED, REASON_CANCELLED, NULL}, err);
     if (def->is_finally && run->open_main > 0)
         return STATUS_OK; /* looked at again when the rest is done */
+    if (run->admission == ADMISSION_WAITING && !def->is_finally)
+        return STATUS_OK; /* looked at again when the run may go */
     struct parent_counts counts = task->counts;
     if (def->rule == RULE_ALL_DONE_SETUP_SUCCESS &&
         count_setups(work, run, def, &counts, err) != STATUS_OK)
@@ -186,6 +189,8 @@ static enum status decide_rule(struct work *work, struct run_row *run, struct ta
     case RULE_WAIT:
         return STATUS_OK;
     case RULE_RUN:
+        if (def->depends_on_past)
+            return past_queue(work, run, task, err);
         work_queue(work, task);
         return STATUS_OK;
     case RULE_SKIP:

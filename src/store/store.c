@@ -178,8 +178,8 @@ enum status store_wait_for_ids(struct store *store, struct err *err)
     return db_do(store->db, err, IDS_KEEP, "");
 }
 
-static enum status take_ids(struct store *store, int64_t runs, int64_t tasks, int64_t *out_run,
-                            int64_t *out_task, struct err *err)
+enum status store_take_ids(struct store *store, int64_t runs, int64_t tasks, struct id_block *out,
+                           struct err *err)
 {
     struct db_stmt *stmt = NULL;
     bool row = false;
@@ -188,25 +188,17 @@ static enum status take_ids(struct store *store, int64_t runs, int64_t tasks, in
         return err_wrap(err, "take ids");
     if (!row)
         return err_set(err, STATUS_CORRUPT, "the store has no store row");
-    *out_run = db_int(stmt, 0) - runs;
-    *out_task = db_int(stmt, 1) - tasks;
+    *out = (struct id_block){.run = db_int(stmt, 0) - runs, .task = db_int(stmt, 1) - tasks};
     db_reset(stmt);
     return STATUS_OK;
-}
-
-enum status store_take_run_id(struct store *store, int64_t tasks, int64_t *out_run,
-                              int64_t *out_first, struct err *err)
-{
-    if (take_ids(store, 1, tasks, out_run, out_first, err) != STATUS_OK)
-        return err->code;
-    return db_later(store->db, err, BLOCK_ADD, "iii", *out_run, *out_first, tasks);
 }
 
 enum status store_take_task_ids(struct store *store, int64_t run, int64_t count, int64_t *out_first,
                                 struct err *err)
 {
-    int64_t none = 0;
-    if (take_ids(store, 0, count, &none, out_first, err) != STATUS_OK)
+    struct id_block block = {0};
+    if (store_take_ids(store, 0, count, &block, err) != STATUS_OK)
         return err->code;
+    *out_first = block.task;
     return db_later(store->db, err, BLOCK_ADD, "iii", run, *out_first, count);
 }

@@ -26,6 +26,9 @@ struct store {
 /* The DAG of a version, read once and kept; borrowed from the store. */
 NODISCARD enum status store_dag(struct store *store, int64_t version, const struct dag **out,
                                 struct err *err);
+/* Read those that are not there yet, in one question where questions take their time. */
+NODISCARD enum status store_dags_fetch(struct store *store, const int64_t *versions, size_t count,
+                                       struct err *err);
 
 /* Whether store_repeat would. */
 bool store_may_repeat(const struct store *store, enum status status);
@@ -43,9 +46,13 @@ void store_renew_maker(struct store *store);
  * Wait for every transaction that takes such ids, and keep others from it. In a write transaction.
  */
 NODISCARD enum status store_wait_for_ids(struct store *store, struct err *err);
-/* A run number that nobody else gets, and the first of its task ids. In a write transaction. */
-NODISCARD enum status store_take_run_id(struct store *store, int64_t tasks, int64_t *out_run,
-                                        int64_t *out_first, struct err *err);
+struct id_block {
+    int64_t run;
+    int64_t task;
+};
+/* The first of that many run numbers and task ids that nobody else gets. In a write transaction. */
+NODISCARD enum status store_take_ids(struct store *store, int64_t runs, int64_t tasks,
+                                     struct id_block *out, struct err *err);
 /* The first of `count` task ids that only this run gets. Inside a write transaction. */
 NODISCARD enum status store_take_task_ids(struct store *store, int64_t run, int64_t count,
                                           int64_t *out_first, struct err *err);

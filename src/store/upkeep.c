@@ -33,11 +33,17 @@ static const struct {
      " (SELECT 1 FROM running r WHERE r.task = t.id AND r.host = t.host))"
      " + (SELECT count(*) FROM running r LEFT JOIN task t ON t.id = r.task"
      " WHERE t.id IS NULL OR t.state <> 3)"},
-    {"every task that waits for a retry has its timer, and nothing else has",
-     "SELECT (SELECT count(*) FROM task t WHERE t.state = 8 AND NOT EXISTS"
+    {"every task that waits for its time has its timer, and nothing else has",
+     "SELECT (SELECT count(*) FROM task t WHERE (t.state = 8 OR (t.state = 10"
+     " AND t.instance_base IS NULL)) AND NOT EXISTS"
      " (SELECT 1 FROM timer r WHERE r.task = t.id AND r.due_at_us = t.due_at_us))"
      " + (SELECT count(*) FROM timer r LEFT JOIN task t ON t.id = r.task"
-     " WHERE t.id IS NULL OR t.state <> 8)"},
+     " WHERE t.id IS NULL OR t.state NOT IN (8, 10) OR t.instance_base IS NOT NULL)"},
+    {"every task that waits for something outside says for what, and no task that is over does",
+     "SELECT (SELECT count(*) FROM task t WHERE t.state = 10 AND t.instance_base IS NULL"
+     " AND NOT EXISTS (SELECT 1 FROM wait w WHERE w.task = t.id))"
+     " + (SELECT count(*) FROM wait w LEFT JOIN task t ON t.id = w.task"
+     " WHERE t.id IS NULL OR t.state NOT IN (1, 2, 3, 10))"},
     {"every task held by its run's limit is at the gate, and nothing else is",
      "SELECT (SELECT count(*) FROM task t WHERE t.state = 1 AND NOT EXISTS"
      " (SELECT 1 FROM gate g WHERE g.run = t.run AND g.task = t.id))"
@@ -89,6 +95,31 @@ static const struct {
     {"the files that versions name are there",
      "SELECT count(*) FROM version_file f LEFT JOIN version v ON v.id = f.version"
      " LEFT JOIN named_file n ON n.hash = f.hash WHERE v.id IS NULL OR n.hash IS NULL"},
+    {"updates of datasets were not given to two runs of a DAG",
+     "SELECT count(*) FROM (SELECT r.dag, c.source FROM run_cause c JOIN run r ON r.id = c.run"
+     " WHERE c.kind = 0 GROUP BY r.dag, c.source HAVING count(*) > 1) twice"},
+    {"what was given to a run does not wait for another",
+     "SELECT count(*) FROM trigger_pending p JOIN run_cause c ON c.kind = p.kind"
+     " AND c.source = p.source JOIN run r ON r.id = c.run AND r.dag = p.dag WHERE p.kind = 0"},
+    {"every run that waits is in its line, and nothing else is",
+     "SELECT (SELECT count(*) FROM run r WHERE r.admission = 2 AND r.state IN (0, 1)"
+     " AND NOT EXISTS (SELECT 1 FROM waiting w WHERE w.dag = r.dag AND w.run = r.id))"
+     " + (SELECT count(*) FROM waiting w LEFT JOIN run r ON r.id = w.run"
+     " WHERE r.id IS NULL OR r.admission <> 2 OR r.state NOT IN (0, 1))"},
+    {"what waits for its past is undecided",
+     "SELECT count(*) FROM past p LEFT JOIN task t ON t.id = p.task"
+     " WHERE t.id IS NULL OR t.state <> 0"},
+    {"every DAG has its schedule",
+     "SELECT count(*) FROM dag d LEFT JOIN schedule s ON s.dag = d.id WHERE s.dag IS NULL"},
+    {"deadlines and missed ones belong to runs",
+     "SELECT (SELECT count(*) FROM deadline d LEFT JOIN run r ON r.id = d.run WHERE r.id IS NULL)"
+     " + (SELECT count(*) FROM sla_miss m LEFT JOIN run r ON r.id = m.run WHERE r.id IS NULL)"},
+    {"what is over is not late any more",
+     "SELECT count(*) FROM sla_miss m JOIN run r ON r.id = m.run"
+     " WHERE m.ended_at_us IS NULL AND r.state IN (2, 3, 4)"},
+    {"a folded message goes with one that is there",
+     "SELECT count(*) FROM notice n LEFT JOIN notice h ON h.id = n.head"
+     " WHERE n.state = 5 AND h.id IS NULL"},
     {"every run has its version",
      "SELECT count(*) FROM run r LEFT JOIN version v ON v.id = r.version WHERE v.id IS NULL"},
 };

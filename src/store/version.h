@@ -10,8 +10,10 @@
 struct version_source {
     const char *path; /* absolute path of the file, or "" */
     const char *text;
-    const char *actor; /* who saves it; NULL: nobody is named */
-    bool is_offer;     /* from a folder that a host watches */
+    const char *actor;  /* who saves it; NULL: nobody is named */
+    bool is_offer;      /* from a folder that a host watches */
+    bool is_foreground; /* of a file that is run at once: that alone does not make it scheduled */
+    bool starts_paused; /* if it was not offered before */
 };
 
 struct version_ref {

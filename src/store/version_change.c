@@ -6,8 +6,7 @@
 
 static const char CURRENT_SET[] = "UPDATE dag SET version = $2, namespace = $3, title = $4,"
                                   " updated_at_us = $5 WHERE id = $1 AND version <> $2";
-static const char WATCHED[] = "SELECT count(*) FROM dag WHERE id = $1 AND watched <> 0"
-                              " AND active <> 0";
+static const char OFFERED[] = "SELECT offered FROM schedule WHERE dag = $1";
 
 static enum status rollback_once(struct store *store, const void *context, struct err *err)
 {
@@ -21,7 +20,7 @@ static enum status rollback_once(struct store *store, const void *context, struc
         store_version_numbered(store, arena, request->dag_id, request->number, &info, err) !=
             STATUS_OK ||
         store_dag(store, info.version, &dag, err) != STATUS_OK ||
-        db_get_int(db, 0, &offered, err, WATCHED, "i", info.dag_key) != STATUS_OK ||
+        db_get_int(db, 0, &offered, err, OFFERED, "i", info.dag_key) != STATUS_OK ||
         db_do(db, err, CURRENT_SET, "iitti", info.dag_key, info.version, dag->namespace_,
               dag->title, store_now_us(store)) != STATUS_OK)
         return err->code;
@@ -33,7 +32,8 @@ static enum status rollback_once(struct store *store, const void *context, struc
         .dag_id = info.dag_id,
         .version = info.version,
         .dag = dag,
-        .is_offered = offered > 0,
+        .path = info.path,
+        .is_offered = offered != 0,
         .event = EVENT_DAG_ROLLED_BACK,
         .actor = request->actor,
         .reason = request->reason,

@@ -19,8 +19,10 @@ struct current_version {
     const char *dag_id;
     int64_t version;       /* 0: the DAG is deleted */
     const struct dag *dag; /* what that version means; NULL when it is deleted */
-    /* Hosts watch its file: only then it may run by itself. */
-    bool is_offered;
+    const char *path;      /* of its file, where relative paths begin */
+    bool is_new;           /* there was no DAG of this id */
+    bool is_offered;       /* it may run by itself: a host watches its file, or it was triggered */
+    bool starts_paused;    /* if it is offered for the first time */
     enum event_kind event; /* what happened to it */
     const char *actor;
     const char *reason; /* of who did it, or NULL */

@@ -5,9 +5,11 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "store/admission_priv.h"
 #include "store/job_priv.h"
 #include "store/lane_cache.h"
 #include "store/lane_priv.h"
+#include "store/watch_priv.h"
 
 void work_init(struct work *work, struct store *store, const char *actor)
 {
@@ -39,6 +41,7 @@ void work_init_timeless(struct work *work, struct store *store, const char *acto
 void work_fini(struct work *work)
 {
     saver_fini(&work->saver);
+    tiding_list_fini(&work->tidings);
     arena_free(work->arena);
     idmap_free(work->tasks);
     idmap_free(work->runs);
@@ -74,7 +77,7 @@ static enum status complete_run(struct work *work, struct run_row *run, struct e
         return STATUS_OK;
     if (store_dag(work->store, run->version, &run->dag, err) != STATUS_OK)
         return err->code;
-    return store_lanes_of(work->store, run->version, run->dag, &run->lanes, err);
+    return store_lanes_of_run(work->store, run, &run->lanes, err);
 }
 
 /* Ids that `known` does not have, in an array of the arena, each once. */
@@ -310,8 +313,19 @@ static enum status save_task(struct work *work, struct task_row *task, struct er
         work_event(work, EVENT_TASK_ENDED, run, task, NULL);
     if (is_new && is_given_up(task))
         bury(work, run, task);
+    if (!work_is_job(task) && task_row_def(run, task)->depends_on_past &&
+        past_note(work, task, err) != STATUS_OK)
+        return err->code;
+    if (run->dag->watch != NULL && watch_task(work, run, task, err) != STATUS_OK)
+        return err->code;
     saver_task(&work->saver, run, task);
     return STATUS_OK;
+}
+
+static enum status tell_end(struct work *work, const struct run_row *run, struct err *err)
+{
+    const struct tiding_end end = {run->id, run->dag->id, run->state};
+    return tiding_save_end(work->db, work->now_us, &end, &work->has_news, err);
 }
 
 enum status work_save(struct work *work, struct err *err)
@@ -319,12 +333,24 @@ enum status work_save(struct work *work, struct err *err)
     for (size_t i = 0; i < work->rows.count; i++)
         if (work->rows.items[i]->dirty && save_task(work, work->rows.items[i], err) != STATUS_OK)
             return err->code;
+    if (admission_note_ends(work, err) != STATUS_OK)
+        return err->code;
     for (size_t i = 0; i < work->run_rows.count; i++) {
         struct run_row *run = work->run_rows.items[i];
-        if (run->state != run->read_state && run_state_is_final(run->state))
+        bool is_over = run->state != run->read_state && run_state_is_final(run->state);
+        if (is_over)
             work_event(work, EVENT_RUN_ENDED, run, NULL, NULL);
+        if (is_over && run->is_awaited && tell_end(work, run, err) != STATUS_OK)
+            return err->code;
+        if (run->dirty && run->dag->watch != NULL && watch_run(work, run, err) != STATUS_OK)
+            return err->code;
         if (run->dirty)
             saver_run(&work->saver, run);
     }
-    return saver_flush(&work->saver, work->db, err);
+    if (saver_flush(&work->saver, work->db, err) != STATUS_OK)
+        return err->code;
+    /* Datasets come last: whoever waits for one of them holds nothing that this one needs. */
+    if (tidings_save(work->db, work->now_us, &work->tidings, &work->has_news, err) != STATUS_OK)
+        return err->code;
+    return tiding_spread(work->db, work->has_news, err);
 }

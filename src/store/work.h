@@ -15,6 +15,7 @@
 #include "store/rows.h"
 #include "store/saver.h"
 #include "store/store_priv.h"
+#include "store/tiding.h"
 
 struct task_list {
     struct task_row **items;
@@ -44,6 +45,9 @@ struct work {
     enum run_lock lock;       /* how runs are read that are not there yet */
     struct run_row *jobs;     /* the run that jobs seem to belong to, once one was read */
     struct saver saver;
+    struct tiding_list tidings; /* datasets that were updated */
+    bool has_news;              /* somebody waits for one of them, or for a run that ended */
+    bool has_notices;           /* somebody will be told of something */
 };
 
 /* Inside a write transaction: reads the store's clock. */

@@ -14,3 +14,5 @@ NODISCARD enum status branch_plan(const struct plan_request *request, struct tas
                                   struct err *err);
 NODISCARD enum status short_circuit_plan(const struct plan_request *request, struct task_plan *out,
                                          struct err *err);
+NODISCARD enum status sensor_plan(const struct plan_request *request, struct task_plan *out,
+                                  struct err *err);

@@ -10,6 +10,7 @@ static enum status (*const PLANNERS[KIND_COUNT])(const struct plan_request *requ
     [KIND_NOOP] = noop_plan,
     [KIND_BRANCH] = branch_plan,
     [KIND_SHORT_CIRCUIT] = short_circuit_plan,
+    [KIND_SENSOR] = sensor_plan,
 };
 
 bool task_plan_knows(enum task_kind kind)

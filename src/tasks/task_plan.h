@@ -3,7 +3,8 @@
  * task_plan: what running one attempt means, worked out before anything is done.
  *
  * Each kind of task has one function that turns its settings, rendered, into a plan: a process to
- * start, or an end that is known already. One file per kind; the table is in task_plan.c.
+ * start, something to wait for, or an end that is known already. One file per kind; the table is in
+ * task_plan.c.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,6 +15,7 @@
 #include "base/json.h"
 #include "model/attempt.h"
 #include "model/dag.h"
+#include "model/sensor.h"
 
 /* Fills in templates on behalf of one attempt. `field` names the place, for error texts. */
 struct renderer {
@@ -32,6 +34,12 @@ struct task_plan {
     /* A process: */
     const char *const *argv; /* NULL at the end */
     const char *script;      /* text that goes into a file; argv names it by `script_name` */
+
+    int64_t timeout_ms; /* of the process, besides that of the task; 0: none */
+
+    /* Or a wait: */
+    const struct wait_plan *wait;
+    int64_t hold_ms; /* it keeps its slot for at most so long; 0: it waits without one */
 
     /* Or an end: */
     struct attempt_end end;
@@ -53,6 +61,9 @@ struct plan_request {
     const struct task_def *task;
     const char *dag_dir;     /* folder of the DAG file */
     const char *script_path; /* where the script will be, if there is one */
+    int64_t now_us;
+    int64_t logical_at_us; /* of the run */
+    int64_t poke_max_ms;   /* how long a sensor may keep a slot; 0: no bound */
     const struct renderer *renderer;
     const struct file_source *files; /* NULL: they are read from the folder */
 };

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "blob/log_reader.h"
 #include "model/limits.h"
@@ -22,13 +23,14 @@ void attempt_reports_add(struct attempt_reports *reports, const struct keeper_re
         if (json_object_size(reports->values) < LIMIT_VALUES_PER_TASK)
             json_put(reports->values, report->key, json_deep_copy(report->value));
     } else if (report->type == KEEPER_REPORT_DEFER) {
-        /* Taking it for done would be worse than saying that it cannot be. */
-        reports->has_result = true;
-        reports->result = KEEPER_OUTCOME_FAILED;
+        reports->has_result = false;
+        reports->defer_until_us =
+            report->until_us != 0 ? report->until_us : clock_wall_us() + report->after_ms * 1000;
         free(reports->reason);
-        reports->reason = mem_strdup("it asked to wait elsewhere, which this version cannot do");
+        reports->reason = report->reason != NULL ? mem_strdup(report->reason) : NULL;
     } else if (report->type == KEEPER_REPORT_RESULT) {
         reports->has_result = true;
+        reports->defer_until_us = 0;
         reports->result = report->outcome;
         free(reports->reason);
         reports->reason = report->reason != NULL ? mem_strdup(report->reason) : NULL;
@@ -60,6 +62,8 @@ static struct attempt_end end_of(const struct keeper_exit *exit,
         [KEEPER_TIMEOUT] = REASON_TIMEOUT,       [KEEPER_STOPPED] = REASON_CANCELLED,
         [KEEPER_LOST] = REASON_LOST_OWNER,
     };
+    if (exit->kind == KEEPER_EXITED && exit->code == 0 && reports->defer_until_us != 0)
+        return (struct attempt_end){.reason = REASON_RESULT, .result = TASK_FAILED};
     if (exit->kind == KEEPER_EXITED && reports->has_result)
         return (struct attempt_end){.reason = REASON_RESULT,
                                     .result = STATE_OF_RESULT[reports->result]};
@@ -195,6 +199,24 @@ static enum status take_values(const struct attempt_facts *facts, const struct k
     return values != NULL ? keep_values(facts, values, arena, out, err) : STATUS_OK;
 }
 
+/* A job has no run in which it could wait. */
+static void defer(const struct attempt_facts *facts, struct arena *arena, struct outcome *out)
+{
+    const char *reason = facts->reports->reason;
+    if (facts->claim->run == 0) {
+        out->detail = "it asked to go on later, which only tasks of a run can";
+        return;
+    }
+    struct wait_plan *wait = arena_alloc(arena, sizeof *wait);
+    *wait = (struct wait_plan){
+        .kind = SENSOR_RUN,
+        .subject = arena_strdup(arena, reason != NULL ? reason : "it asked to go on later"),
+        .target_us = facts->reports->defer_until_us,
+    };
+    out->kind = OUTCOME_DEFER;
+    out->wait = wait;
+}
+
 void attempt_end_make(const struct attempt_facts *facts, const struct keeper_exit *exit,
                       struct arena *arena, struct outcome *out)
 {
@@ -209,12 +231,16 @@ void attempt_end_make(const struct attempt_facts *facts, const struct keeper_exi
         .end = end_of(exit, facts->reports),
         .detail = detail_with_log(detail_of(facts, exit, arena), exit, arena),
         .label = facts->label,
+        .datasets = facts->datasets,
+        .datasets_count = facts->datasets_count,
         .started_at_us = facts->started_at_us,
         .ended_at_us = facts->started_at_us + exit->wall_us,
         .log_bytes = (int64_t)exit->log.bytes,
         .cpu_ms = (exit->user_us + exit->system_us) / 1000,
         .rss_kb = exit->rss_kb,
     };
+    if (exit->kind == KEEPER_EXITED && exit->code == 0 && facts->reports->defer_until_us != 0)
+        defer(facts, arena, out);
     struct err err = {0};
     bool ended_well =
         exit->kind == KEEPER_EXITED && (exit->code == 0 || facts->reports->has_result);

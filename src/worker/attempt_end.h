@@ -14,6 +14,7 @@ struct attempt_reports {
     bool has_result;
     enum keeper_outcome result;
     char *reason;
+    int64_t defer_until_us; /* it wants to go on then; 0: it does not */
 };
 
 void attempt_reports_add(struct attempt_reports *reports, const struct keeper_report *report);
@@ -23,6 +24,8 @@ struct attempt_facts {
     const struct claim *claim;
     const char *label;
     const char *outputs_dir;
+    const char *const *datasets; /* that its success updates */
+    size_t datasets_count;
     int64_t started_at_us;
     const struct attempt_reports *reports;
     struct blob *blob; /* for values too large for the store, and the last line of the log */

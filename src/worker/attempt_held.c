@@ -63,6 +63,26 @@ static const struct {
     {"attempt", offsetof(struct claim, attempt)},
 };
 
+static json_t *list_datasets(const struct attempt *attempt)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < attempt->datasets_count; i++)
+        (void)json_array_append_new(list, json_string(attempt->datasets[i]));
+    return list;
+}
+
+static void read_datasets(struct attempt *attempt, const json_t *list)
+{
+    size_t count = json_array_size(list);
+    const char **uris = arena_array(attempt->arena, count + 1, sizeof *uris);
+    for (size_t i = 0; i < count; i++) {
+        const char *uri = json_string_value(json_array_get(list, i));
+        if (uri != NULL)
+            uris[attempt->datasets_count++] = arena_strdup(attempt->arena, uri);
+    }
+    attempt->datasets = uris;
+}
+
 const char *attempt_note(const struct attempt *attempt)
 {
     CLEANUP(json_decrefp) json_t *note = json_object();
@@ -76,6 +96,8 @@ const char *attempt_note(const struct attempt *attempt)
     json_put_bool(note, "finally", attempt->is_finally);
     json_put_string(note, "label", attempt->label);
     json_put_string(note, "outputs", attempt->outputs_dir);
+    if (attempt->datasets_count > 0)
+        json_put(note, "datasets", list_datasets(attempt));
     const struct claimed_job *job = attempt->claim.job;
     if (job != NULL) {
         json_put_string(note, "queue", job->queue);
@@ -136,6 +158,7 @@ enum status attempt_from_note(const char *text, struct attempt **out, struct err
     attempt->is_finally = json_get_bool(note, "finally", false);
     attempt->label = copy_member(attempt->arena, note, "label");
     attempt->outputs_dir = copy_member(attempt->arena, note, "outputs");
+    read_datasets(attempt, json_object_get(note, "datasets"));
     attempt->is_adopted = true;
     *out = attempt;
     return STATUS_OK;

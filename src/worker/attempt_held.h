@@ -25,6 +25,8 @@ struct attempt {
     struct arena *arena; /* everything below is in it */
     const char *label;
     const char *outputs_dir;
+    const char *const *datasets; /* that its success updates */
+    size_t datasets_count;
     const char *nonce; /* as its processes carry it */
     int64_t slot;      /* from 1 */
     int64_t started_at_us;
@@ -35,6 +37,8 @@ struct attempt {
     struct attempt_reports reports; /* said by the task on descriptor 4 */
     struct loop_timer *sleep;       /* instead of a process; else NULL */
     struct executor *owner;         /* with `sleep` */
+    const struct wait_plan *poke;   /* what it looks for meanwhile; else NULL */
+    bool is_met;                    /* and it is there */
 };
 
 /* With a copy of everything that the claim points to. */

@@ -260,11 +260,16 @@ static void take_answer(struct executor *executor, struct batch *batch)
     const struct advance_result *result = &batch->result;
     if (batch->asks_held)
         handover_reconcile(executor, batch);
+    waiting_note(executor, batch);
     if (result->changes_count > 0)
         executor->events.changed(executor->events.context, result->changes, result->changes_count);
+    if (result->told && executor->events.told != NULL)
+        executor->events.told(executor->events.context);
     for (size_t i = 0; i < result->claims_count; i++)
         launch_claim(executor, &result->claims[i]);
     set_due_timer(executor, result->next_due_us);
+    if (result->has_news && executor->events.news != NULL)
+        executor->events.news(executor->events.context);
     finish_runs(executor, result);
     batch_free(batch);
     if (executor->events.delivered != NULL)

@@ -103,6 +103,8 @@ static void task_exited(void *context, int64_t id, const struct keeper_exit *exi
         .claim = &attempt->claim,
         .label = attempt->label,
         .outputs_dir = attempt->outputs_dir,
+        .datasets = attempt->datasets,
+        .datasets_count = attempt->datasets_count,
         .started_at_us = attempt->started_at_us,
         .reports = &attempt->reports,
         .blob = executor->options.source.blob,
@@ -222,7 +224,10 @@ static void stop_running(struct executor *executor, int64_t run, enum keeper_sto
 {
     size_t cursor = 0;
     for (struct attempt *attempt; (attempt = idmap_next(executor->attempts, &cursor)) != NULL;) {
-        if (attempt->claim.run == run && (finally_too || !attempt->is_finally))
+        bool is_meant = attempt->claim.run == run && (finally_too || !attempt->is_finally);
+        if (is_meant && attempt->sleep != NULL)
+            handover_stop(executor, attempt, how);
+        else if (is_meant)
             keeper_stop_task(executor->options.keeper, attempt->claim.task, how);
     }
 }
@@ -259,6 +264,7 @@ struct executor *executor_new(struct loop *loop, const struct executor_events *e
     executor->due = loop_timer_new(loop, due, executor);
     executor->again = loop_timer_new(loop, delivery_resume, executor);
     executor->calm = loop_timer_new(loop, calm, executor);
+    executor->lookout = waiting_lookout(executor);
     return executor;
 }
 
@@ -281,6 +287,7 @@ void executor_free(struct executor *executor)
     loop_timer_free(executor->due);
     loop_timer_free(executor->again);
     loop_timer_free(executor->calm);
+    lookout_free(executor->lookout);
     size_t cursor = 0;
     for (struct attempt *attempt; (attempt = idmap_next(executor->attempts, &cursor)) != NULL;)
         attempt_free(attempt);
@@ -326,16 +333,19 @@ void executor_begin(struct executor *executor, const struct executor_options *op
     executor->asks_held = executor->is_first_look = is_daemon;
     executor->is_told |= !is_daemon;
     delivery_begin(executor);
+    waiting_begin(executor);
 }
 
 void executor_wake(struct executor *executor)
 {
+    lookout_runs_changed(executor->lookout);
     delivery_soon(executor);
 }
 
 void executor_set_host(struct executor *executor, int64_t host)
 {
     executor->options.host = host;
+    lookout_set_host(executor->lookout, host);
 }
 
 int64_t executor_waiting_since_us(const struct executor *executor)

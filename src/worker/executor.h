@@ -28,6 +28,10 @@ struct executor_events {
     /* How far a running task says it is; NULL: nobody wants to know. */
     void (*progress)(void *context, const struct claim *claim, const struct keeper_report *report);
     void (*run_ended)(void *context, int64_t run, enum run_state state);
+    /* A DAG waits for what just happened; NULL: nobody wants to know. */
+    void (*news)(void *context);
+    /* Messages wait to be sent; NULL: nobody wants to know. */
+    void (*told)(void *context);
     /* A call to the store ended well; NULL: nobody wants to know. */
     void (*delivered)(void *context);
     /* The store or the keeper cannot go on; nothing more will happen. */
@@ -88,6 +92,8 @@ void executor_stop_wished(struct executor *executor, const struct stop_wish *wis
 /* Claim nothing more and give back what was not started; what runs goes on. */
 void executor_close(struct executor *executor);
 void executor_open(struct executor *executor); /* claim again */
+/* Whether to look at what hosts that are gone looked at, which needs no slot; at first it does. */
+void executor_set_looking(struct executor *executor, bool looks);
 /* Stop everything and give it back, so that others run it at once. */
 void executor_hand_back(struct executor *executor, enum keeper_stop how);
 /* Nothing of what runs is ours any more: kill it and tell nobody. Closed until a new host is set.

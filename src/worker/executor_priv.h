@@ -5,12 +5,14 @@
  *   launch     from a claim to something that runs
  *   delivery   outcomes to the store, claims back
  *   handover   what is not ours any more, and what is to be given away
+ *   waiting    tasks that wait for something outside
  *   executor   the whole, and the keeper's side
  */
 #include "base/idmap.h"
 #include "worker/backlog.h"
 #include "worker/backoff.h"
 #include "worker/executor.h"
+#include "worker/lookout.h"
 #include "worker/outcome_journal.h"
 
 /* Outcomes on their way, with the memory they point into. */
@@ -69,6 +71,7 @@ struct executor {
     struct loop_timer *due;   /* the next retry of a task */
     struct loop_timer *again; /* the next try of a call that failed */
     struct loop_timer *calm;  /* capacity that was given up comes back */
+    struct lookout *lookout;  /* looks at what tasks wait for */
     struct backoff backoff;
     struct outcome_journal *journal; /* used in the store's thread; NULL: none */
     struct journal_call *loading;    /* before it began */
@@ -115,7 +118,7 @@ struct outcome launch_outcome(const struct claim *claim, enum outcome_kind kind,
                               enum reason reason);
 /* What it writes is wanted in the store. */
 void launch_follow_log(const struct executor *executor, const struct attempt *attempt);
-/* Of a job that sleeps: before its time when it was stopped. */
+/* Of one that sleeps: before its time when it was stopped, or found what it looks for. */
 void launch_end_sleep(struct executor *executor, struct attempt *attempt);
 
 /* --- delivery -------------------------------------------------------------------------------- */
@@ -142,3 +145,16 @@ void delivery_resume(void *context);
 
 /* Compare what the store said we hold with what there is, and put it right. */
 void handover_reconcile(struct executor *executor, const struct batch *answer);
+/* Ask it to end, whether it is a process or sleeps. */
+void handover_stop(struct executor *executor, struct attempt *attempt, enum keeper_stop how);
+
+/* --- waiting --------------------------------------------------------------------------------- */
+
+NODISCARD struct lookout *waiting_lookout(struct executor *executor);
+void waiting_begin(struct executor *executor);
+/* Those of the outcomes that the store accepted as the beginning of a wait. */
+void waiting_note(struct executor *executor, const struct batch *answer);
+/* An attempt keeps its slot and looks. */
+void waiting_hold(struct executor *executor, struct attempt *attempt);
+/* How such an attempt ended. */
+struct attempt_end waiting_end(const struct attempt *attempt);

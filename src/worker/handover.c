@@ -8,7 +8,7 @@
 
 /* --- stopping -------------------------------------------------------------------------------- */
 
-static void stop_attempt(struct executor *executor, struct attempt *attempt, enum keeper_stop how)
+void handover_stop(struct executor *executor, struct attempt *attempt, enum keeper_stop how)
 {
     attempt->is_stopping = true;
     if (attempt->sleep != NULL)
@@ -30,7 +30,7 @@ void executor_stop_wished(struct executor *executor, const struct stop_wish *wis
         }
         if (is_wished && !attempt->is_stopping) {
             log_info("stopping a task on request", LOG_ID("task", claim->task));
-            stop_attempt(executor, attempt, KEEPER_STOP_GENTLE);
+            handover_stop(executor, attempt, KEEPER_STOP_GENTLE);
         }
     }
 }
@@ -68,7 +68,7 @@ void executor_hand_back(struct executor *executor, enum keeper_stop how)
     for (struct attempt *attempt; (attempt = idmap_next(executor->attempts, &cursor)) != NULL;) {
         if (!attempt->is_stopping)
             attempt->fate = ATTEMPT_RETURN;
-        stop_attempt(executor, attempt, how);
+        handover_stop(executor, attempt, how);
     }
 }
 
@@ -83,6 +83,7 @@ static void drop_waiting(struct backlog *backlog)
 void executor_fence(struct executor *executor)
 {
     executor->is_closed = true;
+    lookout_set_taking(executor->lookout, false);
     delivery_recall(executor);
     drop_waiting(&executor->backlog);
     drop_waiting(&executor->deferred);
@@ -92,8 +93,13 @@ void executor_fence(struct executor *executor)
     size_t cursor = 0;
     for (struct attempt *attempt; (attempt = idmap_next(executor->attempts, &cursor)) != NULL;) {
         attempt->fate = ATTEMPT_DROP;
-        stop_attempt(executor, attempt, KEEPER_STOP_KILL);
+        handover_stop(executor, attempt, KEEPER_STOP_KILL);
     }
+}
+
+void executor_set_looking(struct executor *executor, bool looks)
+{
+    lookout_set_taking(executor->lookout, looks);
 }
 
 void executor_set_deadline(struct executor *executor, int64_t mono_us)
@@ -165,7 +171,7 @@ static void fence_attempt(struct executor *executor, const struct reconcile_item
     log_warn("ending a task that is not ours any more", LOG_ID("task", item->task),
              LOG_INT("attempt", item->attempt));
     attempt->fate = ATTEMPT_DROP;
-    stop_attempt(executor, attempt, KEEPER_STOP_KILL);
+    handover_stop(executor, attempt, KEEPER_STOP_KILL);
 }
 
 static void take_unknown(struct executor *executor, const struct claim *claim)

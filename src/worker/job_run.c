@@ -7,6 +7,8 @@
 #include "base/sha256.h"
 #include "base/str.h"
 #include "base/strbuf.h"
+#include "model/template.h"
+#include "store/vault_scope.h"
 
 enum { PAYLOAD_ENV_BYTES = 64 << 10, SLEEP_SECONDS_MAX = 365 * 86400, NAMES_BYTES_MAX = 300 };
 
@@ -15,6 +17,7 @@ struct job {
     const struct job_options *options;
     struct arena *arena;
     struct prepared *out;
+    struct vault_seen seen;
 };
 
 static void fail(const struct job *job, enum reason reason, const char *detail)
@@ -75,7 +78,35 @@ static const char *idempotency_key(const struct job *job)
     return arena_strdup(job->arena, sha256_hex(text, strlen(text), hex));
 }
 
-static const char *const *make_env(const struct job *job, const json_t *own)
+/* A variable of the handler, whose value may be a template. */
+static enum status render(struct job *job, const char *text, const char **out, struct err *err)
+{
+    struct vault_scope scope = {
+        .vault = job->options->vault,
+        .space =
+            job->claim->job->namespace_ != NULL ? job->claim->job->namespace_ : VAULT_DEFAULT_SPACE,
+        .may_see = true,
+        .seen = &job->seen,
+    };
+    struct template_scope names = vault_scope_names(&scope);
+    const struct template *template = NULL;
+    struct template_fault fault = {0};
+    char *rendered = NULL;
+    *out = text;
+    if (text == NULL || template_is_plain(text))
+        return STATUS_OK;
+    if (template_parse(job->arena, text, &template, &fault, err) != STATUS_OK ||
+        template_render_text(template, &names, &rendered, &fault, err) != STATUS_OK)
+        return err->code;
+    CHECK(rendered != NULL);
+    *out = arena_strdup(job->arena, rendered);
+    secret_wipe(rendered, strlen(rendered));
+    mem_freep(&rendered);
+    return STATUS_OK;
+}
+
+static enum status make_env(struct job *job, const json_t *own, const char *const **out,
+                            struct err *err)
 {
     static const char *const OUTSIDE[] = {"PATH", "HOME", "USER", "LANG", "TZ"};
     enum { OURS = 8 };
@@ -91,7 +122,12 @@ static const char *const *make_env(const struct job *job, const json_t *own)
             add(&env, OUTSIDE[i], job->options->prepare.get_env(OUTSIDE[i]));
     json_object_foreach((json_t *)(uintptr_t)own, name, value)
     {
-        add(&env, name, json_string_value(value));
+        const char *text = NULL;
+        if (render(job, json_string_value(value), &text, err) != STATUS_OK)
+            return err_wrap(err, "env.%s of handler '%s'", name, claim->job->handler);
+        add(&env, name, text);
+        if (text != json_string_value(value))
+            secret_wipe((void *)(uintptr_t)text, strlen(text));
     }
     add(&env, "EIDER_JOB_ID", arena_format(job->arena, "%lld", (long long)claim->task));
     add(&env, "EIDER_QUEUE", claim->job->queue);
@@ -101,7 +137,8 @@ static const char *const *make_env(const struct job *job, const json_t *own)
     add(&env, "EIDER_PAYLOAD_FILE", process->script_path);
     if (strlen(claim->job->payload) <= PAYLOAD_ENV_BYTES)
         add(&env, "EIDER_PAYLOAD", claim->job->payload);
-    return env.items;
+    *out = env.items;
+    return STATUS_OK;
 }
 
 static const char *const *shell_argv(struct arena *arena, const char *command)
@@ -114,7 +151,7 @@ static const char *const *shell_argv(struct arena *arena, const char *command)
 }
 
 /* By a shell; `handler` is NULL for a command that the job itself brings. */
-static void start(const struct job *job, const char *command, const json_t *handler)
+static void start(struct job *job, const char *command, const json_t *handler)
 {
     const struct claim *claim = job->claim;
     const struct prepare_options *options = &job->options->prepare;
@@ -137,7 +174,17 @@ static void start(const struct job *job, const char *command, const json_t *hand
         .script_path = arena_format(job->arena, "%s.payload", stem),
         .survives_deadline = claim->job->finish_on_lost_lease,
     };
-    job->out->process.env = make_env(job, json_object_get(handler, "env"));
+    struct err err = {0};
+    enum status status =
+        make_env(job, json_object_get(handler, "env"), &job->out->process.env, &err);
+    if (status == STATUS_OK) {
+        job->out->process.secrets = vault_seen_list(&job->seen);
+        return;
+    }
+    job->out->is_process = false;
+    job->out->store_is_away = status_is_retryable(status) || status == STATUS_UNKNOWN;
+    fail(job, REASON_TEMPLATE_ERROR, vault_seen_mask(&job->seen, err.text));
+    vault_seen_wipe(&job->seen);
 }
 
 /* --- which ----------------------------------------------------------------------------------- */
@@ -169,7 +216,7 @@ void job_run_prepare(const struct claim *claim, const struct job_options *option
                      struct arena *arena, struct prepared *out)
 {
     const char *handler = claim->job->handler;
-    struct job job = {claim, options, arena, out};
+    struct job job = {claim, options, arena, out, {.arena = arena}};
     *out = (struct prepared){
         .outcome =
             {

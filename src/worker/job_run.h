@@ -4,7 +4,8 @@
  *
  * Handlers are built in (noop, sleep; nobody else has these names), named in the settings, or "$
  * COMMAND" for a shell. The payload is in the file $EIDER_PAYLOAD_FILE and, unless it is large, in
- * EIDER_PAYLOAD; the file `result` in $EIDER_OUTPUTS becomes the job's result.
+ * EIDER_PAYLOAD; the file `result` in $EIDER_OUTPUTS becomes the job's result. The `env` of a
+ * handler may be templates of variables, connections and secrets.
  */
 #include "base/json.h"
 #include "worker/prepare.h"
@@ -12,6 +13,7 @@
 struct job_options {
     struct prepare_options prepare;
     const json_t *handlers; /* name to a map with `run`, `env`, `timeout_ms`; NULL: none */
+    struct vault *vault;    /* what templates of `env` may ask; NULL: nothing */
     const char *store_uuid;
 };
 

@@ -11,6 +11,7 @@
 #include "base/sabotage.h"
 #include "os/file.h"
 #include "os/poller.h"
+#include "os/secret_box.h"
 #include "worker/keeper_run.h"
 #include "worker/keeper_stay.h"
 #include "worker/keeper_sweep.h"
@@ -105,6 +106,7 @@ static void close_down(struct core *core, int64_t now_us)
 
 static void message_done(struct core *core)
 {
+    secret_wipe(core->message.bytes, core->message.length);
     seqpacket_message_fini(&core->message);
     core->packet = (struct keeper_wire_reader){0};
     arena_free(core->arena);

@@ -12,6 +12,7 @@
 #include "os/file.h"
 #include "os/loop.h"
 #include "os/proc_tree.h"
+#include "worker/keeper_env.h"
 #include "worker/keeper_link.h"
 
 /* The keeper needs two seconds for tasks that ignore TERM, and little more. */
@@ -204,8 +205,7 @@ enum status keeper_start(struct loop *loop, const char *exe, bool foreground,
     if (seqpacket_pair(fds, err) != STATUS_OK)
         return err_wrap(err, "start keeper");
     const char *argv[] = {exe, "__keeper", NULL};
-    const char **env = NULL;
-    memcpy(&env, &environ, sizeof env); /* lent as it is, not changed */
+    CLEANUP(mem_freep) const char **env = keeper_env_new();
     int log_fd = fcntl(STDERR_FILENO, F_GETFD) >= 0 ? STDERR_FILENO : 0; /* 0: nowhere */
     struct process_request request = {
         .argv = argv,

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "os/file.h"
+#include "os/secret_box.h"
 #include "worker/keeper_wire.h"
 
 /* Packets stay below this unless a single frame is larger. */
@@ -19,6 +20,7 @@ void keeper_link_init(struct keeper_link *link, int fd)
 void keeper_link_fini(struct keeper_link *link)
 {
     file_closep(&link->fd);
+    secret_wipe(link->out.text, link->out.capacity);
     strbuf_fini(&link->out);
     link->broken = true;
 }
@@ -52,13 +54,15 @@ bool keeper_link_flush(struct keeper_link *link)
             break;
         sent += length;
     }
-    if (link->broken || sent == link->out.length) {
-        strbuf_clear(&link->out);
-        return true;
-    }
-    memmove(link->out.text, link->out.text + sent, link->out.length - sent);
-    strbuf_truncate(&link->out, link->out.length - sent);
-    return false;
+    size_t length = link->out.length;
+    bool is_done = link->broken || sent == length;
+    if (!is_done)
+        memmove(link->out.text, link->out.text + sent, length - sent);
+    size_t left = is_done ? 0 : length - sent;
+    /* Frames of tasks carry their secrets. */
+    secret_wipe(link->out.text + left, length - left);
+    strbuf_truncate(&link->out, left);
+    return is_done;
 }
 
 enum status keeper_link_receive(struct keeper_link *link, struct seqpacket_message *out,

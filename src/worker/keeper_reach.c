@@ -12,6 +12,7 @@
 #include "os/file_lock.h"
 #include "os/process.h"
 #include "os/seqpacket.h"
+#include "worker/keeper_env.h"
 #include "worker/keeper_link.h"
 #include "worker/keeper_wire.h"
 
@@ -24,8 +25,7 @@ static enum status run_program(const struct keeper_stay_options *options, int li
                                struct err *err)
 {
     const char *argv[] = {options->exe, "__keeper", NULL};
-    const char **env = NULL;
-    memcpy(&env, &environ, sizeof env); /* lent as it is, not changed */
+    CLEANUP(mem_freep) const char **env = keeper_env_new();
     struct process_request request = {
         .argv = argv,
         .env = env,

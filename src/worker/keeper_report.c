@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/str.h"
+#include "model/duration.h"
 #include "model/limits.h"
 
 static const char *const TYPES[] = {
@@ -21,6 +23,8 @@ static const char *const OUTCOMES[] = {
     [KEEPER_OUTCOME_RETRY] = "retry",
 };
 _Static_assert(ARRAY_LEN(OUTCOMES) == KEEPER_OUTCOME_COUNT, "every outcome has a row");
+
+enum { DEFER_MS = 60000 }; /* when it does not say */
 
 static int find_name(const char *const *names, size_t count, const char *name)
 {
@@ -69,6 +73,35 @@ static const char *fill_result(struct keeper_report *report)
     return NULL;
 }
 
+static bool read_instant(const json_t *value, int64_t *out_us)
+{
+    if (json_is_string(value))
+        return instant_parse(json_string_value(value), out_us) && *out_us > 0;
+    int64_t seconds = json_integer_value(value);
+    *out_us = seconds * 1000000;
+    return json_is_integer(value) && seconds > 0 && seconds <= INSTANT_US_MAX / 1000000;
+}
+
+static bool read_span(const json_t *value, int64_t *out_ms)
+{
+    return json_is_string(value)
+               ? duration_parse(json_string_value(value), out_ms)
+               : json_is_integer(value) && duration_from_seconds(json_integer_value(value), out_ms);
+}
+
+static const char *fill_defer(struct keeper_report *report)
+{
+    const json_t *after = json_object_get(report->body, "after");
+    const json_t *until = json_object_get(report->body, "until");
+    report->reason = json_get_string(report->body, "reason", NULL);
+    report->after_ms = DEFER_MS;
+    if (until != NULL && !read_instant(until, &report->until_us))
+        return "defer: 'until' is no instant such as 2026-01-31T06:00:00Z";
+    if (after != NULL && !read_span(after, &report->after_ms))
+        return "defer: 'after' is no duration such as 5m, and no number of seconds";
+    return NULL;
+}
+
 /* NULL, or what is wrong with the line. */
 static const char *fill(struct keeper_report *report)
 {
@@ -84,8 +117,9 @@ static const char *fill(struct keeper_report *report)
         return fill_value(report);
     case KEEPER_REPORT_RESULT:
         return fill_result(report);
-    case KEEPER_REPORT_HANDLE:
     case KEEPER_REPORT_DEFER:
+        return fill_defer(report);
+    case KEEPER_REPORT_HANDLE:
         return NULL;
     case KEEPER_REPORT_BAD:
     case KEEPER_REPORT_TYPE_COUNT:

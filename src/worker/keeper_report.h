@@ -13,7 +13,7 @@ enum keeper_report_type {
     KEEPER_REPORT_VALUE,
     KEEPER_REPORT_RESULT,
     KEEPER_REPORT_HANDLE, /* of an external job: `body` as said */
-    KEEPER_REPORT_DEFER,  /* wait elsewhere: `body` as said */
+    KEEPER_REPORT_DEFER,  /* go on later, in another process */
     KEEPER_REPORT_BAD,    /* not understood: `text` says why */
     KEEPER_REPORT_TYPE_COUNT
 };
@@ -36,8 +36,10 @@ struct keeper_report {
     const char *key;  /* value */
     json_t *value;    /* value, borrowed */
     enum keeper_outcome outcome;
-    const char *reason; /* result; NULL: none */
-    json_t *body;       /* the whole line; NULL for a bad one */
+    const char *reason; /* result, defer; NULL: none */
+    int64_t until_us;   /* defer: when to go on; 0: `after_ms` from now */
+    int64_t after_ms;
+    json_t *body; /* the whole line; NULL for a bad one */
     char problem[KEEPER_REPORT_PROBLEM_MAX];
 };
 

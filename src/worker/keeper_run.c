@@ -20,7 +20,9 @@
 #include "os/file.h"
 #include "os/file_tree.h"
 #include "os/poller.h"
+#include "os/privacy.h"
 #include "os/seqpacket.h"
+#include "worker/keeper_hide.h"
 
 /* A value as JSON text can be somewhat longer than the value. */
 enum { LINE_BYTES_MAX = LIMIT_VALUE_BYTES + (64 << 10) };
@@ -86,12 +88,14 @@ struct start {
     int output[2];
     int report[2];
     int request;
+    struct mask *log_mask;
     struct mask *mask;
 };
 
 static void start_fini(struct start *start)
 {
     process_user_fini(&start->user);
+    mask_free(start->log_mask);
     mask_free(start->mask);
     for (int i = 0; i < 2; i++) {
         file_closep(&start->output[i]);
@@ -172,9 +176,12 @@ static enum status prepare(struct start *start, struct err *err)
     }
     if (make_pipe(start->output, err) != STATUS_OK)
         return err->code;
-    if (task->secrets != NULL && task->secrets[0] != NULL &&
-        mask_new(task->secrets, &start->mask, err) != STATUS_OK)
-        return err->code;
+    if (task->secrets != NULL && task->secrets[0] != NULL) {
+        privacy_begin();
+        if (mask_new(task->secrets, &start->log_mask, err) != STATUS_OK ||
+            mask_new(task->secrets, &start->mask, err) != STATUS_OK)
+            return err->code;
+    }
     if (task->protocol) {
         const char *request = task->request == NULL ? "{}" : task->request;
         if (make_pipe(start->report, err) != STATUS_OK ||
@@ -238,13 +245,16 @@ static bool clear_files(const char *script_path, const char *outputs_dir, bool k
     return outputs_dir != NULL && rmdir(outputs_dir) != 0 && errno != ENOENT;
 }
 
-static void report_failure(struct keeper_room *room, const struct keeper_task *task,
+static void report_failure(struct keeper_room *room, const struct start *start,
                            struct keeper_hold *hold, const struct err *err)
 {
+    const struct keeper_task *task = start->task;
     struct keeper_exit exit = {
         .kind = err->code == STATUS_BUSY ? KEEPER_NO_RESOURCES : KEEPER_EXEC_ERROR,
     };
     (void)snprintf(exit.text, sizeof exit.text, "%s", err->text);
+    if (start->mask != NULL)
+        keeper_hide_in_place(start->mask, exit.text, sizeof exit.text);
     exit.outputs_left = clear_files(task->script == NULL ? NULL : task->script_path,
                                     task->outputs_dir, task->keep_outputs_dir);
     keeper_book_ended(&room->book, hold, &exit);
@@ -287,6 +297,7 @@ static struct keeper_run *run_new(struct keeper_room *room, const struct keeper_
 static void run_free(struct keeper_run *run)
 {
     strbuf_fini(&run->line);
+    mask_free(run->mask);
     if (run->root != NULL)
         run->root->users--;
     free(run->outputs_dir);
@@ -312,15 +323,16 @@ struct keeper_run *keeper_run_start(struct keeper_room *room, const struct keepe
     struct process process = {0};
     struct keeper_hold *hold = keeper_book_open(&room->book, task);
     if (prepare(&start, &err) != STATUS_OK || spawn(room, &start, &process, &err) != STATUS_OK) {
-        report_failure(room, task, hold, &err);
+        report_failure(room, &start, hold, &err);
         start_fini(&start);
         return NULL;
     }
     struct keeper_run *run = run_new(room, task, now_us);
     run->hold = hold;
     run->process = process;
-    if (start.mask != NULL)
-        log_writer_hide(&run->log, TAKE(start.mask));
+    if (start.log_mask != NULL)
+        log_writer_hide(&run->log, TAKE(start.log_mask));
+    run->mask = TAKE(start.mask);
     run->output_fd = start.output[0];
     run->report_fd = start.report[0];
     start.output[0] = start.report[0] = -1;
@@ -356,6 +368,9 @@ static size_t pump_output(struct keeper_room *room, struct keeper_run *run)
 static void send_line(struct keeper_room *room, struct keeper_run *run)
 {
     bool cut = run->line.overflow;
+    if (run->mask != NULL && !cut)
+        keeper_hide_text(run->mask, &run->line);
+    cut = cut || run->line.overflow;
     keeper_book_line(&room->book, run->hold, cut ? NULL : run->line.text,
                      cut ? 0 : run->line.length);
     strbuf_fini(&run->line);
@@ -498,6 +513,8 @@ void keeper_run_report(struct keeper_room *room, struct keeper_run *run)
     CHECK(run->ended);
     log_writer_finish(&run->log);
     run->exit.log = run->log.result;
+    if (run->mask != NULL && run->outputs_dir != NULL)
+        keeper_hide_outputs(run->mask, run->outputs_dir);
     run->exit.outputs_left = clear_files(run->script_path, run->outputs_dir, run->keep_outputs_dir);
     keeper_book_ended(&room->book, run->hold, &run->exit);
     run_free(run);

@@ -13,6 +13,7 @@
 
 #include "base/strbuf.h"
 #include "blob/log_writer.h"
+#include "model/mask.h"
 #include "os/process.h"
 #include "worker/keeper_book.h"
 #include "worker/keeper_task.h"
@@ -66,6 +67,7 @@ struct keeper_run {
     struct strbuf line; /* of descriptor 4, incomplete */
     struct keeper_root *root;
     struct log_writer log;
+    struct mask *mask; /* of what else leaves it; NULL: it has no secrets */
     char *outputs_dir;
     bool keep_outputs_dir;
     char *script_path;

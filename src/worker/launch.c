@@ -100,11 +100,15 @@ void launch_end_sleep(struct executor *executor, struct attempt *attempt)
 {
     CHECK(idmap_remove(executor->attempts, attempt->claim.task) == attempt);
     launch_free_slot(executor, attempt);
+    if (attempt->poke != NULL)
+        lookout_remove(executor->lookout, attempt->claim.task);
     if (attempt->fate != ATTEMPT_DROP) {
         bool is_returned = attempt->is_stopping && attempt->fate == ATTEMPT_RETURN;
         struct outcome outcome =
             launch_outcome(&attempt->claim, is_returned ? OUTCOME_RETURN : OUTCOME_END,
                            attempt->is_stopping ? REASON_CANCELLED : REASON_EXIT);
+        if (attempt->poke != NULL && !attempt->is_stopping)
+            outcome.end = waiting_end(attempt);
         outcome.started_at_us = attempt->started_at_us;
         outcome.ended_at_us = clock_wall_us();
         delivery_add(executor, &outcome, NULL);
@@ -121,13 +125,20 @@ static bool occupy(struct executor *executor, struct attempt *attempt, struct pr
         attempt->owner = executor;
         attempt->sleep = loop_timer_new(executor->loop, slept, attempt);
         loop_timer_start(attempt->sleep, prepared->sleep_ms, 0);
+        attempt->poke = prepared->poke;
+        if (attempt->poke != NULL)
+            waiting_hold(executor, attempt);
         return true;
     }
     attempt->label = prepared->label;
     attempt->outputs_dir = prepared->process.outputs_dir;
+    attempt->datasets = prepared->outcome.datasets;
+    attempt->datasets_count = prepared->outcome.datasets_count;
     if (executor_is_daemon(executor))
         prepared->process.context = attempt_note(attempt);
-    return keeper_spawn(executor->options.keeper, &prepared->process, err) == STATUS_OK;
+    enum status status = keeper_spawn(executor->options.keeper, &prepared->process, err);
+    prepared_wipe(prepared);
+    return status == STATUS_OK;
 }
 
 void launch_follow_log(const struct executor *executor, const struct attempt *attempt)
@@ -195,6 +206,7 @@ static void prepare_job(const struct executor *executor, const struct claim *cla
     struct job_options options = {
         .prepare = executor->options.prepare,
         .handlers = executor->options.handlers,
+        .vault = executor->options.source.vault,
         .store_uuid = executor->options.source.store_uuid,
     };
     job_run_prepare(claim, &options, arena, out);
@@ -206,6 +218,12 @@ static void start_job(struct executor *executor, const struct claim *claim)
     struct prepared prepared;
     attempt->slot = take_slot(executor);
     prepare_job(executor, &attempt->claim, attempt->arena, &prepared);
+    if (prepared.store_is_away && executor_is_daemon(executor)) {
+        launch_free_slot(executor, attempt);
+        attempt_free(attempt);
+        defer(executor, claim);
+        return;
+    }
     start(executor, attempt, &prepared);
 }
 
@@ -243,7 +261,7 @@ static void launch_task(struct executor *executor, struct run_context *run,
     if (must_not_start(executor, claim, task->is_finally)) {
         struct outcome outcome = launch_outcome(claim, OUTCOME_END, REASON_CANCELLED);
         delivery_add(executor, &outcome, NULL);
-    } else if (is_expander || task_kind_is_inline(task->kind)) {
+    } else if (is_expander || task_def_is_inline(task)) {
         if (!do_at_once(executor, run, claim))
             defer(executor, claim);
     } else if (has_free_slot(executor)) {

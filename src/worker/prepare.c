@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "model/dag_files.h"
 #include "model/limits.h"
 #include "model/template.h"
+#include "model/trigger_expr.h"
 #include "store/named_file.h"
 #include "worker/scope.h"
 #include "worker/spill.h"
@@ -32,6 +34,7 @@ static void fail(struct prepared *out, struct arena *arena, enum reason reason,
     out->outcome.kind = OUTCOME_END;
     out->outcome.end = (struct attempt_end){.reason = reason, .result = TASK_FAILED};
     out->outcome.detail = arena_strdup(arena, err->text);
+    out->outcome.datasets_count = 0;
 }
 
 static enum reason reason_of(const struct err *err)
@@ -176,6 +179,33 @@ static void keep_choice(struct attempt_scope *scope, const struct task_plan *pla
     outcome->values_count = 1;
 }
 
+/* What a success will have updated: known before the start, so that no success fails over it. */
+static enum status render_datasets(struct attempt_scope *scope, struct outcome *outcome,
+                                   struct err *err)
+{
+    const json_t *list = json_object_get(scope->task->rest, "outputs");
+    if (list == NULL)
+        return STATUS_OK;
+    size_t count = json_is_string(list) ? 1 : json_array_size(list);
+    const char **uris = arena_array(scope->arena, count + 1, sizeof *uris);
+    struct renderer renderer = scope_renderer(scope);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *item = json_is_string(list) ? list : json_array_get(list, i);
+        const char *field = arena_format(scope->arena, "outputs.%zu", i);
+        if (renderer.text(renderer.context, field, json_string_value(item), &uris[i], err) !=
+            STATUS_OK)
+            return err->code;
+        if (!dataset_uri_is_valid(uris[i]))
+            return err_set(err, STATUS_INVALID,
+                           "outputs of task '%s': '%.200s' cannot be a dataset: its URI has no "
+                           "blanks and at most %d bytes",
+                           scope->task->id, uris[i], LIMIT_URI_BYTES);
+    }
+    outcome->datasets = uris;
+    outcome->datasets_count = count;
+    return STATUS_OK;
+}
+
 const char *prepare_nonce_text(struct arena *arena, const struct nonce *nonce)
 {
     char *text = arena_alloc(arena, sizeof nonce->bytes * 2 + 1);
@@ -211,7 +241,9 @@ static enum status fill_process(struct attempt_scope *scope, const struct prepar
         .memory_bytes = task->limits.memory_bytes,
         .processes = task->limits.procs,
     };
-    out->timeout_ms = task->timeout_ms;
+    out->timeout_ms = plan->timeout_ms > 0 && task->timeout_ms > 0
+                          ? MIN(plan->timeout_ms, task->timeout_ms)
+                          : plan->timeout_ms + task->timeout_ms;
     out->survives_deadline = task->on_lost_lease == LOST_LEASE_FINISH;
     out->grace_ms = task->grace_ms >= 0 ? task->grace_ms : options->grace_ms;
     out->output_bytes =
@@ -245,6 +277,21 @@ static enum status read_named_file(void *context, const char *name, const char *
                                  err);
 }
 
+/* In its slot for a while, or without one. */
+static void wait_for(const struct attempt_scope *scope, const struct task_plan *plan,
+                     struct prepared *out)
+{
+    int64_t own_ms = scope->task->timeout_ms;
+    out->is_sleep = plan->hold_ms > 0;
+    if (out->is_sleep) {
+        out->sleep_ms = own_ms > 0 ? MIN(own_ms, plan->hold_ms) : plan->hold_ms;
+        out->poke = plan->wait;
+        return;
+    }
+    out->outcome.kind = OUTCOME_DEFER;
+    out->outcome.wait = plan->wait;
+}
+
 static enum status plan_task(struct attempt_scope *scope, const struct prepare_options *options,
                              struct prepared *out, struct err *err)
 {
@@ -268,15 +315,23 @@ static enum status plan_task(struct attempt_scope *scope, const struct prepare_o
         .task = scope->task,
         .dag_dir = scope->run->dag_dir,
         .script_path = out->process.script_path,
+        .now_us = clock_wall_us(),
+        .logical_at_us = scope->run->info.logical_at_us,
+        .poke_max_ms = options->poke_max_ms,
         .renderer = &renderer,
         .files = &files,
     };
     struct task_plan plan;
-    if (task_plan_make(&request, &plan, err) != STATUS_OK)
+    if (task_plan_make(&request, &plan, err) != STATUS_OK ||
+        render_datasets(scope, &out->outcome, err) != STATUS_OK)
         return err->code;
     out->is_process = plan.is_process;
     if (plan.is_process)
         return fill_process(scope, options, &plan, &out->process, err);
+    if (plan.wait != NULL) {
+        wait_for(scope, &plan, out);
+        return STATUS_OK;
+    }
     out->outcome.end = plan.end;
     if (plan.is_choice)
         keep_choice(scope, &plan, &out->outcome);
@@ -312,17 +367,42 @@ void prepare_attempt(struct run_context *run, const struct claim *claim,
                      const struct prepare_options *options, struct arena *arena,
                      struct prepared *out)
 {
+    struct vault_seen seen = {.arena = arena};
     struct attempt_scope scope = {
         .arena = arena,
         .run = run,
         .task = &run->dag->tasks[claim->node],
         .claim = claim,
+        .vault = {.vault = run->source->vault, .space = run->info.namespace_, .seen = &seen},
     };
     struct err err = {0};
     *out = (struct prepared){.outcome = outcome_of(claim)};
-    if (prepare(&scope, options, out, &err) != STATUS_OK) {
+    enum status status = prepare(&scope, options, out, &err);
+    if (status != STATUS_OK) {
         fail(out, arena, reason_of(&err), &err);
+        /* What a template does with a secret may be what it complains of. */
+        out->outcome.detail = vault_seen_mask(&seen, out->outcome.detail);
         out->store_is_away = err.code == STATUS_BUSY || err.code == STATUS_UNREACHABLE ||
                              err.code == STATUS_TIMEOUT || err.code == STATUS_UNKNOWN;
     }
+    if (out->is_process)
+        out->process.secrets = vault_seen_list(&seen);
+    else
+        vault_seen_wipe(&seen);
+}
+
+static void wipe_all(const char *const *texts)
+{
+    for (; texts != NULL && *texts != NULL; texts++)
+        secret_wipe((void *)(uintptr_t)*texts, strlen(*texts));
+}
+
+void prepared_wipe(struct prepared *prepared)
+{
+    struct keeper_task *process = &prepared->process;
+    if (process->secrets == NULL)
+        return;
+    wipe_all(process->env);
+    wipe_all(process->secrets);
+    process->env = process->secrets = NULL;
 }

@@ -17,6 +17,7 @@ struct prepare_options {
     const char *blob_root;
     int64_t output_bytes; /* of a log, unless the task says otherwise */
     int64_t grace_ms;     /* the same for the time between TERM and KILL */
+    int64_t poke_max_ms;  /* how long a sensor may keep its slot; 0: no bound */
     const char *(*get_env)(const char *name);
 };
 
@@ -24,7 +25,8 @@ struct prepared {
     bool is_process;
     bool is_sleep; /* no process, but a while: `sleep_ms` */
     int64_t sleep_ms;
-    bool store_is_away; /* the outcome says so: it may work later */
+    const struct wait_plan *poke; /* with is_sleep: what it looks for meanwhile */
+    bool store_is_away;           /* the outcome says so: it may work later */
     struct keeper_task process;
     struct outcome outcome;
     const char *label;
@@ -37,6 +39,9 @@ const char *prepare_slot_outputs(struct arena *arena, const struct prepare_optio
 void prepare_attempt(struct run_context *run, const struct claim *claim,
                      const struct prepare_options *options, struct arena *arena,
                      struct prepared *out);
+
+/* Once it was handed over: what it was given in secret is wiped, its environment with it. */
+void prepared_wipe(struct prepared *prepared);
 
 /* A claim's nonce as the processes of its attempt carry it. */
 const char *prepare_nonce_text(struct arena *arena, const struct nonce *nonce);

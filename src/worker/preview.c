@@ -6,6 +6,8 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "model/timetable.h"
+#include "os/zone_file.h"
 #include "worker/run_context.h"
 #include "worker/scope.h"
 
@@ -48,10 +50,23 @@ static void add_all(struct preview *preview)
         add_field(preview, "matrix", task->matrix);
     add_text(preview, "label", task->label);
     add_text(preview, "workdir", task->workdir);
+    if (json_object_get(task->rest, "outputs") != NULL)
+        add_field(preview, "outputs", json_object_get(task->rest, "outputs"));
     for (size_t i = 0; i < task->env_count; i++) {
         const char *field = arena_format(preview->scope.arena, "env.%s", task->env[i].name);
         add_text(preview, field, task->env[i].value);
     }
+}
+
+/* A schedule that cannot be understood here is told of elsewhere. */
+static struct tick_dates dates_of(const struct preview_request *request)
+{
+    int64_t at_us = request->logical_at_us;
+    CLEANUP(timetable_freep) struct timetable *timetable = NULL;
+    struct err ignored = {0};
+    if (timetable_of_dag(request->dag, zone_file_read, &timetable, &ignored) != STATUS_OK)
+        return (struct tick_dates){at_us, at_us, at_us};
+    return timetable_dates_by_hand(timetable, at_us);
 }
 
 json_t *preview_fields(const struct preview_request *request)
@@ -61,8 +76,8 @@ json_t *preview_fields(const struct preview_request *request)
     CLEANUP(json_decrefp)
     json_t *conf = request->conf != NULL ? json_deep_copy(request->conf) : json_object();
     char date[INSTANT_TEXT_MAX];
-    struct run_source source = {
-        .variables = request->variables, .connections = request->connections, .store_uuid = ""};
+    struct tick_dates dates = dates_of(request);
+    struct run_source source = {.vault = request->vault, .store_uuid = ""};
     struct run_context run = {
         .source = &source,
         .arena = arena,
@@ -74,8 +89,8 @@ json_t *preview_fields(const struct preview_request *request)
                 .kind = "manual",
                 .path = request->path,
                 .logical_at_us = request->logical_at_us,
-                .interval_start_us = request->logical_at_us,
-                .interval_end_us = request->logical_at_us,
+                .interval_start_us = dates.interval_start_us,
+                .interval_end_us = dates.interval_end_us,
             },
         .dag = request->dag,
         .dag_dir = dirname(arena_strdup(arena, request->path)),
@@ -90,6 +105,7 @@ json_t *preview_fields(const struct preview_request *request)
                 .run = &run,
                 .task = &request->dag->tasks[request->node],
                 .claim = &claim,
+                .vault = {.vault = request->vault, .space = request->space, .shows_only = true},
             },
         .fields = json_array(),
     };

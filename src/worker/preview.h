@@ -3,10 +3,11 @@
  * preview: the templates of a task filled in as a run would, without a run.
  *
  * What only a run has (values of other tasks, the item of an instance) cannot be shown: such a
- * field says so in its place.
+ * field says so in its place. Secrets are shown as "***", and no key is needed for that.
  */
 #include "base/json.h"
 #include "model/dag.h"
+#include "store/vault.h"
 
 struct preview_request {
     const struct dag *dag;
@@ -15,8 +16,8 @@ struct preview_request {
     const json_t *conf;
     int64_t logical_at_us;
     int64_t node;
-    const json_t *variables;
-    const json_t *connections;
+    const char *space;   /* namespace */
+    struct vault *vault; /* secrets of it are not shown; NULL: none */
 };
 
 /* [{"field", "value"} or {"field", "error"}, ..]; a new reference. */

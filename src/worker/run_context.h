@@ -14,13 +14,13 @@
 #include "store/advance.h"
 #include "store/run_store.h"
 #include "store/store.h"
+#include "store/vault.h"
 
 /* What every run context reads from; borrowed. */
 struct run_source {
     struct store *store; /* read-only */
     struct blob *blob;
-    const json_t *variables;   /* object */
-    const json_t *connections; /* object */
+    struct vault *vault; /* NULL: no variables, connections and secrets */
     const char *store_uuid;
 };
 

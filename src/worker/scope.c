@@ -8,7 +8,10 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "model/dag_roots.h"
 #include "model/template.h"
+#include "model/timetable.h"
+#include "os/zone_file.h"
 
 /* --- roots ----------------------------------------------------------------------------------- */
 
@@ -82,11 +85,29 @@ ROOT(interval_end)
     return STATUS_OK;
 }
 
-/* Neighbouring ticks: a run without a schedule has none. */
-ROOT(neighbour)
+/* Neighbouring ticks: a run without a schedule has none, and the first and the last lack one. */
+static enum status neighbour(const struct attempt_scope *scope, bool is_next, json_t **out,
+                             struct err *err)
 {
-    *out = json_null();
+    CLEANUP(timetable_freep) struct timetable *timetable = NULL;
+    int64_t date_us = scope->run->info.logical_at_us;
+    int64_t tick_us = 0;
+    if (timetable_of_dag(scope->run->dag, zone_file_read, &timetable, err) != STATUS_OK)
+        return err->code;
+    bool is_there = is_next ? timetable_next(timetable, date_us, &tick_us)
+                            : timetable_previous(timetable, date_us, &tick_us);
+    *out = is_there ? instant_text(tick_us) : json_null();
     return STATUS_OK;
+}
+
+ROOT(previous_date)
+{
+    return neighbour(scope, false, out, err);
+}
+
+ROOT(next_date)
+{
+    return neighbour(scope, true, out, err);
 }
 
 ROOT(run_id)
@@ -97,7 +118,7 @@ ROOT(run_id)
 
 ROOT(try_number)
 {
-    *out = json_integer(scope->claim->attempt);
+    *out = json_integer(scope_try_number(scope));
     return STATUS_OK;
 }
 
@@ -116,6 +137,14 @@ ROOT(params)
 ROOT(conf)
 {
     *out = json_incref(scope->run->conf);
+    return STATUS_OK;
+}
+
+/* Updates that the run was made of, by dataset; empty where it was not. */
+ROOT(triggering_dataset_events)
+{
+    json_t *found = json_object_get(scope->run->conf, path[0]);
+    *out = json_is_object(found) ? json_incref(found) : json_object();
     return STATUS_OK;
 }
 
@@ -158,7 +187,7 @@ ROOT(ti)
     const struct run_info *info = &scope->run->info;
     *out =
         json_pack("{s:s, s:s, s:s, s:I, s:I}", "task_id", scope->task->id, "dag_id", info->dag_id,
-                  "run_id", info->run_id, "try_number", (json_int_t)scope->claim->attempt,
+                  "run_id", info->run_id, "try_number", (json_int_t)scope_try_number(scope),
                   "map_index", (json_int_t)scope->claim->map_index);
     return STATUS_OK;
 }
@@ -185,52 +214,31 @@ ROOT(tasks)
     return run_context_value(scope->run, path[1], path[2], out, err);
 }
 
-static enum status find_variable(const struct attempt_scope *scope, const char *form,
-                                 const char *name, json_t **out, struct err *err)
+/* var, conn and secrets */
+ROOT(vault)
 {
-    const json_t *value = json_object_get(scope->run->source->variables, name);
-    if (value == NULL)
-        return err_set(err, STATUS_NOT_FOUND, "there is no variable '%s'", name);
-    bool as_json = strcmp(form, "json") == 0;
-    if (as_json && json_is_string(value)) {
-        const char *text = json_string_value(value);
-        if (json_parse(text, strlen(text), out, err) != STATUS_OK)
-            return err_wrap(err, "variable '%s'", name);
-    } else if (as_json || json_is_string(value)) {
-        *out = json_deep_copy(value);
-    } else {
-        CLEANUP(mem_freep) char *text = json_format(value);
-        *out = json_string(text);
-    }
-    return STATUS_OK;
+    return vault_scope_lookup(&scope->vault, path, count, out_used, out, err);
 }
 
-ROOT(var)
+/* Whether the variable is that of a secret or of a connection. */
+static bool is_secret_variable(const char *name)
 {
-    if (count < 3 || (strcmp(path[1], "value") != 0 && strcmp(path[1], "json") != 0))
-        return err_set(err, STATUS_NOT_FOUND, "variables are var.value.NAME or var.json.NAME");
-    *out_used = 3;
-    return find_variable(scope, path[1], path[2], out, err);
-}
-
-ROOT(conn)
-{
-    if (count < 2)
-        return err_set(err, STATUS_NOT_FOUND, "'conn' needs the name of a connection");
-    const json_t *found = json_object_get(scope->run->source->connections, path[1]);
-    if (found == NULL)
-        return err_set(err, STATUS_NOT_FOUND, "there is no connection '%s'", path[1]);
-    *out_used = 2;
-    *out = json_deep_copy(found);
-    return STATUS_OK;
+    enum env_kind kind = ENV_KIND_COUNT;
+    CLEANUP(mem_freep) char *known = env_name_parse(name, &kind);
+    return known != NULL && kind != ENV_VARIABLE;
 }
 
 ROOT(env)
 {
     const char *name = count >= 2 ? path[1] : "";
+    if (is_secret_variable(name) && !scope->vault.may_see)
+        return err_set(err, STATUS_DENIED,
+                       "env.%s is secret: it can be used in 'env' and in headers only", name);
     for (size_t i = 0; i < scope->task->env_pass.count; i++) {
         const char *value = getenv(name);
         if (strcmp(scope->task->env_pass.items[i], name) == 0 && value != NULL) {
+            if (scope->vault.seen != NULL)
+                vault_seen_add_variable(scope->vault.seen, name, value);
             *out_used = 2;
             *out = json_text(value, strlen(value));
             return STATUS_OK;
@@ -238,12 +246,6 @@ ROOT(env)
     }
     return err_set(err, STATUS_NOT_FOUND,
                    "environment variable '%s' is not set or not listed in env_pass", name);
-}
-
-ROOT(secrets)
-{
-    return err_set(err, STATUS_NOT_FOUND, "there is no secret '%s': this version keeps none",
-                   count >= 2 ? path[1] : "");
 }
 
 /* Only as a function; see is_pull. */
@@ -258,7 +260,7 @@ static const struct {
     root_fn find;
 } ROOTS[] = {
     {"conf", root_conf},
-    {"conn", root_conn},
+    {"conn", root_vault},
     {"dag", root_dag},
     {"dag_run", root_dag_run},
     {"data_interval_end", root_interval_end},
@@ -271,21 +273,22 @@ static const struct {
     {"logical_date", root_logical_date},
     {"map_index", root_map_index},
     {"matrix", root_item},
-    {"next_execution_date", root_neighbour},
+    {"next_execution_date", root_next_date},
     {"params", root_params},
-    {"prev_execution_date", root_neighbour},
+    {"prev_execution_date", root_previous_date},
     {"run_id", root_run_id},
-    {"secrets", root_secrets},
+    {"secrets", root_vault},
     {"task", root_task},
     {"task_instance", root_ti},
     {"task_instance_key_str", root_task_instance_key_str},
     {"tasks", root_tasks},
     {"ti", root_ti},
+    {"triggering_dataset_events", root_triggering_dataset_events},
     {"try_number", root_try_number},
     {"ts", root_logical_date},
     {"ts_nodash", root_ts_nodash},
     {"ts_nodash_with_tz", root_ts_nodash_with_tz},
-    {"var", root_var},
+    {"var", root_vault},
     {"xcom_pull", root_xcom_pull},
 };
 
@@ -328,15 +331,9 @@ static bool is_pull(const char *const *path, size_t count)
            strcmp(path[1], "xcom_pull") == 0;
 }
 
-static bool is_variable_get(const char *const *path, size_t count)
-{
-    return count == 3 && strcmp(path[0], "var") == 0 && strcmp(path[2], "get") == 0;
-}
-
 static bool is_function(void *context, const char *const *path, size_t count)
 {
-    (void)context;
-    return is_pull(path, count) || is_variable_get(path, count);
+    return is_pull(path, count) || vault_scope_is_function(context, path, count);
 }
 
 static const json_t *argument(const json_t *args, size_t place, const json_t *named,
@@ -380,14 +377,7 @@ static enum status call(void *context, const char *const *path, size_t count, js
     struct attempt_scope *scope = context;
     if (is_pull(path, count))
         return pull(scope, args, named, out, err);
-    CHECK(is_variable_get(path, count));
-    const char *name = json_string_value(json_array_get(args, 0));
-    const json_t *otherwise = argument(args, 1, named, "default_var");
-    enum status status = find_variable(scope, path[1], name != NULL ? name : "", out, err);
-    if (status != STATUS_NOT_FOUND)
-        return status;
-    *out = otherwise != NULL ? json_deep_copy(otherwise) : json_null();
-    return STATUS_OK;
+    return vault_scope_call(&scope->vault, path, count, args, named, out, err);
 }
 
 /* --- rendering ------------------------------------------------------------------------------- */
@@ -416,11 +406,13 @@ static enum status render(struct attempt_scope *scope, const char *field, const 
         .lookup = lookup,
         .is_function = is_function,
         .call = call,
+        .zones = zone_file_read,
         .roots_count = ARRAY_LEN(ROOTS),
         .root = root_name,
     };
     const struct template *template = NULL;
     struct template_fault fault = {0};
+    scope->vault.may_see = dag_field_takes_secrets(field);
     enum status status = template_parse(scope->arena, text, &template, &fault, err);
     if (status == STATUS_OK)
         status = out_text != NULL ? template_render_text(template, &names, out_text, &fault, err)
@@ -439,7 +431,9 @@ static enum status render_text(void *context, const char *field, const char *tex
     char *rendered = NULL;
     if (render(scope, field, text, NULL, &rendered, err) != STATUS_OK)
         return err->code;
+    CHECK(rendered != NULL);
     *out = arena_strdup(scope->arena, rendered);
+    secret_wipe(rendered, scope->vault.may_see ? strlen(rendered) : 0);
     free(rendered);
     return STATUS_OK;
 }

@@ -3,10 +3,12 @@
  * scope: what templates of one attempt can see, and the renderer that fills them in.
  *
  * Roots are rows of a table (scope.c): dates, params, values of other tasks, variables,
- * connections, the item of an instance. Values are fetched only when a template asks.
+ * connections, the item of an instance. Values are fetched only when a template asks. Secrets are
+ * given to the fields of dag_field_takes_secrets, and noted in vault.seen.
  */
 #include "base/arena.h"
 #include "store/advance.h"
+#include "store/vault_scope.h"
 #include "tasks/task_plan.h"
 #include "worker/run_context.h"
 
@@ -16,7 +18,14 @@ struct attempt_scope {
     const struct task_def *task;
     const struct claim *claim;
     const json_t *item; /* NULL: not an instance */
+    struct vault_scope vault;
 };
+
+/* What people call an attempt: looking again is none. */
+static inline int64_t scope_try_number(const struct attempt_scope *scope)
+{
+    return scope->claim->attempt - scope->claim->looks;
+}
 
 /* The renderer for `scope`, which must stay where it is. Errors say where in the DAG file. */
 struct renderer scope_renderer(struct attempt_scope *scope);

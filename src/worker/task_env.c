@@ -45,7 +45,7 @@ static void add_eider(struct env_list *list, const struct attempt_scope *scope,
     add(list, "EIDER_MAP_INDEX",
         arena_format(list->arena, "%lld", (long long)scope->claim->map_index));
     add(list, "EIDER_TRY_NUMBER",
-        arena_format(list->arena, "%lld", (long long)scope->claim->attempt));
+        arena_format(list->arena, "%lld", (long long)scope_try_number(scope)));
     add_instant(list, "EIDER_LOGICAL_DATE", info->logical_at_us);
     add_instant(list, "EIDER_DATA_INTERVAL_START", info->interval_start_us);
     add_instant(list, "EIDER_DATA_INTERVAL_END", info->interval_end_us);
@@ -82,11 +82,17 @@ enum status task_env_make(struct attempt_scope *scope, const struct env_options 
         if (renderer.text(renderer.context, field, task->env[i].value, &value, err) != STATUS_OK)
             return err->code;
         add(&list, task->env[i].name, value);
+        /* A template's text is a copy of ours. */
+        if (value != task->env[i].value)
+            secret_wipe((void *)(uintptr_t)value, strlen(value));
     }
     for (size_t i = 0; i < task->env_pass.count; i++) {
         const char *value = options->get(task->env_pass.items[i]);
-        if (value != NULL && !is_set(&list, task->env_pass.items[i]))
-            add(&list, task->env_pass.items[i], value);
+        if (value == NULL || is_set(&list, task->env_pass.items[i]))
+            continue;
+        add(&list, task->env_pass.items[i], value);
+        if (scope->vault.seen != NULL)
+            vault_seen_add_variable(scope->vault.seen, task->env_pass.items[i], value);
     }
     for (size_t i = 0; i < ARRAY_LEN(OUTSIDE); i++) {
         const char *value = options->get(OUTSIDE[i]);
@@ -110,7 +116,7 @@ const char *task_env_request(struct attempt_scope *scope, const char *outputs_di
     json_put_string(request, "run_id", info->run_id);
     json_put_string(request, "task_id", scope->task->id);
     json_put_int(request, "map_index", scope->claim->map_index);
-    json_put_int(request, "try_number", scope->claim->attempt);
+    json_put_int(request, "try_number", scope_try_number(scope));
     json_put_instant(request, "logical_date", info->logical_at_us);
     json_put_instant(request, "data_interval_start", info->interval_start_us);
     json_put_instant(request, "data_interval_end", info->interval_end_us);

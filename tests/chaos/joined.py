@@ -31,7 +31,7 @@ class Bounds:
     drain: int = 120_000_000  # from the last heal to the end of the last task
     stuck: int = 20_000_000  # no progress while there is claimable work
     rss_growth_kb: int = 65_536
-    fd_growth: int = 16
+    fd_growth: int = 32  # its threads open their connections as the faults let them
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,7 +12,8 @@ from test_daemon import up  # noqa: F401 (a fixture)
 from test_move import postgres  # noqa: F401 (a fixture)
 
 BUILD = BINARY.parent if (BINARY.parent / "CMakeCache.txt").exists() else ROOT / "build/release"
-LEASE_MS = "1500"
+LEASE_MS = "60000"       # no stall of the machine takes a job away
+SHORT_LEASE_MS = "1500"  # where the test waits for it to pass
 pytestmark = pytest.mark.skipif(not (BUILD / "CMakeCache.txt").exists(),
                                 reason="the binary is not in its build folder")
 
@@ -76,9 +77,9 @@ class Programs:
                    env=self.environment())
         return out.split()
 
-    def worker(self, queue="default"):
+    def worker(self, queue="default", lease_ms=LEASE_MS):
         log = open(self.eider.folder / f"worker{len(self.workers)}.log", "w+", encoding="utf-8")
-        child = subprocess.Popen([self.installed.examples / "worker", self.url, queue, LEASE_MS],
+        child = subprocess.Popen([self.installed.examples / "worker", self.url, queue, lease_ms],
                                  stdout=log, stderr=log, stdin=subprocess.DEVNULL,
                                  env=self.environment())
         child.log_path = pathlib.Path(log.name)
@@ -197,28 +198,28 @@ def test_a_store_that_a_program_uses_is_not_replaced(eider, installed):
 
 
 def test_another_program_does_what_a_killed_one_held(programs):
-    killed = programs.worker()
+    killed = programs.worker(lease_ms=SHORT_LEASE_MS)
     number = programs.produce("default", "sleep", '{"seconds": 2}')[0]
     said(killed, f"claimed {number}")
     killed.kill()
     killed.wait(timeout=PATIENCE)
-    programs.worker()
+    programs.worker(lease_ms=SHORT_LEASE_MS)
     job = programs.wait_until(number, "completed")
-    assert job["attempts"] == 2 and job["result"] == "slept well"
+    assert job["attempts"] >= 2 and job["result"] == "slept well"
 
 
 def test_a_daemon_does_what_a_killed_program_held(programs, up):  # noqa: F811
-    killed = programs.worker()
+    killed = programs.worker(lease_ms=SHORT_LEASE_MS)
     number = programs.produce("default", "sleep", '{"seconds": 2}')[0]
     said(killed, f"claimed {number}")
     up("--store", programs.url)
     killed.kill()
     killed.wait(timeout=PATIENCE)
-    assert programs.wait_until(number, "completed")["attempts"] == 2
+    assert programs.wait_until(number, "completed")["attempts"] >= 2
 
 
 def test_a_program_that_was_silent_too_long_changes_nothing(programs, up):  # noqa: F811
-    silent = programs.worker()
+    silent = programs.worker(lease_ms=SHORT_LEASE_MS)
     number = programs.produce("default", "sleep", '{"seconds": 2}')[0]
     said(silent, f"claimed {number}")
     silent.send_signal(signal.SIGSTOP)
@@ -228,4 +229,4 @@ def test_a_program_that_was_silent_too_long_changes_nothing(programs, up):  # no
     wait_for(lambda: re.search(rf"ended {number} (the lease|the claim)",
                                silent.log_path.read_text()), "the worker learns that it lost")
     job = programs.job(number)
-    assert job["attempts"] == 2 and job["result"] != "slept well"
+    assert job["attempts"] >= 2 and job["result"] != "slept well"

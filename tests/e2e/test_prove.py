@@ -1,4 +1,4 @@
-"""`eider prove adoption`: tells the truth about a sound program and about broken ones."""
+"""`eider prove`: tells the truth about a sound program and about broken ones."""
 import os
 import signal
 
@@ -131,3 +131,27 @@ def test_late_outcomes_that_are_believed_are_found(sabotaged, place, postgres): 
 
 def test_a_sabotaged_program_without_a_mistake_is_sound(sabotaged, place):
     prove(sabotaged, place, code=0)
+
+
+def test_waiting_is_proved(eider, place):
+    _, extra = place
+    done = eider("prove", "waiting", "--count", "40", env=extra, timeout=300, code=0)
+    assert "20 tasks wait for files" in done.err and "waiting: proved" in done.err, done
+    check_left_nothing(eider, place)
+
+
+def test_waiting_is_proved_in_a_fleet(eider, place, postgres):  # noqa: F811
+    _, extra = place
+    env = {**extra, "EIDER_STORE": postgres}
+    eider("prove", "waiting", "--count", "40", env=env, timeout=300, code=0)
+    check_left_nothing(eider, place, {"EIDER_STORE": postgres})
+
+
+def test_an_interrupted_proof_of_waiting_leaves_nothing(eider, place):
+    folder, extra = place
+    child = eider.start("prove", "waiting", "--count", "40", env=extra)
+    wait_for(lambda: list(folder.rglob("files")) and eider.runs(), "tasks wait")
+    child.send_signal(signal.SIGINT)
+    _, said = child.communicate(timeout=harness.PATIENCE)
+    assert child.returncode == 130, said
+    check_left_nothing(eider, place)

@@ -92,7 +92,7 @@ def test_a_cycle_is_named_by_its_path(eider):
     ("tasks:\n  '../a': { run: echo }\n", "dag.yaml:2:"),
     ("tasks:\n  a: { run: echo, teardown: [b] }\n  b: { run: echo }\n", "dag.yaml:2:"),
     ("tasks:\n  a: { branch: [{ else: [zz] }] }\n", "dag.yaml:2:"),
-    ("tasks:\n  a: { sensor: { file: x } }\n", "dag.yaml:2:"),
+    ("tasks:\n  a: { sql: { text: x } }\n", "dag.yaml:2:"),
 ])
 def test_what_is_wrong_is_placed(eider, text, expected):
     result = validate(eider, text)

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COPIED = ["CMakeLists.txt", "CMakePresets.json", "cmake", "src", "sql", "tools", "bench",
-          "tests/CMakeLists.txt", "tests/testing", "tests/fuzz"]
+          "tests/CMakeLists.txt", "tests/testing", "tests/fuzz", "tests/oracle"]
 
 
 class Tree:

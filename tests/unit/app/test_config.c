@@ -1,62 +1,89 @@
 /*
  * What the outside says, in the forms it may say it.
  */
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
 #include "app/config.h"
 #include "expect.h"
 
-Test(config, a_url_is_taken_apart_into_a_connection)
+static const char KEY[] = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+
+static void go_to_a_folder(void)
 {
-    static const struct {
-        const char *url;
-        const char *parts; /* without "uri", keys sorted */
-    } CASES[] = {
-        {"postgres://me:pw@db.local:5432/sales?sslmode=require&x=y",
-         "{\"conn_type\":\"postgres\",\"extra\":\"sslmode=require&x=y\",\"host\":\"db.local\","
-         "\"login\":\"me\",\"password\":\"pw\",\"port\":5432,\"schema\":\"sales\"}"},
-        {"http://host", "{\"conn_type\":\"http\",\"host\":\"host\"}"},
-        {"http://host/", "{\"conn_type\":\"http\",\"host\":\"host\"}"},
-        {"http://host?a=b", "{\"conn_type\":\"http\",\"extra\":\"a=b\",\"host\":\"host\"}"},
-        {"http://host?", "{\"conn_type\":\"http\",\"extra\":\"\",\"host\":\"host\"}"},
-        {"http://me@host", "{\"conn_type\":\"http\",\"host\":\"host\",\"login\":\"me\"}"},
-        {"http://:pw@host", "{\"conn_type\":\"http\",\"host\":\"host\",\"password\":\"pw\"}"},
-        {"http://me:p@w@host",
-         "{\"conn_type\":\"http\",\"host\":\"host\",\"login\":\"me\",\"password\":\"p@w\"}"},
-        {"http://me:p:w@host",
-         "{\"conn_type\":\"http\",\"host\":\"host\",\"login\":\"me\",\"password\":\"p:w\"}"},
-        {"http://host:1", "{\"conn_type\":\"http\",\"host\":\"host\",\"port\":1}"},
-        {"http://host:65535", "{\"conn_type\":\"http\",\"host\":\"host\",\"port\":65535}"},
-        {"http://host:0", "{\"conn_type\":\"http\",\"host\":\"host\"}"},
-        {"http://host:65536", "{\"conn_type\":\"http\",\"host\":\"host\"}"},
-        {"http://host:", "{\"conn_type\":\"http\",\"host\":\"host\"}"},
-        {"pg://[::1]:5432/db",
-         "{\"conn_type\":\"pg\",\"host\":\"::1\",\"port\":5432,\"schema\":\"db\"}"},
-        {"pg://[fe80::2]", "{\"conn_type\":\"pg\",\"host\":\"fe80::2\"}"},
-        {"pg://me:p[w]@[::1]:7", "{\"conn_type\":\"pg\",\"host\":\"::1\",\"login\":\"me\","
-                                 "\"password\":\"p[w]\",\"port\":7}"},
-        {"pg://[::1", "{\"conn_type\":\"pg\",\"host\":\"::1\"}"},
-        {"pg://[]:7", "{\"conn_type\":\"pg\",\"port\":7}"},
-        {"sqlite:///var/x.db", "{\"conn_type\":\"sqlite\",\"schema\":\"var/x.db\"}"},
-        {"://host", "{\"host\":\"host\"}"},
-        {"pg://", "{\"conn_type\":\"pg\"}"},
-    };
-    for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
-        json_t *got = config_connection_from_url(CASES[i].url);
-        EXPECT_STR(CASES[i].url, json_get_string(got, "uri", "none"));
-        cr_assert_eq(json_object_del(got, "uri"), 0);
-        char *text = json_format(got);
-        cr_expect_str_eq(text, CASES[i].parts, "%s: %s", CASES[i].url, text);
-        free(text);
-        json_decref(got);
-    }
+    char dir[] = "/tmp/eider-config-XXXXXX";
+    cr_assert_not_null(mkdtemp(dir));
+    cr_assert_eq(chdir(dir), 0);
 }
 
-Test(config, a_text_without_a_scheme_is_a_host)
+static void write_text(const char *path, const char *text)
 {
-    static const char *const TEXTS[] = {"db.local", "me:pw@db:5432/x", ""};
-    for (size_t i = 0; i < ARRAY_LEN(TEXTS); i++) {
-        json_t *got = config_connection_from_url(TEXTS[i]);
-        cr_assert_eq(json_object_size(got), 1, "%s", TEXTS[i]);
-        EXPECT_STR(TEXTS[i], json_get_string(got, "host", "none"));
-        json_decref(got);
-    }
+    FILE *file = fopen(path, "we");
+    cr_assert_not_null(file);
+    cr_assert_geq(fputs(text, file), 0);
+    cr_assert_eq(fclose(file), 0);
+}
+
+Test(config, the_key_is_taken_out_of_the_environment)
+{
+    struct err err = {0};
+    struct config config;
+    go_to_a_folder();
+    cr_assert_eq(setenv("EIDER_SECRET_KEY", KEY, 1), 0);
+    const char *where = getenv("EIDER_SECRET_KEY");
+
+    EXPECT_OK(config_load(NULL, &config, &err), &err);
+
+    EXPECT_STR(KEY, config.vault.key_text);
+    cr_expect_null(getenv("EIDER_SECRET_KEY"));
+    cr_expect_eq(where[0], '\0', "the value itself is wiped");
+    cr_expect_eq(prctl(PR_GET_DUMPABLE, 0, 0, 0, 0), 0);
+    config_fini(&config);
+}
+
+Test(config, without_a_key_the_process_stays_as_it_is)
+{
+    struct err err = {0};
+    struct config config;
+    go_to_a_folder();
+    cr_assert_eq(unsetenv("EIDER_SECRET_KEY"), 0);
+
+    EXPECT_OK(config_load(NULL, &config, &err), &err);
+
+    cr_expect_null(config.vault.key_text);
+    cr_expect_eq(prctl(PR_GET_DUMPABLE, 0, 0, 0, 0), 1);
+    EXPECT_STR(".eider/secret.key", config.vault.key_file);
+    config_fini(&config);
+}
+
+Test(config, files_give_variables_and_connections)
+{
+    struct err err = {0};
+    struct config config;
+    go_to_a_folder();
+    write_text("eider.yaml", "secrets_dir: creds\nsecret_key_file: /etc/eider/key\n");
+    write_text("variables.yaml", "bucket: lake\nlimits: {rows: 5}\n");
+    write_text("connections.yaml", "db: postgres://me@h/x\n");
+
+    EXPECT_OK(config_load(NULL, &config, &err), &err);
+
+    EXPECT_STR("lake", json_get_string(config.vault.variables, "bucket", ""));
+    EXPECT_STR("postgres://me@h/x", json_get_string(config.vault.connections, "db", ""));
+    EXPECT_STR("creds", config.vault.secrets_dir);
+    EXPECT_STR("/etc/eider/key", config.vault.key_file);
+    config_fini(&config);
+}
+
+Test(config, systemd_says_where_credentials_are)
+{
+    struct err err = {0};
+    struct config config;
+    go_to_a_folder();
+    cr_assert_eq(setenv("CREDENTIALS_DIRECTORY", "/run/credentials/eider", 1), 0);
+
+    EXPECT_OK(config_load(NULL, &config, &err), &err);
+
+    EXPECT_STR("/run/credentials/eider", config.vault.secrets_dir);
+    config_fini(&config);
 }

@@ -90,12 +90,14 @@ Test(cli, a_list_is_printed_in_every_form)
         const char *line;
         const char *text;
     } CASES[] = {
-        {"runs list", "NUMBER  DAG     RUN        STATE   STARTED               DURATION  TASKS\n"
-                      "     7  orders  manual__x  failed  2026-01-02 03:04:05Z  1m 02s        5\n"},
+        {"runs list",
+         "NUMBER  DAG     RUN        TYPE  STATE   LATE  STARTED               DURATION  TASKS\n"
+         "     7  orders  manual__x  -     failed  -     2026-01-02 03:04:05Z  1m 02s        5\n"},
         {"runs list -o name", "7\n"},
         {"runs list -o csv",
-         "number,dag_id,dag_run_id,state,start_date,duration,tasks_total,counts.failed,run_type,"
-         "logical_date,note\r\n7,orders,manual__x,failed,2026-01-02T03:04:05Z,62.5,5,1,,,"
+         "number,dag_id,dag_run_id,run_type,state,late,start_date,duration,tasks_total,"
+         "counts.failed,logical_date,note\r\n7,orders,manual__x,,failed,,2026-01-02T03:04:05Z,62.5,"
+         "5,1,,"
          "\"a, \"\"b\"\"\"\r\n"},
         {"runs list -o yaml",
          "dag_runs:\n  - number: \"7\"\n    dag_id: orders\n    dag_run_id: manual__x\n"

@@ -65,8 +65,9 @@ Test(cmd_prove, nonsense_is_refused_before_anything_is_killed)
     cr_expect_eq(run(&fake, &script, "prove adaption"), 2);
     cr_expect_eq(run(&fake, &script, "prove adoption --kills 1"), 2);
     cr_expect_eq(run(&fake, &script, "prove adoption --tasks 0"), 2);
+    cr_expect_eq(run(&fake, &script, "prove waiting --count 1"), 2);
     cr_expect_eq(script.kills, 0);
     cr_expect_eq(run(&fake, &script, "prove -o name"), 0);
-    EXPECT_STR("adoption\n", fake.out);
+    EXPECT_STR("adoption\nbackfill\nwaiting\n", fake.out);
     fake_host_fini(&fake);
 }

@@ -2,7 +2,6 @@
  * Hearing of names in folders.
  */
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,9 +51,9 @@ static bool watch_folders(const char *first, const char *second)
     struct err err = {0};
     bool is_new = false;
     folder_watch_begin(watch);
-    EXPECT_OK(folder_watch_add(watch, first, 1, &err), &err);
+    EXPECT_OK(folder_watch_add(watch, first, 1, NULL, &err), &err);
     if (second != NULL)
-        EXPECT_OK(folder_watch_add(watch, second, 2, &err), &err);
+        EXPECT_OK(folder_watch_add(watch, second, 2, NULL, &err), &err);
     folder_watch_end(watch, &is_new);
     return is_new;
 }
@@ -71,9 +70,8 @@ static void note(void *context, const struct folder_news *news)
 static const char *heard(void)
 {
     static char text[400];
-    struct pollfd fd = {.fd = folder_watch_fd(watch), .events = POLLIN};
     text[0] = '\0';
-    (void)poll(&fd, 1, 0);
+    folder_watch_wait(watch, -1, 0);
     folder_watch_read(watch, note, text);
     return text;
 }
@@ -116,7 +114,31 @@ Test(folder_watch, folders_are_replaced_as_a_set)
     cr_assert_null(strstr(heard(), "y"), "no longer watched");
     write_file("one/z", "");
     EXPECT_CONTAINS(heard(), "1:z");
-    EXPECT_STATUS(STATUS_NOT_FOUND, folder_watch_add(watch, path_of("none"), 1, &err), &err);
+    EXPECT_STATUS(STATUS_NOT_FOUND, folder_watch_add(watch, path_of("none"), 1, NULL, &err), &err);
+}
+
+Test(folder_watch, a_folder_that_is_added_twice_keeps_its_first_tag)
+{
+    struct err err = {0};
+    bool is_new = false;
+    int tag = -1;
+    cr_assert_eq(mkdir(path_of("one"), 0755), 0);
+    cr_assert_eq(symlink("one", path_of("link")), 0);
+    folder_watch_begin(watch);
+    EXPECT_OK(folder_watch_add(watch, path_of("one"), 5, &tag, &err), &err);
+    cr_assert_eq(tag, 5);
+    EXPECT_OK(folder_watch_add(watch, path_of("link"), 6, &tag, &err), &err);
+    cr_assert_eq(tag, 5);
+    folder_watch_end(watch, &is_new);
+    write_file("one/x", "");
+    EXPECT_CONTAINS(heard(), "5:x ");
+    folder_watch_begin(watch);
+    EXPECT_OK(folder_watch_add(watch, path_of("link"), 6, &tag, &err), &err);
+    folder_watch_end(watch, &is_new);
+    cr_assert_eq(tag, 6, "another set, another tag");
+    cr_assert_not(is_new);
+    cr_assert_eq(chmod(path_of("one"), 0700), 0);
+    EXPECT_STR("0:* ", heard());
 }
 
 Test(folder_watch, a_folder_that_goes_means_anything)

@@ -31,7 +31,7 @@ static const struct operation ROWS[] = {
      .response = {RESPONSE, ARRAY_LEN(RESPONSE)},
      .handler = echo},
 };
-static const struct operation_table TABLE = {ROWS, ARRAY_LEN(ROWS)};
+static const struct operation_table TABLE = {ROWS, ARRAY_LEN(ROWS), NULL};
 
 Test(operation, requests_are_checked_member_by_member)
 {

@@ -186,31 +186,39 @@ Test(spec, every_mistake_is_named_at_its_place)
          "4:59: template: there is no task 'nope'\n"},
         {"tasks:\n  a: { run: '{{ item }} {{ secrets.x }}', env: { A: '{{ secrets.x }}' } }\n",
          "2:17: template: 'item' exists only in tasks with 'foreach' or 'matrix'\n"
-         "2:28: template: 'secrets' cannot be kept by this version; pass an environment variable "
-         "with "
-         "'env_pass'\n"
-         "2:57: template: 'secrets' cannot be kept by this version; pass an environment variable "
-         "with "
-         "'env_pass'\n"},
+         "2:28: template: 'secrets' can be used in 'env', headers and hooks only, since everything "
+         "else is shown and kept: give it to the task as a variable of 'env'\n"},
+        {"tasks:\n  a: { run: '{{ conn.db.host }} {{ conn.db.password | default(1) }}', env: { A: "
+         "'{{ "
+         "conn.db.uri }}' }, on_failure: [{ webhook: { url: 'http://x', headers: { T: '{{ "
+         "secrets.t }}' } } }] }\n  b: { run: [x, '{{ conn.db.uri }}'] }\n",
+         "2:36: template: conn.db.password can be used in 'env', headers and hooks only, since "
+         "everything else is shown and kept: give it to the task as a variable of 'env'\n"
+         "3:21: template: conn.db.uri can be used in 'env', headers and hooks only, since "
+         "everything "
+         "else is shown and kept: give it to the task as a variable of 'env'\n"},
         /* What is not built yet is said once per key. */
-        {"on_failure: []\ntasks:\n  a: { noop: , on_failure: [], sla: 5m }\n  b: { noop: , sla: 5m "
-         ", cache: 5 }\n",
-         "1:1: warning: 'on_failure' is accepted but not acted on by this version\n"
-         "3:32: warning: 'sla' is accepted but not acted on by this version\n"
-         "4:33: 'cache': expected a string or true or false or a map, found an integer\n"},
+        {"tasks:\n  a: { noop: , throttle: api, cache: true }\n"
+         "  b: { noop: , throttle: api , cache: 5 }\n",
+         "2:16: warning: 'throttle' is accepted but not acted on by this version\n"
+         "2:31: warning: 'cache' is accepted but not acted on by this version\n"
+         "3:39: 'cache': expected a string or true or false or a map, found an integer\n"},
         /* Hooks, wherever they stand. */
         {"on_failure:\n  - slack: x\n  - slak: y\ndefaults:\n  on_retry: { slack: { txt: z } "
          "}\ntasks:\n"
          "  a:\n    noop:\n    email: [ops]\n    on_skip:\n      - command: |\n          ok\n"
          "          echo {{ ti.x }}\n",
-         "1:1: warning: 'on_failure' is accepted but not acted on by this version\n"
          "3:5: unknown key 'slak' of a hook; did you mean 'slack'?\n"
-         "5:3: warning: 'on_retry' is accepted but not acted on by this version\n"
          "5:24: unknown key 'txt' of a slack hook; did you mean 'text'?\n"
-         "9:5: warning: 'email' is accepted but not acted on by this version\n"
          "9:13: 'to': 'ops' is not an address such as ops@example.com\n"
-         "10:5: warning: 'on_skip' is accepted but not acted on by this version\n"
          "13:19: template: 'ti' is not known in hooks, which are rendered when it is over\n"},
+        /* Deadlines. */
+        {"sla: { within: 2h, finish_by: 6:30am }\ntasks:\n  a: { noop: , sla: { witin: 5m } }\n"
+         "  b: { noop: , sla: { finish_by: \"06:30\", tz: Mars } }\n",
+         "1:31: 'finish_by': expected a time of day such as \"06:30\", found the string '6:30am'\n"
+         "3:23: unknown key 'witin' of a 'sla'; did you mean 'within'?\n"
+         "4:47: 'tz': there is no time zone 'Mars': use a name such as Europe/Berlin, UTC or "
+         "local\n"},
         /* Labels are kept as they are written too, but hosts act on them. */
         {"tasks:\n  a: { noop: , worker: gpu, wait: 5 }\n",
          "2:35: 'wait': expected true or false, found an integer\n"},

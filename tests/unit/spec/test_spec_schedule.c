@@ -80,7 +80,7 @@ Test(spec_schedule, every_form_is_read)
         "schedule: {at: [2026-01-31T06:00:00Z, 2026-02-28]}",
         "schedule: {every: 900, tz: local}",
         "schedule: {datasets: [a, b]}",
-        "schedule: {cron: '@daily', after: other, file: x, webhook: {}}",
+        "schedule: {cron: '@daily', after: other, file: x, webhook: true}",
         "schedule: '@daily'\nstart_date: 2026-01-01\nend_date: 2026-01-01\ncatchup: true",
         "schedule: [{cron: '@daily', catchup: all}, {cron: '@weekly', catchup: all}]",
         "start_date: 2026-01-01",

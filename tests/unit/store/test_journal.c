@@ -106,19 +106,23 @@ static struct outcome random_outcome(int64_t task)
         .values_count = rng_below(4),
         .is_choice = rng_below(2) == 0,
         .chosen_count = rng_below(4),
+        .datasets_count = rng_below(4),
         .instances = random_number(),
     };
     rng_bytes(outcome.nonce.bytes, sizeof outcome.nonce.bytes);
     struct outcome_value *values = arena_array(arena, 4, sizeof *values);
     uint32_t *chosen = arena_array(arena, 4, sizeof *chosen);
+    const char **datasets = arena_array(arena, 4, sizeof *datasets);
     for (size_t i = 0; i < 4; i++) {
         values[i] = (struct outcome_value){.key = arena_format(arena, "k%zu", i),
                                            .json = random_text(),
                                            .bytes = (int64_t)rng_below(1 << 20)};
         rng_bytes(&chosen[i], sizeof chosen[i]);
+        datasets[i] = arena_format(arena, "s3://%zu", i);
     }
     outcome.values = values;
     outcome.chosen = chosen;
+    outcome.datasets = datasets;
     return outcome;
 }
 
@@ -161,6 +165,9 @@ static void expect_same(const struct outcome *got, const struct outcome *wanted)
     EXPECT_MEMBER(chosen_count);
     for (size_t i = 0; i < wanted->chosen_count; i++)
         EXPECT_MEMBER(chosen[i]);
+    EXPECT_MEMBER(datasets_count);
+    for (size_t i = 0; i < wanted->datasets_count; i++)
+        expect_text(got->datasets[i], wanted->datasets[i], "dataset");
 }
 
 /* --- what it promises ------------------------------------------------------------------------ */

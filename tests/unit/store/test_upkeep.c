@@ -181,6 +181,9 @@ Test(upkeep, each_planted_inconsistency_is_found)
         "INSERT INTO running VALUES (7, 999, 1)",
         "INSERT INTO timer VALUES (1, 5, 999)",
         "UPDATE task SET state = 8, due_at_us = 5 WHERE state = 0",
+        "UPDATE task SET state = 10, due_at_us = 5 WHERE state = 0",
+        "INSERT INTO wait (task, run, lane, host, kind, looks, since_us, every_ms, every_max_ms,"
+        " backoff, subject, states) VALUES (999, 1, 1, 0, 0, 0, 0, 0, 0, 0, '', 0)",
         "INSERT INTO gate VALUES (1, 0, 999)",
         "UPDATE task SET state = 1 WHERE state = 0",
         "UPDATE run SET active = active + 5",
@@ -199,6 +202,21 @@ Test(upkeep, each_planted_inconsistency_is_found)
         "UPDATE dag SET filed = 999",
         "INSERT INTO dag_offer SELECT id, 999 FROM dag",
         "INSERT INTO version_file SELECT id, 'x.sh', 'nothing' FROM version",
+        "CREATE TEMP TABLE other AS SELECT * FROM run;"
+        " UPDATE other SET id = 998, run_id = 'x', logical_at_us = 1;"
+        " INSERT INTO run SELECT * FROM other;"
+        " INSERT INTO run_cause SELECT id, 0, 5, 'a', 0, 0 FROM run",
+        "INSERT INTO run_cause SELECT id, 0, 5, 'a', 0, 0 FROM run;"
+        " INSERT INTO trigger_pending SELECT 1, dag, 0, 5, 'a', 0, 0, 0 FROM run",
+        "INSERT INTO waiting VALUES (1, 0, 5, 999)",
+        "INSERT INTO past VALUES (999, 1, 998)",
+        "DELETE FROM schedule",
+        "INSERT INTO deadline VALUES (999, 0, 1, 0, 5)",
+        "INSERT INTO sla_miss SELECT id, 0, 1, 0, 5, dag, -1, -1, 6, NULL, 0 FROM run;"
+        " UPDATE run SET state = 2",
+        "INSERT INTO notice (delivery, state, at_us, due_at_us, dag_id, run, task, kind, event,"
+        " target, hook, hook_key, head, incident, document)"
+        " VALUES ('n', 5, 1, 1, 'd', 1, 0, 1, 1, 1, '{}', 'k', 999, 0, '{}')",
     };
     bench_start(&bench, "{\"tasks\": {\"a\": {\"run\": \"x\"}, \"b\": {\"run\": \"x\"}, \"c\": "
                         "{\"run\": \"x\", \"needs\": [\"a\"]}}}");

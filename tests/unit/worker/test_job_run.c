@@ -144,3 +144,33 @@ Test(job_run, an_unknown_handler_names_the_known_ones)
     EXPECT_CONTAINS(made.prepared.outcome.detail, "noop, sleep, send");
     done(&made);
 }
+
+Test(job_run, the_environment_of_a_handler_may_hold_secrets)
+{
+    char *environment[] = {(char[]){"EIDER_SECRET_TOK=tok-value"}, NULL};
+    struct vault_sources sources = {.environment = environment};
+    struct vault *vault = vault_new(&sources, NULL);
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    CLEANUP(json_decrefp)
+    json_t *handlers = json_pack("{s:{s:s, s:{s:s}}, s:{s:s, s:{s:s}}}", "send", "run", "x", "env",
+                                 "T", "{{ secrets.tok }}", "bad", "run", "x", "env", "T",
+                                 "{{ secrets.tok }} {{ secrets.nope }}");
+    struct job_options options = {.prepare = {.scratch_dir = "/s", .get_env = outside},
+                                  .handlers = handlers,
+                                  .vault = vault,
+                                  .store_uuid = "uuid"};
+    struct claimed_job job = {.queue = "q", .handler = "send", .payload = "null"};
+    struct claim claim = {.task = 1, .attempt = 1, .job = &job};
+    struct prepared got;
+
+    job_run_prepare(&claim, &options, arena, &got);
+    cr_assert(got.is_process);
+    EXPECT_STR("tok-value", got.process.secrets[0]);
+
+    job.handler = "bad";
+    job_run_prepare(&claim, &options, arena, &got);
+    cr_expect(!got.is_process);
+    cr_expect_eq(got.outcome.end.reason, REASON_TEMPLATE_ERROR);
+    EXPECT_CONTAINS(got.outcome.detail, "env.T of handler 'bad': there is no secret 'nope'");
+    vault_free(vault);
+}

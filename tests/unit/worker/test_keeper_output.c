@@ -1,3 +1,5 @@
+#include <sys/prctl.h>
+
 #include "keeper_fixture.h"
 #include "model/limits.h"
 #include "worker/keeper_outputs.h"
@@ -106,11 +108,45 @@ Test(keeper_output, secrets_do_not_reach_the_log)
     cr_assert_eq(exit->log.lines, 5);
 }
 
+Test(keeper_output, secrets_do_not_leave_as_values_or_progress)
+{
+    char outputs[128];
+    (void)snprintf(outputs, sizeof outputs, "%s/out", fixture.dir);
+    char command[1024];
+    (void)snprintf(
+        command, sizeof command,
+        "s=hun; s=${s}ter2!; echo \"a $s b\" > %s/plain; echo fine > %s/other;"
+        " printf %%s $s | base64 > %s/coded;"
+        " printf '{\"type\": \"progress\", \"done\": 1, \"text\": \"at %%s\"}\\n' $s >&4;"
+        " printf '{\"type\": \"result\", \"outcome\": \"failed\", \"reason\": \"bad "
+        "%%s\"}\\n' $s >&4",
+        outputs, outputs, outputs);
+    struct keeper_task task = SHELL(&fixture, 1, command);
+    task.secrets = SECRETS;
+    task.protocol = true;
+    task.outputs_dir = outputs;
+
+    const struct keeper_exit *exit = fixture_run(&fixture, &task);
+
+    EXPECT_EXIT(KEEPER_EXITED, 0, exit);
+    cr_assert(exit->outputs_left);
+    struct err err = {0};
+    json_t *values = NULL;
+    EXPECT_OK(keeper_outputs_take(outputs, &values, &err), &err);
+    EXPECT_STR("a *** b", json_get_string(values, "plain", ""));
+    EXPECT_STR("fine", json_get_string(values, "other", ""));
+    EXPECT_STR("***", json_get_string(values, "coded", ""));
+    json_decref(values);
+    EXPECT_CONTAINS(fixture.reports.text, "at ***");
+    EXPECT_CONTAINS(fixture.reports.text, "bad ***");
+    cr_assert_null(strstr(fixture.reports.text, "hunter2"));
+}
+
 Test(keeper_output, what_may_begin_a_secret_is_seen_after_a_pause)
 {
     char command[256];
     (void)snprintf(command, sizeof command,
-                   "printf '> hun'; until grep -q hun %s/1/1.log; do :; done; echo ter2!",
+                   "printf '> hun'; until grep -qs hun %s/1/1.log; do :; done; echo ter2!",
                    fixture.dir);
     struct keeper_task task = SHELL(&fixture, 1, command);
     task.secrets = SECRETS;
@@ -273,4 +309,31 @@ Test(keeper_output, outputs_that_are_no_files_are_refused)
         cr_assert_null(values);
         cr_assert_neq(access(outputs, F_OK), 0);
     }
+}
+
+/* To root every process is open, so this is about somebody else. */
+static void set_up_as_nobody(void)
+{
+    enum { NOBODY = 65534 };
+    if (geteuid() == 0) {
+        cr_assert_eq(setresgid(NOBODY, NOBODY, NOBODY), 0);
+        cr_assert_eq(setresuid(NOBODY, NOBODY, NOBODY), 0);
+        cr_assert_eq(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0), 0);
+    }
+    fixture_open(&fixture);
+}
+
+TestSuite(keeper_privacy, .init = set_up_as_nobody, .fini = tear_down, .timeout = 60);
+
+Test(keeper_privacy, a_keeper_with_secrets_cannot_be_looked_into)
+{
+    static const char LOOK[] = "head -c 1 /proc/$PPID/environ >/dev/null 2>&1 && echo open";
+    struct keeper_task before = SHELL(&fixture, 1, LOOK);
+    struct keeper_task task = SHELL(&fixture, 2, LOOK);
+    task.secrets = SECRETS;
+
+    EXPECT_EXIT(KEEPER_EXITED, 0, fixture_run(&fixture, &before));
+    EXPECT_EXIT(KEEPER_EXITED, 1, fixture_run(&fixture, &task));
+
+    EXPECT_LOG(&fixture, 1, "open\n");
 }

@@ -318,3 +318,72 @@ Test(prepare, a_template_error_names_the_file_and_the_line)
                      "%s: %s", CASES[i].body, got.outcome.detail);
     }
 }
+
+Test(prepare, outputs_are_rendered_before_the_start_and_only_where_there_are_any)
+{
+    struct prepared many = prepare_task("\"outputs\":[\"s3://{{ ds }}\",\"b\"]");
+    cr_assert(many.is_process);
+    cr_assert_eq(many.outcome.datasets_count, 2);
+    EXPECT_STR("s3://2023-11-14", many.outcome.datasets[0]);
+    EXPECT_STR("b", many.outcome.datasets[1]);
+    cr_assert_eq(prepare_task("\"outputs\":\"one\"").outcome.datasets_count, 1);
+    cr_assert_eq(prepare_task("\"if\":true").outcome.datasets_count, 0);
+    cr_assert_eq(prepare_task("\"if\":false,\"outputs\":\"one\"").outcome.datasets_count, 0);
+    struct prepared wrong = prepare_task("\"outputs\":\"{{ 'a b' }}\"");
+    cr_assert(!wrong.is_process);
+    cr_assert_eq(wrong.outcome.datasets_count, 0);
+    EXPECT_CONTAINS(wrong.outcome.detail, "cannot be a dataset");
+}
+
+static bool has_env(const struct prepared *prepared, const char *entry)
+{
+    for (const char *const *at = prepared->process.env; *at != NULL; at++)
+        if (strcmp(*at, entry) == 0)
+            return true;
+    return false;
+}
+
+static char *secret_environment[] = {(char[]){"EIDER_SECRET_TOK=tok-value"},
+                                     (char[]){"EIDER_CONN_WH=pg://u:wh-pass@h"}, NULL};
+
+Test(prepare, what_a_task_is_given_in_secret_goes_with_it)
+{
+    bench.sources.environment = secret_environment;
+
+    struct prepared got = prepare_task("\"workdir\":\"/{{ conn.wh.host }}\","
+                                       "\"env\":{\"T\":\"x{{ secrets.tok }}\",\"P\":\"p\"}");
+
+    cr_assert(got.is_process, "%s", got.outcome.detail);
+    cr_expect(has_env(&got, "T=xtok-value"));
+    EXPECT_STR("/h", got.process.workdir);
+    const char *const *secrets = got.process.secrets;
+    cr_assert_not_null(secrets);
+    EXPECT_STR("wh-pass", secrets[0]);
+    EXPECT_STR("tok-value", secrets[1]);
+    cr_expect_null(secrets[2]);
+    prepared_wipe(&got);
+    cr_expect_eq(secrets[1][0], '\0');
+    cr_expect_null(got.process.secrets);
+}
+
+Test(prepare, a_task_without_secrets_has_none_to_hide)
+{
+    bench.sources.environment = secret_environment;
+    struct prepared got = prepare_task("\"env\":{\"T\":\"{{ var.value.region }}\"}");
+    cr_assert(got.is_process);
+    cr_expect_null(got.process.secrets);
+    prepared_wipe(&got);
+    cr_expect(has_env(&got, "T=eu"));
+}
+
+Test(prepare, what_a_template_complains_of_shows_no_secret)
+{
+    bench.sources.environment = secret_environment;
+    struct prepared got =
+        prepare_task("\"env\":{\"A\":\"{{ secrets.tok }}\",\"B\":\"{{ {'a': 1}[secrets.tok] }}\"}");
+    cr_assert(!got.is_process);
+    cr_expect_eq(got.outcome.end.reason, REASON_TEMPLATE_ERROR);
+    cr_expect_null(strstr(got.outcome.detail, "tok-value"), "%s", got.outcome.detail);
+    EXPECT_CONTAINS(got.outcome.detail, "***");
+    cr_expect_null(got.process.secrets);
+}

@@ -73,6 +73,8 @@ Test(attempt, is_found_again_by_its_note)
     attempt->is_finally = true;
     attempt->label = "north \"1\"";
     attempt->outputs_dir = "/tmp/x.out";
+    attempt->datasets = (const char *const[]){"a", "b"};
+    attempt->datasets_count = 2;
     EXPECT_OK(attempt_from_note(attempt_note(attempt), &again, &err), &err);
     cr_expect_eq(again->claim.task, claim.task);
     cr_expect_eq(again->claim.run, 12);
@@ -88,6 +90,8 @@ Test(attempt, is_found_again_by_its_note)
     cr_expect(again->is_adopted);
     EXPECT_STR("north \"1\"", again->label);
     EXPECT_STR("/tmp/x.out", again->outputs_dir);
+    cr_assert_eq(again->datasets_count, 2);
+    EXPECT_STR("b", again->datasets[1]);
     EXPECT_STR(attempt->nonce, again->nonce);
     attempt_free(again);
     attempt_free(attempt);

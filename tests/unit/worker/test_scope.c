@@ -30,7 +30,8 @@ static enum status render(const char *template_text, const char **out, struct er
     struct attempt_scope scope = {.arena = bench.store.arena,
                                   .run = bench.run,
                                   .task = &bench.run->dag->tasks[claim.node],
-                                  .claim = &claim};
+                                  .claim = &claim,
+                                  .vault = {.vault = bench.vault, .space = "default"}};
     struct renderer renderer = scope_renderer(&scope);
     return renderer.text(renderer.context, "run", template_text, out, err);
 }
@@ -136,7 +137,9 @@ Test(scope, what_is_missing_is_named)
         {"{{ var.json.region }}", "variable 'region': JSON"},
         {"{{ conn.nope.host }}", "there is no connection 'nope'"},
         {"{{ env.EIDER_TEST_HIDDEN }}", "not set or not listed in env_pass"},
-        {"{{ secrets.x }}", "there is no secret 'x'"},
+        {"{{ secrets.x }}", "in 'env', in headers and in hooks only"},
+        {"{{ conn.db.password }}", "conn.db.password is secret"},
+        {"{{ conn['db']['uri'] }}", "conn.db.uri is secret"},
         {"{{ nope }}", "nope"},
         {"ok\n{{ nope }}", "line 2"},
     };

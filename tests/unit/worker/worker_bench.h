@@ -16,6 +16,8 @@ struct worker_bench {
     struct run_source source;
     json_t *variables;
     json_t *connections;
+    struct vault_sources sources;
+    struct vault *vault;
     struct run_context *run;
 };
 
@@ -27,11 +29,14 @@ static inline void worker_bench_open(struct worker_bench *bench)
     EXPECT_OK(blob_open_directory(bench->store.dir, &bench->blob, &err), &err);
     bench->variables =
         json_pack("{s:s, s:s, s:i}", "region", "eu", "list", "[1, {\"a\": 2}]", "n", 5);
-    bench->connections = json_pack("{s:{s:s, s:i}}", "db", "host", "h", "port", 5432);
+    bench->connections =
+        json_pack("{s:{s:s, s:s, s:i}}", "db", "type", "pg", "host", "h", "port", 5432);
+    bench->sources =
+        (struct vault_sources){.variables = bench->variables, .connections = bench->connections};
+    bench->vault = vault_new(&bench->sources, bench->store.store);
     bench->source = (struct run_source){.store = bench->store.store,
                                         .blob = bench->blob,
-                                        .variables = bench->variables,
-                                        .connections = bench->connections,
+                                        .vault = bench->vault,
                                         .store_uuid = "uuid"};
 }
 
@@ -47,6 +52,7 @@ static inline void worker_bench_close(struct worker_bench *bench)
     struct err err = {0};
     run_context_free(bench->run);
     blob_close(bench->blob);
+    vault_free(bench->vault);
     json_decref(bench->variables);
     json_decref(bench->connections);
     char dir[64];

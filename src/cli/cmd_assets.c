@@ -1,0 +1,111 @@
+#include <string.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "cli/exit_code.h"
+#include "cli/handlers.h"
+#include "cli/request.h"
+#include "cli/views.h"
+
+enum { LIMIT_MAX = 10000 };
+
+/* --- datasets -------------------------------------------------------------------------------- */
+
+int cmd_assets_list(struct cli *cli, const struct parsed *parsed)
+{
+    struct err err = {0};
+    json_t *request = request_new();
+    request_put_option(request, parsed, "contains", "contains");
+    if (request_put_int(request, parsed, "limit", "limit", LIMIT_MAX, &err) != STATUS_OK) {
+        json_decref(request);
+        return cli_fail(cli, &err);
+    }
+    return cli_list(cli, parsed, "asset.list", request, &VIEW_ASSETS);
+}
+
+int cmd_assets_show(struct cli *cli, const struct parsed *parsed)
+{
+    struct err err = {0};
+    json_t *request = request_new();
+    json_put_string(request, "uri", parsed->args[0]);
+    if (request_put_int(request, parsed, "limit", "limit", LIMIT_MAX, &err) != STATUS_OK) {
+        json_decref(request);
+        return cli_fail(cli, &err);
+    }
+    return cli_show(cli, "asset.show", request, &VIEW_ASSET);
+}
+
+/* An option as JSON, under `key`; nothing when it was not given. */
+static enum status put_json(json_t *request, const struct parsed *parsed, const char *option,
+                            const char *key, struct err *err)
+{
+    const char *text = parsed_get(parsed, option, NULL);
+    json_t *value = NULL;
+    if (text == NULL)
+        return STATUS_OK;
+    if (json_parse(text, strlen(text), &value, err) != STATUS_OK)
+        return err_set(err, STATUS_INVALID, "--%s is not JSON: %s", option, err->text);
+    json_put(request, key, value);
+    return STATUS_OK;
+}
+
+int cmd_assets_emit(struct cli *cli, const struct parsed *parsed)
+{
+    struct err err = {0};
+    json_t *request = request_new();
+    json_put_string(request, "uri", parsed->args[0]);
+    if (put_json(request, parsed, "extra", "extra", &err) != STATUS_OK) {
+        json_decref(request);
+        return cli_fail(cli, &err);
+    }
+    return cli_show(cli, "asset.emit", request, &VIEW_ASSET);
+}
+
+/* --- webhooks -------------------------------------------------------------------------------- */
+
+int cmd_webhooks_list(struct cli *cli, const struct parsed *parsed)
+{
+    json_t *request = request_new();
+    if (parsed->args_count > 0)
+        json_put_string(request, "dag", parsed->args[0]);
+    return cli_list(cli, parsed, "webhook.list", request, &VIEW_WEBHOOKS);
+}
+
+int cmd_webhooks_create(struct cli *cli, const struct parsed *parsed)
+{
+    json_t *request = request_new();
+    json_put_string(request, "dag", parsed->args[0]);
+    request_put_option(request, parsed, "name", "name");
+    int code = cli_show(cli, "webhook.create", request, &VIEW_WEBHOOK);
+    if (code == EXIT_CODE_DONE)
+        cli_say(cli, "%s", "the token is shown only now: keep it like a password");
+    return code;
+}
+
+int cmd_webhooks_delete(struct cli *cli, const struct parsed *parsed)
+{
+    if (!cli_is_confirmed(cli, parsed, "delete the webhook"))
+        return EXIT_CODE_USAGE;
+    bool is_dry = parsed_has(parsed, "dry-run");
+    json_t *request = request_new();
+    json_put_string(request, "id", parsed->args[0]);
+    json_put_bool(request, "dry_run", is_dry);
+    int code = cli_show(cli, "webhook.delete", request, &VIEW_WEBHOOK);
+    if (code == EXIT_CODE_DONE)
+        cli_say(cli, "%s", is_dry ? "would be deleted; nothing was changed" : "deleted");
+    return code;
+}
+
+int cmd_webhooks_fire(struct cli *cli, const struct parsed *parsed)
+{
+    struct err err = {0};
+    json_t *request = request_new();
+    json_put_string(request, "token", parsed->args[0]);
+    request_put_option(request, parsed, "key", "key");
+    if (put_json(request, parsed, "body", "body", &err) != STATUS_OK) {
+        json_decref(request);
+        return cli_fail(cli, &err);
+    }
+    return cli_show(cli, "webhook.fire", request, &VIEW_RUN);
+}

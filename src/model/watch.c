@@ -1,0 +1,107 @@
+#include "model/watch.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/check.h"
+#include "base/mem.h"
+#include "base/sha256.h"
+
+/* The entry of the file that became the hook with this number; what is beyond them is `email`. */
+static json_t *entry_of(const json_t *rest, enum hook_event event, size_t index)
+{
+    json_t *object = json_object();
+    CLEANUP(mem_freep) char *key = mem_format("on_%s", hook_event_name(event));
+    json_t *hooks = json_object_get(rest, key);
+    json_t *entry = json_is_array(hooks) ? json_array_get(hooks, index) : index == 0 ? hooks : NULL;
+    if (entry != NULL)
+        json_put(object, key, json_incref(entry));
+    else
+        json_put(object, "email", json_incref(json_object_get(rest, "email")));
+    return object;
+}
+
+static struct watch_hook watch_hook_of(const json_t *rest, const struct hook *hook, size_t index,
+                                       struct arena *arena)
+{
+    CLEANUP(json_decrefp) json_t *entry = entry_of(rest, hook->event, index);
+    CLEANUP(mem_freep) char *text = json_format(entry);
+    char hash[SHA256_HEX_MAX];
+    sha256_hex(text, strlen(text), hash);
+    return (struct watch_hook){
+        .event = hook->event,
+        .target = hook->target,
+        .json = arena_strdup(arena, text),
+        .key = arena_strdup(arena, hash),
+        .group_ms = hook->group_ms,
+        .is_resolvable = hook_is_resolvable(hook),
+    };
+}
+
+/* Most DAGs have nothing of it, and then it should cost nothing. */
+static bool may_be_watched(const json_t *rest)
+{
+    const char *key = NULL;
+    json_t *value = NULL;
+    enum hook_event ignored = HOOK_EVENT_COUNT;
+    json_object_foreach((json_t *)(uintptr_t)rest, key, value)
+    {
+        if (strcmp(key, "sla") == 0 || strcmp(key, "email") == 0 ||
+            hook_event_of_key(key, &ignored))
+            return true;
+    }
+    return false;
+}
+
+/* False: there is nothing. */
+static bool read_watch(const json_t *rest, struct arena *arena, struct watch *out)
+{
+    *out = (struct watch){0};
+    if (!may_be_watched(rest))
+        return false;
+    out->has_sla = sla_of(rest, arena, &out->sla);
+    bool is_watched = out->has_sla;
+    for (enum hook_event event = 0; event < HOOK_EVENT_COUNT; event++) {
+        struct hook_list list = hook_list_of(rest, event, arena);
+        struct watch_hooks *hooks = &out->hooks[event];
+        if (list.count > 0)
+            hooks->items = arena_array(arena, list.count, sizeof *hooks->items);
+        for (size_t i = 0; i < list.count; i++)
+            hooks->items[hooks->count++] = watch_hook_of(rest, &list.items[i], i, arena);
+        is_watched |= hooks->count > 0;
+    }
+    return is_watched;
+}
+
+const struct dag_watch *watch_of_dag(const struct dag *dag)
+{
+    bool may_be = may_be_watched(dag->rest);
+    for (size_t node = 0; node < dag->tasks_count && !may_be; node++)
+        may_be = may_be_watched(dag->tasks[node].rest);
+    if (!may_be)
+        return NULL;
+    struct dag_watch watch = {0};
+    bool is_watched = read_watch(dag->rest, dag->arena, &watch.run);
+    watch.has_sla = watch.run.has_sla;
+    watch.tasks = arena_array(dag->arena, dag->tasks_count + 1, sizeof(const struct watch *));
+    for (size_t node = 0; node < dag->tasks_count; node++) {
+        const json_t *rest = dag->tasks[node].rest;
+        struct watch one;
+        /* What defaults say is one object for all tasks that add nothing to it. */
+        if (node > 0 && rest == dag->tasks[node - 1].rest) {
+            watch.tasks[node] = watch.tasks[node - 1];
+        } else if (read_watch(rest, dag->arena, &one)) {
+            struct watch *own = arena_alloc(dag->arena, sizeof *own);
+            *own = one;
+            watch.tasks[node] = own;
+        }
+        is_watched |= watch.tasks[node] != NULL;
+        watch.has_sla |= watch.tasks[node] != NULL && watch.tasks[node]->has_sla;
+    }
+    if (!is_watched)
+        return NULL;
+    watch.tz = arena_strdup(dag->arena, sla_schedule_zone(dag->rest));
+    struct dag_watch *out = arena_alloc(dag->arena, sizeof *out);
+    *out = watch;
+    return out;
+}

@@ -1,0 +1,383 @@
+#include "notify/sender.h"
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "model/alert_pace.h"
+#include "notify/parcel.h"
+#include "os/file.h"
+#include "os/knock.h"
+#include "os/mailbox.h"
+#include "os/thread.h"
+#include "store/listen.h"
+#include "store/notice.h"
+
+enum {
+    AT_ONCE_MAX = 8,
+    FIRST_WAIT_MS = 100,
+    LONGEST_WAIT_MS = 5000,
+    PRUNE_EVERY_S = 3600,
+    PRUNE_PORTION = 1000,
+    CHANCE_STEPS = 1 << 20,
+};
+static const int64_t KEPT_US = INT64_C(30) * 86400 * 1000000; /* settled ones, to be looked at */
+
+/* How it ends. */
+enum end_wish { END_NOT, END_FINISHING, END_NOW };
+
+/* One message on its way. */
+struct trip {
+    struct sender *owner;
+    struct thread *thread;
+    struct arena *arena; /* of the claim */
+    struct notice_claim claim;
+    struct parcel *parcel;
+    struct deliver_outcome outcome;
+    bool is_dropped; /* nobody wants it */
+};
+
+struct sender {
+    /* Of all threads. */
+    struct sender_options options;
+    int knock_fd;
+    struct mailbox *back; /* trips that are over */
+    atomic_int end;
+    atomic_llong end_by_us; /* by the steady clock */
+    struct thread *thread;
+    /* Of the sender's thread. */
+    struct store *store;
+    struct vault *vault;
+    size_t under_way;
+    int64_t next_us;
+    int64_t wait_ms; /* after failures */
+    int64_t prune_us;
+    bool has_looked; /* since it was asked to finish */
+};
+
+static void trip_free(struct trip *trip)
+{
+    parcel_free(trip->parcel);
+    arena_free(trip->arena);
+    free(trip);
+}
+
+/* --- sending --------------------------------------------------------------------------------- */
+
+static void bring_back(struct trip *trip)
+{
+    struct sender *owner = trip->owner;
+    CHECK(mailbox_push(owner->back, trip));
+    knock_send(owner->knock_fd);
+}
+
+static void travel(void *context)
+{
+    struct trip *trip = context;
+    parcel_send(trip->parcel, &trip->outcome);
+    bring_back(trip);
+}
+
+/* Relative paths of a command are those of its DAG's folder, where that is on this machine. */
+static const char *workdir_of(struct trip *trip)
+{
+    const char *slash = trip->claim.path != NULL ? strrchr(trip->claim.path, '/') : NULL;
+    if (slash == NULL || trip->claim.hook.target != HOOK_COMMAND)
+        return NULL;
+    const char *folder =
+        arena_strndup(trip->arena, trip->claim.path, (size_t)(slash - trip->claim.path));
+    return access(folder, X_OK) == 0 ? folder : NULL;
+}
+
+/* A connection may be added while it waits; a template does not get better. */
+static void fail_unsent(struct trip *trip, const struct err *err)
+{
+    trip->outcome.verdict =
+        err->code == STATUS_INVALID || err->code == STATUS_CORRUPT ? DELIVER_FAILED : DELIVER_RETRY;
+    trip->outcome.retry_after_ms = -1;
+    (void)snprintf(trip->outcome.text, sizeof trip->outcome.text, "%s", err->text);
+}
+
+static void set_out(struct sender *self, struct trip *trip)
+{
+    struct err err = {0};
+    const struct parcel_request request = {
+        .vault = self->vault,
+        .space = trip->claim.space,
+        .public_only = self->options.public_only,
+        .hook = &trip->claim.hook,
+        .delivery = trip->claim.delivery,
+        .at_us = trip->claim.at_us,
+        .documents = trip->claim.documents,
+        .count = trip->claim.count,
+        .total = trip->claim.total,
+        .workdir = workdir_of(trip),
+    };
+    self->under_way++;
+    enum status status = parcel_new(&request, &trip->parcel, &err);
+    trip->is_dropped = status == STATUS_OK && trip->parcel == NULL;
+    if (status == STATUS_OK && trip->parcel != NULL &&
+        thread_start("send", travel, trip, &trip->thread, &err) == STATUS_OK)
+        return;
+    if (!trip->is_dropped)
+        fail_unsent(trip, &err);
+    bring_back(trip);
+}
+
+/* --- what became of it ----------------------------------------------------------------------- */
+
+static enum notice_state give_up(const struct trip *trip, const char *why, char *text, size_t room)
+{
+    (void)snprintf(text, room, "%s; %s", why, trip->outcome.text);
+    return NOTICE_FAILED;
+}
+
+static void judge(const struct sender *self, const struct trip *trip, char *text, size_t room,
+                  struct notice_verdict *out)
+{
+    int64_t now_us = store_now_us(self->store);
+    *out = (struct notice_verdict){
+        .id = trip->claim.id,
+        .attempts = trip->claim.attempts,
+        .due_at_us = now_us,
+        .answer = text,
+    };
+    (void)snprintf(text, room, "%s", trip->outcome.text);
+    if (trip->is_dropped) {
+        out->state = NOTICE_DROPPED;
+        (void)snprintf(text, room, "its 'if' was not true");
+    } else if (trip->outcome.verdict == DELIVER_DONE) {
+        out->state = NOTICE_SENT;
+    } else if (trip->outcome.verdict == DELIVER_FAILED) {
+        out->state = NOTICE_FAILED;
+    } else {
+        const struct alert_tries tries = {
+            .count = trip->claim.attempts,
+            .first_at_us = trip->claim.first_at_us,
+            .now_us = now_us,
+            .asked_ms = trip->outcome.retry_after_ms,
+        };
+        struct alert_retry retry =
+            alert_retry_next(&tries, (double)rng_below(CHANCE_STEPS) / CHANCE_STEPS);
+        out->due_at_us = retry.at_us;
+        out->state = retry.gives_up ? give_up(trip, retry.text, text, room) : NOTICE_PENDING;
+    }
+}
+
+static void tell(const struct trip *trip, const struct notice_verdict *verdict)
+{
+    const char *target = hook_target_name(trip->claim.hook.target);
+    if (verdict->state == NOTICE_FAILED)
+        log_warn("a message could not be delivered", LOG_ID("notice", trip->claim.id),
+                 LOG_STR("dag", trip->claim.dag_id), LOG_STR("target", target),
+                 LOG_STR("why", verdict->answer));
+    else if (verdict->state == NOTICE_PENDING && verdict->attempts == 1)
+        log_info("a message has to wait", LOG_ID("notice", trip->claim.id),
+                 LOG_STR("target", target), LOG_STR("why", verdict->answer));
+    else
+        log_debug("message", LOG_ID("notice", trip->claim.id), LOG_STR("target", target),
+                  LOG_STR("state", notice_state_name(verdict->state)));
+}
+
+/* False: the store is away, and what the receiver said is kept until it is back. */
+static bool settle(struct sender *self, struct trip *trip)
+{
+    enum { TEXT_MAX = DELIVER_TEXT_MAX + 200 };
+    char text[TEXT_MAX];
+    struct notice_verdict verdict;
+    struct err err = {0};
+    thread_join(trip->thread);
+    trip->thread = NULL;
+    judge(self, trip, text, sizeof text, &verdict);
+    if (store_notice_settle(self->store, &verdict, &err) != STATUS_OK) {
+        log_debug("settle a message", LOG_STR("error", err.text));
+        return false;
+    }
+    tell(trip, &verdict);
+    self->under_way--;
+    trip_free(trip);
+    return true;
+}
+
+static bool collect(struct sender *self)
+{
+    struct mailbox_batch batch = mailbox_take_now(self->back);
+    bool is_well = true;
+    for (size_t i = 0; i < batch.count; i++) {
+        struct trip *trip = batch.items[i];
+        if (is_well && settle(self, trip))
+            continue;
+        is_well = false;
+        CHECK(mailbox_push(self->back, trip));
+    }
+    free(batch.items);
+    return is_well;
+}
+
+/* --- the outbox ------------------------------------------------------------------------------ */
+
+static bool take(struct sender *self)
+{
+    struct err err = {0};
+    while (self->under_way < AT_ONCE_MAX) {
+        struct trip *trip = mem_zalloc(1, sizeof *trip);
+        bool is_found = false;
+        trip->owner = self;
+        trip->arena = arena_new();
+        enum status status = store_notice_claim(self->store, trip->arena, &trip->claim, &is_found,
+                                                &self->next_us, &err);
+        if (status == STATUS_OK && is_found) {
+            set_out(self, trip);
+            continue;
+        }
+        trip_free(trip);
+        if (status == STATUS_OK)
+            return true;
+        if (self->wait_ms == 0)
+            log_warn("messages are held up", LOG_STR("error", err.text));
+        return false;
+    }
+    return true;
+}
+
+static void prune(struct sender *self)
+{
+    struct err err = {0};
+    int64_t count = 0;
+    int64_t now_us = clock_mono_us();
+    if (now_us < self->prune_us)
+        return;
+    self->prune_us = now_us + (int64_t)PRUNE_EVERY_S * 1000000;
+    if (store_notice_prune(self->store, store_now_us(self->store) - KEPT_US, PRUNE_PORTION, &count,
+                           &err) != STATUS_OK)
+        log_debug("forget old messages", LOG_STR("error", err.text));
+    if (count == PRUNE_PORTION)
+        self->prune_us = now_us;
+}
+
+/* Until a message is due, one is back, somebody knocks, or it is time to look anyway. */
+static void await(struct sender *self)
+{
+    struct err err = {0};
+    bool heard = false;
+    int64_t wait_ms = self->options.poll_ms;
+    int64_t now_us = store_now_us(self->store);
+    if (self->wait_ms > 0)
+        wait_ms = self->wait_ms;
+    else if (self->under_way < AT_ONCE_MAX && self->next_us < now_us + wait_ms * 1000)
+        wait_ms = MAX((self->next_us - now_us + 999) / 1000, (int64_t)1);
+    if (atomic_load(&self->end) != END_NOT)
+        wait_ms = MIN(wait_ms, (int64_t)FIRST_WAIT_MS);
+    if (self->wait_ms > 0 || store_listen_for_notices(self->store, &err) != STATUS_OK ||
+        store_wait(self->store, self->knock_fd, wait_ms, &heard, &err) != STATUS_OK)
+        knock_wait(self->knock_fd, MIN(wait_ms, (int64_t)LONGEST_WAIT_MS));
+    knock_clear(self->knock_fd);
+}
+
+static bool open_store(struct sender *self)
+{
+    struct err err = {0};
+    if (self->store != NULL)
+        return true;
+    if (store_open(&self->options.store, &self->store, &err) == STATUS_OK) {
+        self->vault = vault_new(self->options.vault, self->store);
+        return true;
+    }
+    log_warn("the sender cannot open the store", LOG_STR("error", err.text));
+    knock_wait(self->knock_fd, LONGEST_WAIT_MS);
+    return false;
+}
+
+static bool is_over(const struct sender *self)
+{
+    int end = atomic_load(&self->end);
+    bool is_late = clock_mono_us() >= atomic_load(&self->end_by_us);
+    bool has_nothing = self->under_way == 0;
+    if (end == END_FINISHING)
+        has_nothing = has_nothing && self->has_looked && self->next_us > store_now_us(self->store);
+    return end != END_NOT && (has_nothing || is_late);
+}
+
+static void body(void *context)
+{
+    struct sender *self = context;
+    while (!is_over(self)) {
+        if (!open_store(self))
+            continue;
+        int wish = atomic_load(&self->end);
+        bool is_well = collect(self);
+        if (is_well && wish != END_NOW)
+            is_well = take(self);
+        if (is_well && wish == END_NOT)
+            prune(self);
+        self->has_looked |= is_well && wish == END_FINISHING;
+        if (is_well && self->wait_ms > 0)
+            log_info("messages go on");
+        self->wait_ms =
+            is_well ? 0
+                    : MIN(MAX(2 * self->wait_ms, (int64_t)FIRST_WAIT_MS), (int64_t)LONGEST_WAIT_MS);
+        if (!is_over(self))
+            await(self);
+    }
+    vault_free(self->vault);
+    store_close(self->store);
+}
+
+/* --- from outside ---------------------------------------------------------------------------- */
+
+enum status sender_start(const struct sender_options *options, struct sender **out, struct err *err)
+{
+    struct sender *self = mem_zalloc(1, sizeof *self);
+    self->options = *options;
+    self->knock_fd = -1;
+    self->back = mailbox_new();
+    self->prune_us = clock_mono_us() + (int64_t)PRUNE_EVERY_S * 1000000;
+    if (knock_open(&self->knock_fd, err) != STATUS_OK ||
+        thread_start("sender", body, self, &self->thread, err) != STATUS_OK) {
+        sender_stop(self, 0);
+        return err->code;
+    }
+    *out = self;
+    return STATUS_OK;
+}
+
+void sender_wake(struct sender *sender)
+{
+    if (sender != NULL)
+        knock_send(sender->knock_fd);
+}
+
+static void end(struct sender *self, enum end_wish wish, int64_t wait_ms)
+{
+    if (self == NULL)
+        return;
+    atomic_store(&self->end_by_us, clock_mono_us() + wait_ms * 1000);
+    atomic_store(&self->end, (int)wish);
+    if (self->knock_fd >= 0)
+        knock_send(self->knock_fd);
+    thread_join(self->thread);
+    /* Who still waits for a receiver needs what is here until the process ends. */
+    if (self->under_way > 0)
+        return;
+    mailbox_free(self->back);
+    file_closep(&self->knock_fd);
+    free(self);
+}
+
+void sender_stop(struct sender *sender, int64_t wait_ms)
+{
+    end(sender, END_NOW, wait_ms);
+}
+
+void sender_finish(struct sender *sender, int64_t wait_ms)
+{
+    end(sender, END_FINISHING, wait_ms);
+}

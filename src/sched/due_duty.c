@@ -1,0 +1,23 @@
+#include "base/log.h"
+#include "sched/duty.h"
+#include "sched/make_room.h"
+#include "store/schedule.h"
+
+/* The store does a bounded number at a time; what is left is due at once. */
+enum status duty_start_due(const struct duty_call *call, struct duty_result *out, struct err *err)
+{
+    struct due_started started = {0};
+    if (store_schedule_start_due(call->store, &started, err) != STATUS_OK)
+        return err->code;
+    if (started.runs > 0)
+        log_debug("runs were due", LOG_INT("runs", (int64_t)started.runs),
+                  LOG_INT("waiting", (int64_t)started.waiting));
+    if (started.missed > 0)
+        log_info("ticks were missed", LOG_INT("stretches", (int64_t)started.missed));
+    if (started.troubled != 0)
+        log_warn("a DAG cannot be started by its schedule", LOG_ID("dag", started.troubled),
+                 LOG_STR("problem", started.trouble));
+    out->next_us = started.next_us;
+    out->changed = started.runs > started.waiting;
+    return started.needs_room ? make_room(call->store, &out->changed, err) : STATUS_OK;
+}

@@ -1,0 +1,51 @@
+#pragma once
+/*
+ * forecast: what the coming hours will bring, by playing them.
+ *
+ * The DAGs of a store, their schedules and how long their tasks took lately are played on a virtual
+ * clock in a store of its own (player.h). Nothing of the real store changes.
+ */
+#include "base/arena.h"
+#include "store/store.h"
+
+struct forecast_request {
+    struct store *store;     /* the real one; only read */
+    const char *scratch_url; /* of an empty one */
+    int64_t from_us;
+    int64_t to_us;
+    int64_t slots;      /* of the whole fleet */
+    int64_t unknown_us; /* how long a task takes that has never run */
+    /* How far it is; NULL: nobody waits. */
+    void (*progress)(void *context, int64_t now_us);
+    void *context;
+};
+
+struct forecast_hour {
+    int64_t start_us;
+    int64_t runs;  /* that began */
+    int64_t tasks; /* that began */
+    int64_t busy_us;
+    int64_t most_running;
+    int64_t most_waiting; /* claimable, with no slot free; looked at once a minute */
+};
+
+struct forecast_dag {
+    const char *dag_id;
+    int64_t runs;
+    int64_t failed;
+    int64_t tasks;
+    int64_t busy_us;
+    int64_t longest_run_us;
+    int64_t unknown; /* tasks that have never run: their time is a guess */
+};
+
+struct forecast {
+    struct forecast_hour *hours;
+    size_t hours_count;
+    struct forecast_dag *dags; /* the busiest first */
+    size_t dags_count;
+};
+
+/* All of it in `arena`. The player's clock of this thread is used. */
+NODISCARD enum status forecast_make(const struct forecast_request *request, struct arena *arena,
+                                    struct forecast *out, struct err *err);

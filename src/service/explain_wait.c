@@ -1,0 +1,59 @@
+#include "service/explain_wait.h"
+
+#include "base/clock.h"
+#include "model/duration.h"
+
+static void add_duration(struct strbuf *out, int64_t us)
+{
+    char text[DURATION_TEXT_MAX];
+    int64_t seconds = us > 0 ? us / 1000000 : 0;
+    strbuf_add(out, duration_format(MIN(seconds * 1000, DURATION_MS_MAX), text));
+}
+
+static void add_looker(const struct wait_info *wait, const struct explain_host *looker,
+                       struct explanation *out)
+{
+    char every[DURATION_TEXT_MAX];
+    if (wait->host == 0)
+        return;
+    strbuf_addf(&out->because, "; looked for every %s%s by host %s",
+                duration_format(wait->every_ms, every), wait->backoff > 1 ? " and more" : "",
+                looker->is_known ? looker->name : "(unknown)");
+    if (!looker->is_alive)
+        strbuf_add(&out->because, ", which is gone: another that serves its queue takes over");
+}
+
+static void add_next(const struct wait_info *wait, struct explanation *out)
+{
+    char at[INSTANT_TEXT_MAX];
+    if (wait->kind == SENSOR_RUN)
+        strbuf_addf(&out->because, "; next look at %s", instant_format(wait->times.target_us, at));
+}
+
+static void add_deadline(const struct explain_world *world, const struct wait_info *wait,
+                         struct explanation *out)
+{
+    char at[INSTANT_TEXT_MAX];
+    if (wait->times.deadline_us == 0)
+        return;
+    strbuf_addf(&out->because, "; it gives up at %s, in ",
+                instant_format(wait->times.deadline_us, at));
+    add_duration(&out->because, wait->times.deadline_us - world->now_us);
+}
+
+void explain_wait(const struct explain_world *world, const struct task_row *task,
+                  const struct wait_info *wait, const struct explain_host *looker,
+                  struct explanation *out)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    char since[INSTANT_TEXT_MAX];
+    strbuf_addf(&out->because, "it waits for %s since %s (", wait_phrase(wait, arena),
+                instant_format(wait->since_us, since));
+    add_duration(&out->because, world->now_us - wait->since_us);
+    strbuf_add(&out->because, "), without a slot");
+    add_looker(wait, looker, out);
+    add_next(wait, out);
+    add_deadline(world, wait, out);
+    strbuf_addf(&out->change, "`eider mark %lld %s success` lets the run go on without it",
+                (long long)world->run->id, world->dag->tasks[task->node].id);
+}

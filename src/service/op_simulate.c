@@ -1,0 +1,160 @@
+/*
+ * What the coming hours will bring.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "model/settings.h"
+#include "os/file.h"
+#include "os/file_tree.h"
+#include "sched/forecast.h"
+#include "service/json_build.h"
+#include "service/op_handlers.h"
+#include "service/service.h"
+
+static const int64_t DAY_US = 86400000000;
+static const int64_t LONGEST_US = 366 * 86400000000;
+enum { UNKNOWN_MS = 60000 };
+
+/* --- a place of its own ---------------------------------------------------------------------- */
+
+static enum status make_scratch(char **out, struct err *err)
+{
+    /* Nothing of it has to survive: in memory, where there is such a place. */
+    const char *parent = getenv("TMPDIR");
+    if (parent == NULL)
+        parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+    char *dir = mem_format("%s/eider-simulate-XXXXXX", parent);
+    if (mkdtemp(dir) == NULL) {
+        enum status status = err_errno(err, errno, "make a temporary folder '%s'", dir);
+        free(dir);
+        return status;
+    }
+    *out = dir;
+    return STATUS_OK;
+}
+
+static void remove_scratch(char **dir)
+{
+    struct err ignored = {0};
+    CLEANUP(file_closep) int parent = -1;
+    if (*dir == NULL)
+        return;
+    char *slash = strrchr(*dir, '/');
+    *slash = '\0';
+    if (file_open_directory(*dir, &parent, &ignored) == STATUS_OK)
+        (void)!file_tree_remove(parent, slash + 1, &ignored);
+    free(*dir);
+}
+
+/* --- the question ---------------------------------------------------------------------------- */
+
+static enum status read_instant(const json_t *request, const char *key, int64_t otherwise_us,
+                                int64_t *out, struct err *err)
+{
+    const char *text = json_get_string(request, key, "");
+    *out = otherwise_us;
+    if (text[0] == '\0' || instant_parse(text, out))
+        return STATUS_OK;
+    return err_set(err, STATUS_INVALID,
+                   "'%s' is not a date: 2026-01-31 or 2026-01-31T06:00:00Z is one", text);
+}
+
+static enum status read_request(const struct service *service, const json_t *request,
+                                struct forecast_request *out, struct err *err)
+{
+    int64_t now_us = service->now_us != NULL ? service->now_us() : clock_wall_us();
+    out->slots = json_get_int(request, "slots", settings_number(service->settings, SETTING_SLOTS));
+    out->unknown_us = json_get_int(request, "unknown_ms", UNKNOWN_MS) * 1000;
+    if (read_instant(request, "from", now_us, &out->from_us, err) != STATUS_OK ||
+        read_instant(request, "to", out->from_us + DAY_US, &out->to_us, err) != STATUS_OK)
+        return err->code;
+    if (out->to_us <= out->from_us)
+        return err_set(err, STATUS_INVALID, "the end is not after the beginning");
+    if (out->to_us - out->from_us > LONGEST_US)
+        return err_set(err, STATUS_INVALID, "more than a year is not simulated");
+    if (out->slots < 1)
+        return err_set(err, STATUS_INVALID, "at least one slot is needed");
+    return STATUS_OK;
+}
+
+/* --- the answer ------------------------------------------------------------------------------ */
+
+static double seconds(int64_t us)
+{
+    return (double)us / 1e6;
+}
+
+static json_t *hour_json(const struct forecast_hour *hour, int64_t slots)
+{
+    json_t *row = json_build_object();
+    json_put_instant(row, "hour", hour->start_us);
+    json_put_int(row, "runs", hour->runs);
+    json_put_int(row, "tasks", hour->tasks);
+    json_put(row, "busy", json_real(seconds(hour->busy_us)));
+    json_put_int(row, "busy_percent",
+                 (int64_t)(100.0 * seconds(hour->busy_us) / (3600.0 * (double)slots) + 0.5));
+    json_put_int(row, "most_running", hour->most_running);
+    json_put_int(row, "most_waiting", hour->most_waiting);
+    return row;
+}
+
+static json_t *dag_json(const struct forecast_dag *dag)
+{
+    json_t *row = json_build_object();
+    json_put_string(row, "dag_id", dag->dag_id);
+    json_put_int(row, "runs", dag->runs);
+    json_put_int(row, "failed", dag->failed);
+    json_put_int(row, "tasks", dag->tasks);
+    json_put(row, "busy", json_real(seconds(dag->busy_us)));
+    json_put(row, "longest_run", json_real(seconds(dag->longest_run_us)));
+    json_put_int(row, "unknown", dag->unknown);
+    return row;
+}
+
+static json_t *forecast_json(const struct forecast *forecast, int64_t slots)
+{
+    json_t *hours = json_build_array();
+    json_t *dags = json_build_array();
+    int64_t runs = 0;
+    int64_t tasks = 0;
+    for (size_t i = 0; i < forecast->hours_count; i++) {
+        json_build_append(hours, hour_json(&forecast->hours[i], slots));
+        runs += forecast->hours[i].runs;
+        tasks += forecast->hours[i].tasks;
+    }
+    for (size_t i = 0; i < forecast->dags_count; i++)
+        if (forecast->dags[i].runs > 0)
+            json_build_append(dags, dag_json(&forecast->dags[i]));
+    json_t *out = json_build_object();
+    json_put(out, "hours", hours);
+    json_put(out, "dags", dags);
+    json_put_int(out, "runs", runs);
+    json_put_int(out, "tasks", tasks);
+    json_put_int(out, "slots", slots);
+    return out;
+}
+
+enum status op_simulate(struct service *service, const json_t *request, json_t **out,
+                        struct err *err)
+{
+    CLEANUP(remove_scratch) char *dir = NULL;
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    struct forecast_request question = {0};
+    struct forecast forecast;
+    if (read_request(service, request, &question, err) != STATUS_OK ||
+        service_store(service, DB_READ_ONLY, &question.store, err) != STATUS_OK ||
+        make_scratch(&dir, err) != STATUS_OK)
+        return err->code;
+    CLEANUP(mem_freep) char *url = mem_format("sqlite:%s/play.db", dir);
+    question.scratch_url = url;
+    if (forecast_make(&question, arena, &forecast, err) != STATUS_OK)
+        return err->code;
+    *out = forecast_json(&forecast, question.slots);
+    return STATUS_OK;
+}

@@ -1,0 +1,40 @@
+#pragma once
+/*
+ * operation_rows: what the files with rows of operations share. Private to this layer.
+ */
+#include "service/op_handlers.h"
+#include "service/operation.h"
+
+#define FIELDS(table)                                                                              \
+    {                                                                                              \
+        table, ARRAY_LEN(table)                                                                    \
+    }
+#define NO_FIELDS                                                                                  \
+    {                                                                                              \
+        NULL, 0                                                                                    \
+    }
+
+#define RUN                                                                                        \
+    {                                                                                              \
+        "run", FIELD_STRING, true, "number, DAG/RUN_ID, or DAG for its latest run"                 \
+    }
+#define TASK                                                                                       \
+    {                                                                                              \
+        "task", FIELD_STRING, true, "id of the task"                                               \
+    }
+#define DRY_RUN                                                                                    \
+    {                                                                                              \
+        "dry_run", FIELD_BOOLEAN, false, "only say what would happen"                              \
+    }
+#define INDEX                                                                                      \
+    {                                                                                              \
+        "map_index", FIELD_INTEGER, false, "one instance of a mapped task"                         \
+    }
+#define TOTAL                                                                                      \
+    {                                                                                              \
+        "total_entries", FIELD_INTEGER, true, "how many there are in the list"                     \
+    }
+#define LIMIT                                                                                      \
+    {                                                                                              \
+        "limit", FIELD_INTEGER, false, "at most so many"                                           \
+    }

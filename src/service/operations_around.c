@@ -1,0 +1,249 @@
+/*
+ * Rows of what surrounds runs: versions of DAGs, datasets, variables, connections, secrets,
+ * deadlines, messages.
+ */
+#include "service/operation_rows.h"
+#include "service/operations.h"
+
+/* clang-format off */
+#define REASON {"reason", FIELD_STRING, false, "why, for the record"}
+#define DAG_ID {"dag", FIELD_STRING, true, "id of the DAG"}
+static const struct operation_field REQUEST_DAG_ID[] = {DAG_ID};
+static const struct operation_field RECORD_VERSION[] = {
+    {"version_number", FIELD_INTEGER, true, "its number, from 1"},
+    {"dag_id", FIELD_STRING, true, "its DAG"},
+    {"hash", FIELD_STRING, true, "SHA-256 of its meaning"},
+    {"created_at", FIELD_INSTANT, true, "when it was first seen"},
+    {"actor", FIELD_STRING, false, "who made it"},
+    {"file", FIELD_STRING, true, "where it was written"},
+    {"is_current", FIELD_BOOLEAN, true, "what new runs get"},
+    {"is_filed", FIELD_BOOLEAN, true, "what the DAG's file means; not current after a rollback"},
+};
+static const struct operation_field LIST_VERSIONS[] = {
+    {"dag_id", FIELD_STRING, true, "their DAG"},
+    {"versions", FIELD_ARRAY, true, "the highest number first"}, TOTAL,
+};
+static const struct operation_field REQUEST_DIFF[] = {
+    DAG_ID,
+    {"from", FIELD_INTEGER, false, "number of a version; the one before `to` by default"},
+    {"to", FIELD_INTEGER, false, "number of a version; the current one by default"},
+};
+static const struct operation_field RESPONSE_DIFF[] = {
+    {"dag_id", FIELD_STRING, true, "the DAG"},
+    {"from", FIELD_INTEGER, true, "number of the version before"},
+    {"to", FIELD_INTEGER, true, "number of the version after"},
+    {"changes", FIELD_ARRAY, true, "what (added, removed, changed), task (null: the DAG itself) and keys of each"},
+    {"text", FIELD_STRING, true, "unified diff of the sources and of the files that tasks name"},
+};
+static const struct operation_field REQUEST_ROLLBACK[] = {
+    DAG_ID, {"version", FIELD_INTEGER, true, "number of the version to go to"}, REASON, DRY_RUN,
+};
+static const struct operation_field REQUEST_DAG_ERRORS[] = {
+    {"dag", FIELD_STRING, false, "only of files that offer this DAG"},
+};
+static const struct operation_field LIST_ERRORS[] = {
+    {"errors", FIELD_ARRAY, true, "file, line, column, message, since and hostname of each"}, TOTAL,
+};
+static const struct operation_field REQUEST_DAG_DELETE[] = {DAG_ID, REASON, DRY_RUN};
+static const struct operation_field RESPONSE_DAG_DELETE[] = {
+    {"dag_id", FIELD_STRING, true, "the DAG"},
+    {"runs", FIELD_INTEGER, true, "of its runs, all of which go"},
+    {"deleted", FIELD_BOOLEAN, true, "false: nothing was changed"},
+};
+
+static const struct operation_field REQUEST_SLA_LIST[] = {
+    {"dag", FIELD_STRING, false, "only of this DAG"},
+    {"open", FIELD_BOOLEAN, false, "only what is late now"},
+    LIMIT,
+};
+static const struct operation_field LIST_MISSES[] = {
+    {"misses", FIELD_ARRAY, true, "number, dag_id, task_id, map_index, sla, expected, actual, duration late, open, notified of each"},
+    TOTAL,
+};
+static const struct operation_field REQUEST_SLA_REPORT[] = {
+    {"dag", FIELD_STRING, false, "only of this DAG"},
+    {"last", FIELD_INTEGER, false, "runs that count; 20 by default"},
+};
+static const struct operation_field LIST_SLAS[] = {
+    {"dags", FIELD_ARRAY, true, "dag_id, runs, late, on_time_rate, misses, open, worst (seconds), next_deadline of each"},
+    TOTAL,
+};
+static const struct operation_field REQUEST_NOTICE_LIST[] = {
+    {"dag", FIELD_STRING, false, "only of this DAG"},
+    {"state", FIELD_STRING, false, "pending, sending, sent, failed, dropped or folded"},
+    LIMIT,
+};
+static const struct operation_field LIST_NOTICES[] = {
+    {"notices", FIELD_ARRAY, true, "messages, newest first"}, TOTAL,
+};
+static const struct operation_field REQUEST_NOTICE[] = {{"id", FIELD_ID, true, "its number"}};
+static const struct operation_field RECORD_NOTICE[] = {
+    {"id", FIELD_ID, true, "its number"},
+    {"delivery", FIELD_STRING, true, "what its receiver knows it by"},
+    {"state", FIELD_STRING, true, "pending, sending, sent, failed, dropped or folded"},
+    {"event", FIELD_STRING, true, "success, failure, retry, skip or sla_miss"},
+    {"target", FIELD_STRING, true, "command, webhook, slack, pagerduty or email"},
+    {"dag_id", FIELD_STRING, true, "the DAG it is about"},
+    {"number", FIELD_ID, true, "the run"},
+    {"task_id", FIELD_STRING, false, "the task; null: about the run"},
+    {"happened_at", FIELD_INSTANT, true, "when it happened"},
+    {"next_try", FIELD_INSTANT, false, "while it waits"},
+    {"ended_at", FIELD_INSTANT, false, "when it was sent or given up"},
+    {"attempts", FIELD_INTEGER, true, "how often it was tried"},
+    {"answer", FIELD_STRING, false, "what the receiver said, or what went wrong"},
+};
+static const struct operation_field REQUEST_NOTIFY_TEST[] = {
+    {"target", FIELD_STRING, true, "a DAG or its file; or slack:NAME, webhook:URL, ..., an entry as JSON"},
+    {"kind", FIELD_STRING, false, "success, failure, retry, skip or sla_miss; failure by default"},
+};
+static const struct operation_field RESPONSE_NOTIFY_TEST[] = {
+    {"results", FIELD_ARRAY, true, "target, connection, task_id, state, answer of each"},
+    TOTAL,
+    {"ok", FIELD_BOOLEAN, true, "all arrived"},
+};
+
+static const struct operation_field REQUEST_ASSET_LIST[] = {
+    {"contains", FIELD_STRING, false, "part of the URI"},
+    {"limit", FIELD_INTEGER, false, "at most so many; 100 by default"},
+};
+static const struct operation_field REQUEST_ASSET[] = {
+    {"uri", FIELD_STRING, true, "URI of the dataset"},
+    {"limit", FIELD_INTEGER, false, "at most so many events; 20 by default"},
+};
+static const struct operation_field REQUEST_EMIT[] = {
+    {"uri", FIELD_STRING, true, "URI of the dataset"},
+    {"extra", FIELD_OBJECT, false, "told to those who wait for it"},
+};
+static const struct operation_field RECORD_ASSET[] = {
+    {"uri", FIELD_STRING, true, "what names it"},
+    {"updates", FIELD_INTEGER, true, "how many are known"},
+    {"last_update", FIELD_INSTANT, false, "the newest of them"},
+    {"waiters", FIELD_INTEGER, true, "DAGs that wait for it"},
+    {"events", FIELD_ARRAY, true, "updates, newest first, with the task that made each"},
+    {"waiting_dags", FIELD_ARRAY, true, "DAGs that wait for it, and what each still needs"},
+};
+static const struct operation_field LIST_ASSETS[] = {
+    TOTAL, {"assets", FIELD_ARRAY, true, "datasets by URI"},
+};
+#define NAMED {"name", FIELD_STRING, true, "its name"}
+#define SPACE {"namespace", FIELD_STRING, false, "the scope it belongs to; `default` when absent"}
+#define ONLY_SPACE {"namespace", FIELD_STRING, false, "only of this namespace, and what counts for all"}
+#define DOC {"doc", FIELD_STRING, false, "what it is for; stays as it is when absent"}
+#define VAULT_RECORD                                                                               \
+    NAMED,                                                                                         \
+    {"namespace", FIELD_STRING, false, "its scope; null: it counts for all"},                      \
+    {"source", FIELD_STRING, true, "environment, file or store"},                                  \
+    {"place", FIELD_STRING, false, "the variable or file it comes from; null in the store"},       \
+    {"problem", FIELD_STRING, false, "why it cannot be used"},                                     \
+    {"doc", FIELD_STRING, false, "what it is for"},                                                \
+    {"updated_by", FIELD_STRING, false, "who changed it last"},                                    \
+    {"updated_at", FIELD_INSTANT, false, "when"},                                                  \
+    {"hidden", FIELD_BOOLEAN, true, "the same name from somewhere else counts more"}
+
+static const struct operation_field REQUEST_VAULT_LIST[] = {ONLY_SPACE};
+static const struct operation_field REQUEST_VAULT_NAME[] = {NAMED, SPACE};
+static const struct operation_field REQUEST_VAULT_DELETE[] = {NAMED, SPACE, DRY_RUN};
+static const struct operation_field RESPONSE_VAULT_DELETE[] = {
+    NAMED, SPACE, {"deleted", FIELD_BOOLEAN, true, "false: nothing was changed"},
+};
+static const struct operation_field RECORD_VARIABLE[] = {
+    VAULT_RECORD, {"value", FIELD_ANY, true, "a text; from a file any value"},
+};
+static const struct operation_field LIST_VARIABLES[] = {
+    {"variables", FIELD_ARRAY, true, "by name, what counts first"}, TOTAL,
+};
+static const struct operation_field REQUEST_VARIABLE_SET[] = {
+    NAMED, SPACE, DOC, {"value", FIELD_ANY, true, "a text; other values are kept as JSON"},
+};
+static const struct operation_field RECORD_CONNECTION[] = {
+    VAULT_RECORD,
+    {"value", FIELD_OBJECT, false, "type, host, port, login, schema, extra; secrets are ***"},
+    {"key_id", FIELD_STRING, false, "of the key that sealed it; null: it has no secrets"},
+};
+static const struct operation_field LIST_CONNECTIONS[] = {
+    {"connections", FIELD_ARRAY, true, "by name, what counts first"}, TOTAL,
+};
+static const struct operation_field REQUEST_CONNECTION_SET[] = {
+    NAMED, SPACE, DOC, {"value", FIELD_ANY, true, "a URI, or an object of its parts"},
+};
+static const struct operation_field RESPONSE_CONNECTION_TEST[] = {
+    NAMED,
+    {"host", FIELD_STRING, true, "what was reached"},
+    {"port", FIELD_INTEGER, true, "where it listens"},
+    {"detail", FIELD_STRING, true, "how it answered"},
+    {"duration", FIELD_NUMBER, true, "seconds it took"},
+};
+static const struct operation_field RECORD_SECRET[] = {
+    VAULT_RECORD, {"key_id", FIELD_STRING, false, "of the key that sealed it"},
+};
+static const struct operation_field LIST_SECRETS[] = {
+    {"secrets", FIELD_ARRAY, true, "by name, what counts first; never their values"}, TOTAL,
+};
+static const struct operation_field REQUEST_SECRET_SET[] = {
+    NAMED, SPACE, DOC, {"value", FIELD_STRING, true, "the secret, which nobody can read back"},
+};
+static const struct operation_field RESPONSE_ROTATE[] = {
+    {"resealed", FIELD_INTEGER, true, "values sealed anew"},
+    {"current", FIELD_INTEGER, true, "values that had this key already"},
+    {"key_id", FIELD_STRING, true, "the key they are sealed with now"},
+};
+
+static const struct operation ROWS[] = {
+    {"asset.emit", "say that a dataset was updated", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_EMIT), FIELDS(RECORD_ASSET), op_asset_emit},
+    {"asset.list", "datasets that were updated or are waited for", PERMISSION_VIEWER,
+        FIELDS(REQUEST_ASSET_LIST), FIELDS(LIST_ASSETS), op_asset_list},
+    {"asset.show", "a dataset with its updates and who waits for it", PERMISSION_VIEWER,
+        FIELDS(REQUEST_ASSET), FIELDS(RECORD_ASSET), op_asset_show},
+    {"connection.delete", "delete a connection from the store", PERMISSION_EDITOR,
+        FIELDS(REQUEST_VAULT_DELETE), FIELDS(RESPONSE_VAULT_DELETE), op_connection_delete},
+    {"connection.list", "connections of all sources, without secrets", PERMISSION_VIEWER,
+        FIELDS(REQUEST_VAULT_LIST), FIELDS(LIST_CONNECTIONS), op_connection_list},
+    {"connection.set", "keep a connection in the store, sealed", PERMISSION_EDITOR,
+        FIELDS(REQUEST_CONNECTION_SET), FIELDS(RECORD_CONNECTION), op_connection_set},
+    {"connection.show", "the connection that a name stands for, without secrets", PERMISSION_VIEWER,
+        FIELDS(REQUEST_VAULT_NAME), FIELDS(RECORD_CONNECTION), op_connection_show},
+    {"connection.test", "see whether a connection can be reached", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_VAULT_NAME), FIELDS(RESPONSE_CONNECTION_TEST), op_connection_test},
+    {"dag.delete", "delete a DAG that nobody offers any more, with its runs", PERMISSION_EDITOR,
+        FIELDS(REQUEST_DAG_DELETE), FIELDS(RESPONSE_DAG_DELETE), op_dag_delete},
+    {"dag.diff", "what changed between two versions of a DAG", PERMISSION_VIEWER,
+        FIELDS(REQUEST_DIFF), FIELDS(RESPONSE_DIFF), op_dag_diff},
+    {"dag.errors", "problems of the DAG files that hosts watch", PERMISSION_VIEWER,
+        FIELDS(REQUEST_DAG_ERRORS), FIELDS(LIST_ERRORS), op_dag_errors},
+    {"dag.rollback", "make another version of a DAG the current one", PERMISSION_EDITOR,
+        FIELDS(REQUEST_ROLLBACK), FIELDS(RECORD_VERSION), op_dag_rollback},
+    {"dag.versions", "the versions of a DAG", PERMISSION_VIEWER,
+        FIELDS(REQUEST_DAG_ID), FIELDS(LIST_VERSIONS), op_dag_versions},
+    {"notify.list", "messages, newest first", PERMISSION_VIEWER,
+        FIELDS(REQUEST_NOTICE_LIST), FIELDS(LIST_NOTICES), op_notify_list},
+    {"notify.retry", "send a message again, now", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_NOTICE), FIELDS(RECORD_NOTICE), op_notify_retry},
+    {"notify.test", "send a test message", PERMISSION_EDITOR,
+        FIELDS(REQUEST_NOTIFY_TEST), FIELDS(RESPONSE_NOTIFY_TEST), op_notify_test},
+    {"secret.delete", "delete a secret from the store", PERMISSION_EDITOR,
+        FIELDS(REQUEST_VAULT_DELETE), FIELDS(RESPONSE_VAULT_DELETE), op_secret_delete},
+    {"secret.list", "names of secrets of all sources", PERMISSION_VIEWER,
+        FIELDS(REQUEST_VAULT_LIST), FIELDS(LIST_SECRETS), op_secret_list},
+    {"secret.rotate", "seal everything anew with the first key", PERMISSION_EDITOR,
+        NO_FIELDS, FIELDS(RESPONSE_ROTATE), op_secret_rotate},
+    {"secret.set", "keep a secret in the store, sealed", PERMISSION_EDITOR,
+        FIELDS(REQUEST_SECRET_SET), FIELDS(RECORD_SECRET), op_secret_set},
+    {"secret.show", "where a secret comes from, never its value", PERMISSION_VIEWER,
+        FIELDS(REQUEST_VAULT_NAME), FIELDS(RECORD_SECRET), op_secret_show},
+    {"sla.list", "deadlines that were missed, the latest first", PERMISSION_VIEWER,
+        FIELDS(REQUEST_SLA_LIST), FIELDS(LIST_MISSES), op_sla_list},
+    {"sla.report", "how DAGs keep their deadlines", PERMISSION_VIEWER,
+        FIELDS(REQUEST_SLA_REPORT), FIELDS(LIST_SLAS), op_sla_report},
+    {"variable.delete", "delete a variable from the store", PERMISSION_EDITOR,
+        FIELDS(REQUEST_VAULT_DELETE), FIELDS(RESPONSE_VAULT_DELETE), op_variable_delete},
+    {"variable.list", "variables of all sources", PERMISSION_VIEWER,
+        FIELDS(REQUEST_VAULT_LIST), FIELDS(LIST_VARIABLES), op_variable_list},
+    {"variable.set", "keep a variable in the store", PERMISSION_EDITOR,
+        FIELDS(REQUEST_VARIABLE_SET), FIELDS(RECORD_VARIABLE), op_variable_set},
+    {"variable.show", "the variable that a name stands for", PERMISSION_VIEWER,
+        FIELDS(REQUEST_VAULT_NAME), FIELDS(RECORD_VARIABLE), op_variable_show},
+};
+/* clang-format on */
+
+const struct operation_table OPERATIONS_AROUND = {ROWS, ARRAY_LEN(ROWS), NULL};

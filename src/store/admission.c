@@ -1,0 +1,327 @@
+#include "store/admission.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "store/admission_priv.h"
+#include "store/channel.h"
+#include "store/id_list.h"
+
+/* Numbers of enum run_state and enum admission. */
+_Static_assert(RUN_QUEUED == 0 && RUN_RUNNING == 1 && RUN_SUCCESS == 2, "as in the SQL");
+_Static_assert(ADMISSION_GOING == 1 && ADMISSION_WAITING == 2, "as in the SQL");
+
+/* --- how full it is -------------------------------------------------------------------------- */
+
+static const char ROOM_ONE[] = "SELECT dag, most_runs, needs_past FROM schedule WHERE dag = $1";
+static const char ROOM_MANY[] = "SELECT dag, most_runs, needs_past FROM schedule"
+                                " WHERE dag = ANY($1) ORDER BY dag FOR UPDATE";
+static const char USE_ONE[] =
+    "SELECT $1, (SELECT count(*) FROM run WHERE dag = $1 AND admission = 1 AND state IN (0, 1)"
+    " AND backfill = 0), EXISTS (SELECT 1 FROM waiting WHERE dag = $1 AND backfill = 0)";
+/* A statement of its own: what others did before the lock was given must be seen. */
+static const char USE_MANY[] =
+    "SELECT dag, count(*), 0 FROM run WHERE dag = ANY($1) AND admission = 1"
+    " AND state IN (0, 1) AND backfill = 0 GROUP BY dag"
+    " UNION ALL SELECT dag, 0, 1 FROM waiting WHERE dag = ANY($1) AND backfill = 0 GROUP BY dag";
+
+static enum status read_rooms(struct db_stmt *stmt, struct arena *arena, struct idmap *out,
+                              struct err *err)
+{
+    enum status status = STATUS_OK;
+    while (db_next(stmt, &status, err)) {
+        struct admission_room *room = arena_alloc(arena, sizeof *room);
+        *room = (struct admission_room){
+            .dag_key = db_int(stmt, 0),
+            .most = db_int(stmt, 1),
+            .needs_past = db_int(stmt, 2) != 0,
+        };
+        idmap_set(out, room->dag_key, room);
+    }
+    return status;
+}
+
+static enum status read_use(struct db_stmt *stmt, struct idmap *rooms, struct err *err)
+{
+    enum status status = STATUS_OK;
+    while (db_next(stmt, &status, err)) {
+        struct admission_room *room = idmap_find(rooms, db_int(stmt, 0));
+        if (room == NULL)
+            continue;
+        room->going += db_int(stmt, 1);
+        room->has_waiting |= db_int(stmt, 2) != 0;
+    }
+    return status;
+}
+
+enum status admission_rooms(struct store *store, struct arena *arena, const int64_t *keys,
+                            size_t count, struct idmap *out, struct err *err)
+{
+    struct db *db = store->db;
+    struct db_stmt *stmt = NULL;
+    if (db_dialect(db) == DB_SQLITE) {
+        for (size_t i = 0; i < count; i++)
+            if (db_query(db, &stmt, err, ROOM_ONE, "i", keys[i]) != STATUS_OK ||
+                read_rooms(stmt, arena, out, err) != STATUS_OK ||
+                db_query(db, &stmt, err, USE_ONE, "i", keys[i]) != STATUS_OK ||
+                read_use(stmt, out, err) != STATUS_OK)
+                return err->code;
+        return STATUS_OK;
+    }
+    if (count == 0)
+        return STATUS_OK;
+    if (db_query(db, &stmt, err, ROOM_MANY, "I", keys, count) != STATUS_OK ||
+        read_rooms(stmt, arena, out, err) != STATUS_OK ||
+        db_query(db, &stmt, err, USE_MANY, "I", keys, count) != STATUS_OK)
+        return err->code;
+    return read_use(stmt, out, err);
+}
+
+bool admission_is_full(const struct admission_room *room)
+{
+    return room->most > 0 && (room->going >= room->most || room->has_waiting);
+}
+
+/* --- the run before -------------------------------------------------------------------------- */
+
+static const char PAST_STATE[] =
+    "SELECT state FROM run WHERE dag = $1 AND logical_at_us < $2"
+    " AND kind IN ('scheduled', 'backfill') ORDER BY dag DESC, logical_at_us DESC LIMIT 1";
+
+bool admission_is_of_series(const char *kind)
+{
+    return strcmp(kind, "scheduled") == 0 || strcmp(kind, "backfill") == 0;
+}
+
+enum status admission_past_is_fine(struct db *db, int64_t dag_key, int64_t logical_at_us, bool *out,
+                                   struct err *err)
+{
+    int64_t state = RUN_SUCCESS;
+    if (db_get_int(db, RUN_SUCCESS, &state, err, PAST_STATE, "ii", dag_key, logical_at_us) !=
+        STATUS_OK)
+        return err_wrap(err, "look for the run before");
+    *out = state == RUN_SUCCESS;
+    return STATUS_OK;
+}
+
+/* --- runs that are made ---------------------------------------------------------------------- */
+
+static bool is_counted(const struct run_request *request)
+{
+    return request->is_limited && request->backfill == 0;
+}
+
+static enum status decide_one(struct work *work, struct admission_room *room,
+                              struct admission_asked *asked, struct err *err)
+{
+    const struct run_request *request = asked->request;
+    bool in_series = room->needs_past && admission_is_of_series(request->kind);
+    /* Where the past decides, what waits for it does not stand before what need not. */
+    bool is_behind = room->has_waiting && (in_series || !room->needs_past);
+    bool goes = !is_behind && (room->most == 0 || room->going < room->most);
+    if (goes && in_series) {
+        goes = !room->has_newer;
+        if (goes && admission_past_is_fine(work->db, asked->dag_key, request->logical_at_us, &goes,
+                                           err) != STATUS_OK)
+            return err->code;
+    }
+    room->has_newer |= in_series;
+    room->going += goes;
+    room->has_waiting |= !goes;
+    asked->admission = goes ? ADMISSION_GOING : ADMISSION_WAITING;
+    return STATUS_OK;
+}
+
+enum status admission_decide(struct work *work, struct admission_asked *asked, size_t count,
+                             struct err *err)
+{
+    CLEANUP(idmap_freep) struct idmap *rooms = idmap_new();
+    CLEANUP(idmap_freep) struct idmap *seen = idmap_new();
+    CLEANUP(id_list_fini) struct id_list keys = {0};
+    for (size_t i = 0; i < count; i++) {
+        asked[i].admission = asked[i].request->is_limited ? ADMISSION_WAITING : ADMISSION_FREE;
+        if (!is_counted(asked[i].request) || idmap_find(seen, asked[i].dag_key) != NULL)
+            continue;
+        idmap_set(seen, asked[i].dag_key, work);
+        id_list_add(&keys, asked[i].dag_key);
+    }
+    if (keys.count == 0)
+        return STATUS_OK;
+    if (admission_rooms(work->store, work->arena, keys.items, keys.count, rooms, err) != STATUS_OK)
+        return err_wrap(err, "count the runs that go");
+    for (size_t i = 0; i < count; i++) {
+        struct admission_room *room = idmap_find(rooms, asked[i].dag_key);
+        if (!is_counted(asked[i].request))
+            continue;
+        if (room == NULL)
+            return err_set(err, STATUS_CORRUPT, "a DAG has no row in 'schedule'");
+        if (decide_one(work, room, &asked[i], err) != STATUS_OK)
+            return err->code;
+    }
+    return STATUS_OK;
+}
+
+void admission_enqueue(struct work *work, const struct run_row *run, int64_t logical_at_us)
+{
+    db_bulk_add(&work->saver.bulks[SAVER_WAITING_TAKEN], run->dag_key, run->backfill, logical_at_us,
+                run->id);
+}
+
+/* --- runs that end --------------------------------------------------------------------------- */
+
+static const char WAITING_DROP[] = "DELETE FROM waiting WHERE dag = $1 AND backfill = $2"
+                                   " AND run = $3";
+static const char WAITED[] = "UPDATE run SET admission = 1 WHERE id = $1";
+static const char TELL_IF_WAITED_FOR[] = "SELECT pg_notify($1, '') WHERE EXISTS"
+                                         " (SELECT 1 FROM waiting WHERE dag = ANY($2))";
+
+static bool has_ended(const struct run_row *run)
+{
+    return run->state != run->read_state && run_state_is_final(run->state);
+}
+
+static enum status note_end(struct work *work, const struct run_row *run, struct err *err)
+{
+    if (run->admission != ADMISSION_WAITING)
+        return STATUS_OK;
+    /* It was cancelled, or every task of it was marked. */
+    if (db_later(work->db, err, WAITING_DROP, "iii", run->dag_key, run->backfill, run->id) !=
+        STATUS_OK)
+        return err->code;
+    return db_later(work->db, err, WAITED, "i", run->id);
+}
+
+enum status admission_note_ends(struct work *work, struct err *err)
+{
+    CLEANUP(id_list_fini) struct id_list dags = {0};
+    bool is_backfill = false;
+    for (size_t i = 0; i < work->run_rows.count; i++) {
+        const struct run_row *run = work->run_rows.items[i];
+        if (run->admission == ADMISSION_FREE || !has_ended(run))
+            continue;
+        if (note_end(work, run, err) != STATUS_OK)
+            return err->code;
+        id_list_add(&dags, run->dag_key);
+        is_backfill |= run->backfill != 0;
+    }
+    /* Elsewhere the process that ends a run wakes the scheduler by itself. */
+    if (dags.count == 0 || db_dialect(work->db) != DB_POSTGRES)
+        return STATUS_OK;
+    if (is_backfill)
+        return db_notify(work->db, STORE_CHANNEL_NEWS, "", err);
+    return db_later(work->db, err, TELL_IF_WAITED_FOR, "tI", STORE_CHANNEL_NEWS, dags.items,
+                    dags.count);
+}
+
+/* --- for people ------------------------------------------------------------------------------ */
+
+static const char GOING[] = "SELECT count(*) FROM run WHERE dag = $1 AND admission = 1"
+                            " AND state IN (0, 1) AND backfill = $2";
+static const char WAITING[] = "SELECT count(*) FROM waiting WHERE dag = $1 AND backfill = $2";
+
+enum status store_admission_count(struct store *store, int64_t dag_key, int64_t backfill,
+                                  struct admission_count *out, struct err *err)
+{
+    struct admission_count count = {0};
+    if (db_get_int(store->db, 0, &count.going, err, GOING, "ii", dag_key, backfill) != STATUS_OK ||
+        db_get_int(store->db, 0, &count.waiting, err, WAITING, "ii", dag_key, backfill) !=
+            STATUS_OK)
+        return err_wrap(err, "count the runs that go");
+    *out = count;
+    return STATUS_OK;
+}
+
+static const char WHY_RUN[] =
+    "SELECT r.dag, r.kind, r.backfill, r.logical_at_us, s.most_runs, s.needs_past, d.dag_id"
+    " FROM run r JOIN schedule s ON s.dag = r.dag JOIN dag d ON d.id = r.dag"
+    " WHERE r.id = $1 AND r.admission = 2 AND r.state IN (0, 1)";
+static const char WHY_PAST[] =
+    "SELECT run_id, state FROM run WHERE dag = $1 AND logical_at_us < $2 AND state <> 2"
+    " AND kind IN ('scheduled', 'backfill') AND id = (SELECT p.id FROM run p WHERE p.dag = $1"
+    " AND p.logical_at_us < $2 AND p.kind IN ('scheduled', 'backfill')"
+    " ORDER BY p.dag DESC, p.logical_at_us DESC LIMIT 1)";
+static const char AHEAD[] = "SELECT count(*) FROM waiting WHERE dag = $1 AND backfill = 0"
+                            " AND (logical_at_us < $2 OR (logical_at_us = $2 AND run < $3))";
+
+struct waiting_run {
+    int64_t run;
+    int64_t dag_key;
+    int64_t backfill;
+    int64_t logical_at_us;
+    int64_t most;
+    bool needs_past;
+    const char *dag_id;
+};
+
+static enum status find_waiting(struct store *store, struct arena *arena, int64_t run,
+                                struct waiting_run *out, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    bool row = false;
+    if (db_query(store->db, &stmt, err, WHY_RUN, "i", run) != STATUS_OK ||
+        db_step(stmt, &row, err) != STATUS_OK)
+        return err->code;
+    if (!row)
+        return STATUS_OK;
+    *out = (struct waiting_run){
+        .run = run,
+        .dag_key = db_int(stmt, 0),
+        .backfill = db_int(stmt, 2),
+        .logical_at_us = db_int(stmt, 3),
+        .most = db_int(stmt, 4),
+        .needs_past = db_int(stmt, 5) != 0 && admission_is_of_series(db_text(stmt, 1)),
+        .dag_id = arena_strdup(arena, db_text(stmt, 6)),
+    };
+    db_reset(stmt);
+    return STATUS_OK;
+}
+
+static enum status why_past(struct store *store, struct arena *arena,
+                            const struct waiting_run *waiting, const char **out, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    bool row = false;
+    if (db_query(store->db, &stmt, err, WHY_PAST, "ii", waiting->dag_key, waiting->logical_at_us) !=
+            STATUS_OK ||
+        db_step(stmt, &row, err) != STATUS_OK)
+        return err->code;
+    if (!row)
+        return STATUS_OK;
+    *out = arena_format(arena,
+                        "depends_on_past: the run before, %s, is %s; it goes when that one has "
+                        "succeeded",
+                        db_text(stmt, 0), run_state_name((enum run_state)db_int(stmt, 1)));
+    db_reset(stmt);
+    return STATUS_OK;
+}
+
+enum status store_admission_why(struct store *store, struct arena *arena, int64_t run,
+                                const char **out, struct err *err)
+{
+    struct waiting_run waiting = {0};
+    struct admission_count count = {0};
+    int64_t ahead = 0;
+    const char *text = NULL;
+    if (find_waiting(store, arena, run, &waiting, err) != STATUS_OK)
+        return err->code;
+    if (waiting.run == 0) {
+        *out = NULL;
+        return STATUS_OK;
+    }
+    if ((waiting.needs_past && why_past(store, arena, &waiting, &text, err) != STATUS_OK) ||
+        store_admission_count(store, waiting.dag_key, waiting.backfill, &count, err) != STATUS_OK ||
+        db_get_int(store->db, 0, &ahead, err, AHEAD, "iii", waiting.dag_key, waiting.logical_at_us,
+                   run) != STATUS_OK)
+        return err->code;
+    if (text == NULL && waiting.backfill != 0)
+        text = arena_format(arena, "it waits for its turn in its backfill: %lld runs go now",
+                            (long long)count.going);
+    else if (text == NULL)
+        text = arena_format(arena,
+                            "max_active_runs: %lld of %lld runs of '%s' go now, %lld wait before "
+                            "it",
+                            (long long)count.going, (long long)waiting.most, waiting.dag_id,
+                            (long long)ahead);
+    *out = text;
+    return STATUS_OK;
+}

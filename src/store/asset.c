@@ -1,0 +1,179 @@
+#include "store/asset.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "model/limits.h"
+#include "model/trigger_expr.h"
+#include "store/store_priv.h"
+#include "store/tiding.h"
+
+#define KNOWN                                                                                      \
+    "SELECT a.id, a.uri, a.created_at_us,"                                                         \
+    " (SELECT count(*) FROM asset_event e WHERE e.asset = a.id),"                                  \
+    " coalesce((SELECT e.at_us FROM asset_event e WHERE e.asset = a.id"                            \
+    " ORDER BY e.asset DESC, e.id DESC LIMIT 1), 0),"                                              \
+    " (SELECT count(*) FROM trigger_watch w WHERE w.kind = 0 AND w.name = a.uri) FROM asset a"
+#define WAITED_FOR                                                                                 \
+    "SELECT 0, w.name, 0, 0, 0, count(*) FROM trigger_watch w WHERE w.kind = 0"                    \
+    " AND NOT EXISTS (SELECT 1 FROM asset a WHERE a.uri = w.name)"
+
+static const char LIST[] = KNOWN " WHERE a.uri LIKE $1 ESCAPE '!' UNION ALL " WAITED_FOR
+                                 " AND w.name LIKE $1 ESCAPE '!' GROUP BY w.name"
+                                 " ORDER BY 2 LIMIT $2";
+static const char LOAD[] =
+    KNOWN " WHERE a.uri = $1 UNION ALL " WAITED_FOR " AND w.name = $1 GROUP BY w.name";
+static const char UPDATES[] =
+    "SELECT e.id, e.at_us, e.run, d.dag_id, r.run_id, e.task_id, e.map_index, e.actor, e.extra"
+    " FROM asset_event e LEFT JOIN run r ON r.id = e.run LEFT JOIN dag d ON d.id = r.dag"
+    " WHERE e.asset = $1 ORDER BY e.asset DESC, e.id DESC LIMIT $2";
+
+static void read_asset(struct db_stmt *stmt, struct arena *arena, struct asset_info *out)
+{
+    *out = (struct asset_info){
+        .id = db_int(stmt, 0),
+        .uri = arena_strdup(arena, db_text(stmt, 1)),
+        .created_at_us = db_int(stmt, 2),
+        .updates = db_int(stmt, 3),
+        .last_us = db_int(stmt, 4),
+        .waiters = db_int(stmt, 5),
+    };
+}
+
+/* "%part%", with what LIKE gives a meaning of its own made plain. */
+static char *like_text(const char *part)
+{
+    size_t length = part != NULL ? strlen(part) : 0;
+    char *text = mem_alloc(2 * length + 3);
+    size_t at = 0;
+    text[at++] = '%';
+    for (size_t i = 0; i < length; i++) {
+        if (strchr("%_!", part[i]) != NULL)
+            text[at++] = '!';
+        text[at++] = part[i];
+    }
+    if (length > 0)
+        text[at++] = '%';
+    text[at] = '\0';
+    return text;
+}
+
+enum status store_asset_list(struct store *store, struct arena *arena,
+                             const struct asset_filter *filter, struct asset_info **out,
+                             size_t *out_count, struct err *err)
+{
+    CLEANUP(mem_freep) char *like = like_text(filter->contains);
+    CLEANUP(mem_freep) struct asset_info *list = NULL;
+    struct db_stmt *stmt = NULL;
+    size_t count = 0;
+    size_t capacity = 0;
+    enum status status = db_query(store->db, &stmt, err, LIST, "ti", like, filter->limit);
+    while (status == STATUS_OK && db_next(stmt, &status, err)) {
+        list = mem_grow(list, &capacity, count, sizeof *list);
+        read_asset(stmt, arena, &list[count++]);
+    }
+    if (status != STATUS_OK)
+        return err_wrap(err, "list datasets");
+    *out = arena_array(arena, count + 1, sizeof **out);
+    if (count > 0)
+        memcpy(*out, list, count * sizeof *list);
+    *out_count = count;
+    return STATUS_OK;
+}
+
+enum status store_asset_load(struct store *store, struct arena *arena, const char *uri,
+                             struct asset_info *out, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    bool row = false;
+    if (db_query(store->db, &stmt, err, LOAD, "t", uri) != STATUS_OK ||
+        db_step(stmt, &row, err) != STATUS_OK)
+        return err->code;
+    if (!row)
+        return err_set(err, STATUS_NOT_FOUND,
+                       "there is no dataset '%.200s': nobody updated it or waits for it; "
+                       "`eider assets list` shows those there are",
+                       uri);
+    read_asset(stmt, arena, out);
+    db_reset(stmt);
+    return STATUS_OK;
+}
+
+enum status store_asset_updates(struct store *store, struct arena *arena, int64_t asset,
+                                int64_t limit, struct asset_updates *out, struct err *err)
+{
+    CLEANUP(mem_freep) struct asset_update *list = NULL;
+    struct db_stmt *stmt = NULL;
+    size_t count = 0;
+    size_t capacity = 0;
+    enum status status = db_query(store->db, &stmt, err, UPDATES, "ii", asset, limit);
+    while (status == STATUS_OK && db_next(stmt, &status, err)) {
+        list = mem_grow(list, &capacity, count, sizeof *list);
+        list[count++] = (struct asset_update){
+            .id = db_int(stmt, 0),
+            .at_us = db_int(stmt, 1),
+            .run = db_int(stmt, 2),
+            .dag_id = arena_strdup_null(arena, db_text(stmt, 3)),
+            .run_id = arena_strdup_null(arena, db_text(stmt, 4)),
+            .task_id = arena_strdup_null(arena, db_text(stmt, 5)),
+            .map_index = db_int(stmt, 6),
+            .actor = arena_strdup_null(arena, db_text(stmt, 7)),
+            .extra = arena_strdup_null(arena, db_text(stmt, 8)),
+        };
+    }
+    if (status != STATUS_OK)
+        return err_wrap(err, "list updates");
+    struct asset_update *kept = arena_array(arena, count + 1, sizeof *kept);
+    if (count > 0)
+        memcpy(kept, list, count * sizeof *list);
+    *out = (struct asset_updates){kept, count};
+    return STATUS_OK;
+}
+
+/* --- saying so ------------------------------------------------------------------------------- */
+
+static enum status emit(struct store *store, const struct asset_emission *emission, struct err *err)
+{
+    struct tiding_list list = {0};
+    bool news = false;
+    tiding_list_add(&list, &(struct tiding){
+                               .uri = emission->uri,
+                               .map_index = -1,
+                               .actor = emission->actor,
+                               .extra = emission->extra,
+                           });
+    enum status status = tidings_save(store->db, store_now_us(store), &list, &news, err);
+    tiding_list_fini(&list);
+    if (status != STATUS_OK)
+        return status;
+    CLEANUP(json_decrefp) json_t *data = json_object();
+    json_put_string(data, "uri", emission->uri);
+    CLEANUP(mem_freep) char *text = json_format(data);
+    if (store_tell(store, EVENT_ASSET_EMITTED, emission->actor, text, err) != STATUS_OK)
+        return err->code;
+    return tiding_spread(store->db, news, err);
+}
+
+static enum status emit_once(struct store *store, const void *context, struct err *err)
+{
+    CLEANUP(db_endp) struct db *db = store->db;
+    if (db_begin(db, err) != STATUS_OK || emit(store, context, err) != STATUS_OK)
+        return err->code;
+    return db_commit(db, err);
+}
+
+enum status store_asset_emit(struct store *store, const struct asset_emission *emission,
+                             struct err *err)
+{
+    if (!dataset_uri_is_valid(emission->uri))
+        return err_set(err, STATUS_INVALID,
+                       "'%.200s' cannot be a dataset: its URI has no blanks and at most %d bytes",
+                       emission->uri != NULL ? emission->uri : "", LIMIT_URI_BYTES);
+    if (emission->extra != NULL && strlen(emission->extra) > LIMIT_EXTRA_BYTES)
+        return err_set(err, STATUS_LIMIT, "more than %d bytes are told with dataset '%s'",
+                       LIMIT_EXTRA_BYTES, emission->uri);
+    if (store_repeat(store, emit_once, emission, err) != STATUS_OK)
+        return err_wrap(err, "tell of dataset '%s'", emission->uri);
+    return STATUS_OK;
+}

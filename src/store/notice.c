@@ -1,0 +1,183 @@
+#include "store/notice.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+#include "store/channel.h"
+#include "store/store_priv.h"
+
+static const char *const STATE_NAMES[] = {
+#define X(name, text) [NOTICE_##name] = text,
+    NOTICE_STATE_MAP(X)
+#undef X
+};
+
+const char *notice_state_name(enum notice_state state)
+{
+    CHECK(state < NOTICE_STATE_COUNT);
+    return STATE_NAMES[state];
+}
+
+bool notice_state_parse(const char *name, enum notice_state *out)
+{
+    for (enum notice_state state = 0; state < NOTICE_STATE_COUNT; state++) {
+        if (strcmp(STATE_NAMES[state], name) == 0) {
+            *out = state;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* --- what became of it ----------------------------------------------------------------------- */
+
+static const char SETTLE[] = "UPDATE notice SET state = $3, due_at_us = $4, answer = $5,"
+                             " ended_at_us = $6 WHERE id = $1 AND attempts = $2 AND state = 1";
+static const char SETTLE_FOLDED[] = "UPDATE notice SET ended_at_us = $2 WHERE head = $1";
+static const char EVENT_ADD[] =
+    "INSERT INTO event (at_us, kind, actor, data) VALUES ($1, $2, $3, $4)";
+
+static enum status note(struct store *store, enum event_kind kind, const char *actor, int64_t id,
+                        struct err *err)
+{
+    CLEANUP(mem_freep) char *data = mem_format("{\"notice\":\"%lld\"}", (long long)id);
+    return db_do(store->db, err, EVENT_ADD, "iitt", store_now_us(store), (int64_t)kind, actor,
+                 data);
+}
+
+static enum status settle_once(struct store *store, const void *context, struct err *err)
+{
+    const struct notice_verdict *verdict = context;
+    CLEANUP(db_endp) struct db *db = store->db;
+    int64_t now_us = store_now_us(store);
+    bool is_over = verdict->state != NOTICE_PENDING;
+    if (db_begin(db, err) != STATUS_OK ||
+        db_do(db, err, SETTLE, "iiiitz", verdict->id, verdict->attempts, (int64_t)verdict->state,
+              verdict->due_at_us, verdict->answer, is_over ? now_us : 0) != STATUS_OK)
+        return err->code;
+    bool is_ours = db_changes(db) == 1;
+    if (is_ours && is_over && db_do(db, err, SETTLE_FOLDED, "ii", verdict->id, now_us) != STATUS_OK)
+        return err->code;
+    if (is_ours && verdict->state == NOTICE_FAILED &&
+        note(store, EVENT_NOTICE_FAILED, NULL, verdict->id, err) != STATUS_OK)
+        return err->code;
+    return db_commit(db, err);
+}
+
+enum status store_notice_settle(struct store *store, const struct notice_verdict *verdict,
+                                struct err *err)
+{
+    if (store_repeat(store, settle_once, verdict, err) != STATUS_OK)
+        return err_wrap(err, "settle a message");
+    return STATUS_OK;
+}
+
+/* --- looking --------------------------------------------------------------------------------- */
+
+static const char LIST[] =
+    "SELECT id, delivery, state, at_us, due_at_us, dag_id, run, task, kind, target, document, head,"
+    " attempts, ended_at_us, answer FROM notice WHERE ($1 IS NULL OR dag_id = $1)"
+    " AND ($2 < 0 OR state = $2) AND ($3 = 0 OR id = $3) ORDER BY id DESC LIMIT $4";
+
+enum status store_notice_each(struct store *store, const struct notice_filter *filter,
+                              enum status (*each)(void *context, const struct notice_info *notice,
+                                                  struct err *err),
+                              void *context, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    enum status status = db_query(store->db, &stmt, err, LIST, "tiii", filter->dag_id,
+                                  filter->state, filter->id, filter->limit);
+    while (status == STATUS_OK && db_next(stmt, &status, err)) {
+        struct notice_info notice = {
+            .id = db_int(stmt, 0),
+            .delivery = db_text(stmt, 1),
+            .state = (enum notice_state)db_int(stmt, 2),
+            .at_us = db_int(stmt, 3),
+            .due_at_us = db_int(stmt, 4),
+            .dag_id = db_text(stmt, 5),
+            .run = db_int(stmt, 6),
+            .task = db_int(stmt, 7),
+            .kind = (enum hook_event)db_int(stmt, 8),
+            .target = (enum hook_target)db_int(stmt, 9),
+            .document = db_text(stmt, 10),
+            .head = db_int(stmt, 11),
+            .attempts = db_int(stmt, 12),
+            .ended_at_us = db_int(stmt, 13),
+            .answer = db_text(stmt, 14),
+        };
+        status = each(context, &notice, err);
+        if (status != STATUS_OK)
+            db_reset(stmt);
+    }
+    return status;
+}
+
+/* --- by hand --------------------------------------------------------------------------------- */
+
+static const char RETRY[] = "UPDATE notice SET state = 0, due_at_us = $2, first_at_us = NULL,"
+                            " ended_at_us = NULL WHERE id = $1 AND state IN (0, 3, 4)";
+static const char STATE_OF[] = "SELECT state FROM notice WHERE id = $1";
+_Static_assert(NOTICE_FAILED == 3 && NOTICE_DROPPED == 4, "as in the SQL");
+
+struct retrying {
+    int64_t id;
+    const char *actor;
+};
+
+static enum status retry_once(struct store *store, const void *context, struct err *err)
+{
+    const struct retrying *call = context;
+    CLEANUP(db_endp) struct db *db = store->db;
+    int64_t state = 0;
+    if (db_begin(db, err) != STATUS_OK ||
+        db_get_int(db, -1, &state, err, STATE_OF, "i", call->id) != STATUS_OK)
+        return err->code;
+    if (state < 0)
+        return err_set(err, STATUS_NOT_FOUND, "there is no message %lld", (long long)call->id);
+    if (db_do(db, err, RETRY, "ii", call->id, store_now_us(store)) != STATUS_OK)
+        return err->code;
+    if (db_changes(db) == 0)
+        return err_set(err, STATUS_CONFLICT, "the message is %s and is not sent again",
+                       notice_state_name((enum notice_state)state));
+    if (note(store, EVENT_NOTICE_RETRIED, call->actor, call->id, err) != STATUS_OK ||
+        db_notify(db, STORE_CHANNEL_NOTICE, "", err) != STATUS_OK)
+        return err->code;
+    return db_commit(db, err);
+}
+
+enum status store_notice_retry(struct store *store, int64_t id, const char *actor, struct err *err)
+{
+    return store_repeat(store, retry_once, &(struct retrying){id, actor}, err);
+}
+
+#define OLD_ONES                                                                                   \
+    "SELECT id FROM notice WHERE state IN (2, 3, 4) AND ended_at_us < $1"                          \
+    " ORDER BY id LIMIT $2"
+static const char PRUNE_FOLDED[] = "DELETE FROM notice WHERE head IN (" OLD_ONES ")";
+static const char PRUNE[] = "DELETE FROM notice WHERE id IN (" OLD_ONES ")";
+
+enum status store_notice_prune(struct store *store, int64_t before_us, int64_t most,
+                               int64_t *out_count, struct err *err)
+{
+    CLEANUP(db_endp) struct db *db = store->db;
+    if (db_begin(db, err) != STATUS_OK ||
+        db_do(db, err, PRUNE_FOLDED, "ii", before_us, most) != STATUS_OK ||
+        db_do(db, err, PRUNE, "ii", before_us, most) != STATUS_OK)
+        return err_wrap(err, "forget old messages");
+    *out_count = db_changes(db);
+    if (db_commit(db, err) != STATUS_OK)
+        return err_wrap(err, "forget old messages");
+    return STATUS_OK;
+}
+
+enum status store_notice_tested(struct store *store, const char *actor, const char *data,
+                                struct err *err)
+{
+    CLEANUP(db_endp) struct db *db = store->db;
+    if (db_begin(db, err) != STATUS_OK ||
+        db_do(db, err, EVENT_ADD, "iitt", store_now_us(store), (int64_t)EVENT_NOTICE_TESTED, actor,
+              data) != STATUS_OK)
+        return err->code;
+    return db_commit(db, err);
+}

@@ -1,0 +1,128 @@
+#pragma once
+/*
+ * notice: the outbox. Messages about what happened, from the transaction that made it happen to
+ * the receiver's word that it has them.
+ *
+ *     pending --claim--> sending --settle--> sent | failed | dropped
+ *        ^                  |
+ *        +-- not yet -------+   or its sender is gone and its time is up: claimed again
+ *
+ * One that is folded goes with another of its group, its head. Whoever sends holds a notice for a
+ * time; after that another takes it over, so that a message may be sent twice, under the same
+ * `delivery`, but is never forgotten.
+ */
+#include "base/arena.h"
+#include "model/hook.h"
+#include "store/store.h"
+
+/* Stored as a number: add at the end only. */
+#define NOTICE_STATE_MAP(X)                                                                        \
+    X(PENDING, "pending")                                                                          \
+    X(SENDING, "sending")                                                                          \
+    X(SENT, "sent")                                                                                \
+    X(FAILED, "failed")                                                                            \
+    X(DROPPED, "dropped")                                                                          \
+    X(FOLDED, "folded")
+
+enum notice_state {
+#define X(name, text) NOTICE_##name,
+    NOTICE_STATE_MAP(X)
+#undef X
+        NOTICE_STATE_COUNT
+};
+
+const char *notice_state_name(enum notice_state state);
+NODISCARD bool notice_state_parse(const char *name, enum notice_state *out);
+
+enum {
+    NOTICE_DOCUMENTS_MAX = 200,      /* of a folded message that are read */
+    NOTICE_LEASE_MS = 2 * 60 * 1000, /* longer than a try takes; a command's own time is added */
+};
+
+/* What is to be sent now. */
+struct notice_claim {
+    int64_t id;
+    const char *delivery;
+    const char *dag_id;
+    const char *space; /* its namespace */
+    const char *path;  /* of the DAG's file; NULL: not known any more */
+    int64_t run;
+    int64_t task;
+    int64_t at_us;
+    int64_t attempts; /* this one included */
+    int64_t first_at_us;
+    struct hook hook;       /* in the arena */
+    const char **documents; /* JSON, the first ones */
+    size_t count;
+    size_t total; /* how many there are */
+};
+
+/*
+ * The notice that is due first, with what is folded into it, for the caller to send. *out_found
+ * false: nothing is; *out_next_us then tells when something will be (INT64_MAX: never).
+ */
+NODISCARD enum status store_notice_claim(struct store *store, struct arena *arena,
+                                         struct notice_claim *out, bool *out_found,
+                                         int64_t *out_next_us, struct err *err);
+
+/* What became of a try. */
+struct notice_verdict {
+    int64_t id;
+    int64_t attempts;        /* of the claim: nobody else has claimed it since */
+    enum notice_state state; /* NOTICE_PENDING: again at due_at_us */
+    int64_t due_at_us;
+    const char *answer; /* what the receiver said, or what went wrong */
+};
+
+/* Without effect when another has claimed it meanwhile. */
+NODISCARD enum status store_notice_settle(struct store *store, const struct notice_verdict *verdict,
+                                          struct err *err);
+
+struct notice_info {
+    int64_t id;
+    const char *delivery;
+    enum notice_state state;
+    int64_t at_us;
+    int64_t due_at_us;
+    const char *dag_id;
+    int64_t run;
+    int64_t task;
+    enum hook_event kind;
+    enum hook_target target;
+    const char *document;
+    int64_t head;
+    int64_t attempts;
+    int64_t ended_at_us;
+    const char *answer;
+};
+
+struct notice_filter {
+    const char *dag_id; /* NULL: any */
+    int64_t state;      /* enum notice_state, or -1: any */
+    int64_t id;         /* 0: any */
+    int64_t limit;
+};
+
+/* Newest first. */
+NODISCARD enum status store_notice_each(struct store *store, const struct notice_filter *filter,
+                                        enum status (*each)(void *context,
+                                                            const struct notice_info *notice,
+                                                            struct err *err),
+                                        void *context, struct err *err);
+
+/*
+ * Send it at once, however often that was tried.
+ *
+ *   STATUS_NOT_FOUND  there is no such notice
+ *   STATUS_CONFLICT   it was sent, is being sent, or goes with another
+ */
+NODISCARD enum status store_notice_retry(struct store *store, int64_t id, const char *actor,
+                                         struct err *err);
+
+/* Forget what was settled before an instant, at most `most`; *out_count of them. */
+NODISCARD enum status store_notice_prune(struct store *store, int64_t before_us, int64_t most,
+                                         int64_t *out_count, struct err *err);
+
+/* Somebody tried a target by hand; kept for the record. */
+NODISCARD enum status store_notice_tested(struct store *store, const char *actor, const char *data,
+                                          struct err *err);

@@ -1,0 +1,41 @@
+#pragma once
+/*
+ * watch_priv: deadlines and messages that follow from a change, written in its transaction.
+ *
+ * To be called only for runs whose DAG is watched (dag->watch is not NULL); others pay nothing.
+ */
+#include "model/alert.h"
+#include "model/watch.h"
+#include "store/run_store.h"
+#include "store/work.h"
+
+/* What messages tell of a run and its hot row does not have. */
+struct run_about {
+    const char *run_id;
+    const char *note;
+    int64_t logical_at_us;
+    const char *params; /* JSON */
+    const char *conf;
+};
+
+/* Deadlines that count from the schedule of a run that comes into being. */
+NODISCARD enum status watch_new_run(struct work *work, const struct run_row *run,
+                                    const struct run_request *request, struct err *err);
+/* A row that is about to be saved: its start, its end, its retry. */
+NODISCARD enum status watch_task(struct work *work, struct run_row *run,
+                                 const struct task_row *task, struct err *err);
+NODISCARD enum status watch_run(struct work *work, struct run_row *run, struct err *err);
+
+/* One thing to tell; `task` is NULL for the run. */
+struct message {
+    enum hook_event kind;
+    const struct task_row *task;
+    const char *state;
+    const char *reason;
+    const char *error;
+};
+
+/* Leave a message for every hook that wants it; *out_count of them. */
+NODISCARD enum status watch_tell(struct work *work, struct run_row *run,
+                                 const struct message *message, int64_t *out_count,
+                                 struct err *err);

@@ -1,0 +1,289 @@
+"""Hooks and deadlines, from a real daemon to real receivers."""
+import contextlib
+import json
+import signal
+import sqlite3
+
+import pytest
+from fleet import Daemon, finish_all, free_port, let_go, started, wait_for_state
+from harness import rows_of, wait_for
+from receiver import MailServers, Receiver
+
+
+@pytest.fixture
+def receiver():
+    server = Receiver()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def mail():
+    servers = MailServers()
+    yield servers
+    servers.close()
+
+
+@pytest.fixture
+def up(eider):
+    daemons = []
+
+    def start(*args, **options):
+        daemon = Daemon(eider, *args, **options)
+        daemons.append(daemon)
+        return daemon.wait_until_up()
+
+    yield start
+    finish_all(daemons)
+
+
+def write_dag(eider, text, name="dag.yaml"):
+    return eider.write(f"dags/{name}", text)
+
+
+def notices(eider, *args):
+    return rows_of(eider("notify", "list", "-o", "json", *args, code=0).json())
+
+
+def misses(eider, *args):
+    return rows_of(eider("sla", "list", "-o", "json", *args, code=0).json())
+
+
+def change_store(eider, sql):
+    """As if time had passed; the daemon finds it with its next look."""
+    with contextlib.closing(sqlite3.connect(eider.home / "eider.db", timeout=30)) as db:
+        db.execute(sql)
+        db.commit()
+
+
+def test_hooks_tell_what_happens_to_tasks_and_runs(eider, up, receiver):
+    write_dag(eider, f"""
+        on_failure: {{webhook: "{receiver.url('/run')}"}}
+        tasks:
+          bad:
+            run: "exit 3"
+            retries: 1
+            retry_delay: 50ms
+            on_retry: {{webhook: "{receiver.url('/retry')}"}}
+            on_failure:
+              - webhook: {{url: "{receiver.url('/task')}", headers: {{X-Team: data}}}}
+              - command: 'cat >> @evidence; echo " $EIDER_EVENT $EIDER_TASK_ID" >> @evidence'
+          fine:
+            run: "true"
+            on_success: {{webhook: "{receiver.url('/fine')}"}}
+            on_failure: {{webhook: "{receiver.url('/never')}"}}
+          odd: {{run: "exit 99", on_skip: {{webhook: "{receiver.url('/skip')}"}}}}
+    """)
+    up()
+    eider("dags", "trigger", "dag", code=0)
+    wait_for_state(eider, "failed")
+    wait_for(lambda: {one["path"] for one in receiver.got()} >=
+             {"/run", "/retry", "/task", "/fine", "/skip"}, "every hook was used")
+    assert not receiver.got("/never")
+    (task,) = receiver.got("/task")
+    assert task["headers"]["X-Team"] == "data"
+    assert task["body"]["task"] == "bad" and task["body"]["try_number"] == 2
+    assert task["body"]["kind"] == "failure" and task["body"]["reason"] == "exit"
+    assert receiver.got("/run")[0]["body"]["task"] is None
+    assert receiver.got("/retry")[0]["body"]["try_number"] == 1
+    wait_for(lambda: " failure bad" in eider.evidence.path.read_text()
+             if eider.evidence.path.exists() else False, "the command ran")
+    assert json.loads(eider.evidence.lines()[0].split(" failure ")[0])["delivery"]
+    wait_for(lambda: {row["state"] for row in notices(eider)} == {"sent"}, "all are settled")
+    assert len(notices(eider)) == 6
+    assert len(set(receiver.deliveries())) == 5, "each has an id of its own"
+
+
+def test_a_daemon_that_dies_while_it_sends_leaves_nothing_out(eider, up, receiver):
+    write_dag(eider, f"""
+        tasks:
+          a: {{run: "exit 1", on_failure: {{webhook: "{receiver.url()}"}}}}
+    """)
+    receiver.hold()
+    daemon = up()
+    eider("dags", "trigger", "dag", code=0)
+    wait_for(lambda: receiver.got(), "it was sent, and not answered")
+    daemon.kill()
+    receiver.let_go()
+    assert [row["state"] for row in notices(eider)] == ["sending"]
+    change_store(eider, "UPDATE notice SET due_at_us = 1")
+    up(name="second")
+    wait_for(lambda: [row["state"] for row in notices(eider)] == ["sent"], "it arrived")
+    first, second = receiver.deliveries()
+    assert first == second
+    (row,) = notices(eider)
+    assert row["attempts"] == 2 and row["delivery"] == first
+
+
+def test_an_unreachable_receiver_holds_up_nobody(eider, up, receiver):
+    port = free_port()
+    write_dag(eider, f"""
+        tasks:
+          a: {{run: "exit 1", on_failure: [{{webhook: "http://127.0.0.1:{port}/"}},
+                                           {{webhook: "{receiver.url('/stuck')}"}}]}}
+          b: {{run: "exit 1", on_failure: {{command: "echo told >> @evidence"}}}}
+    """)
+    receiver.hold()
+    up()
+    eider("dags", "trigger", "dag", code=0)
+    wait_for_state(eider, "failed")
+    wait_for(lambda: eider.evidence.count("told") == 1, "the other message arrived")
+
+    def waiting():
+        return [row for row in notices(eider, "--state", "pending") if row["attempts"] == 1]
+
+    (row,) = wait_for(waiting, "it is tried again later")
+    assert row["next_try"] and f"127.0.0.1:{port}" in row["answer"], row
+    receiver.let_go()
+    late = Receiver(port)
+    try:
+        eider("notify", "retry", row["id"], code=0)
+        wait_for(late.got, "it arrives after all")
+        assert late.deliveries() == [row["delivery"]]
+    finally:
+        late.close()
+    wait_for(lambda: {one["state"] for one in notices(eider)} == {"sent"}, "all are settled")
+    again = eider("notify", "retry", row["id"])
+    assert again.code == 5 and "sent" in again.err, again
+
+
+def test_what_is_refused_for_good_is_shown(eider, up, receiver):
+    receiver.status = 404
+    write_dag(eider, f"""
+        tasks:
+          a: {{run: "exit 1", on_failure: {{webhook: "{receiver.url()}"}}}}
+    """)
+    daemon = up()
+    eider("dags", "trigger", "dag", code=0)
+    (row,) = wait_for(lambda: notices(eider, "--failed"), "it is given up")
+    assert "404" in row["answer"]
+    daemon.wait_until("a message could not be delivered")
+
+
+def test_a_run_in_the_foreground_tells_by_itself(eider, receiver):
+    done = eider.run(f"""
+        on_failure: {{webhook: "{receiver.url()}"}}
+        tasks: {{a: {{run: "exit 1"}}}}
+    """, code=1)
+    assert [one["body"]["kind"] for one in receiver.got()] == ["failure"], done
+    assert [row["state"] for row in notices(eider)] == ["sent"]
+    eider("test", eider.work / "dag.yaml", "a", code=1)
+    assert len(receiver.got()) == 1, "a test tells nobody"
+
+
+def test_mail_and_conditions(eider, up, mail):
+    (eider.work / "connections.yaml").write_text(
+        f"post: {{conn_type: smtp, host: 127.0.0.1, port: {mail.about['smtp']},"
+        " extra: {from: eider@example.com, security: none}}\n")
+    (eider.work / "eider.yaml").write_text("")
+    write_dag(eider, """
+        tasks:
+          a:
+            run: "exit 1"
+            on_failure:
+              - email: {to: ops@example.com, connection: post}
+              - command: "echo wrong >> @evidence"
+                if: "{{ alert.try_number > 1 }}"
+    """)
+    up()
+    eider("dags", "trigger", "dag", code=0)
+    got = wait_for(mail.last, "the mail arrived")
+    assert got["recipients"] == ["ops@example.com"]
+    assert "'a'" in got["headers"]["Subject"] and "failed" in got["headers"]["Subject"]
+    wait_for(lambda: sorted(row["state"] for row in notices(eider)) == ["dropped", "sent"],
+             "both are settled")
+    assert not eider.evidence.lines()
+
+
+def test_a_deadline_is_told_while_it_is_missed(eider, up, receiver):
+    write_dag(eider, f"""
+        sla: 300ms
+        on_sla_miss: {{webhook: "{receiver.url('/run')}"}}
+        tasks:
+          work:
+            sla: {{within: 200ms}}
+            on_sla_miss: {{webhook: "{receiver.url('/task')}"}}
+            run: |
+              echo start $$ >> @evidence
+              while [ ! -e @evidence.go ]; do sleep 0.05; done
+    """)
+    up()
+    eider("dags", "trigger", "dag", code=0)
+    wait_for(lambda: started(eider.evidence), "it runs")
+    wait_for(lambda: receiver.got("/run") and receiver.got("/task"), "both are late")
+    assert eider.run_state() == "running"
+    body = receiver.got("/task")[0]["body"]
+    assert body["kind"] == "sla_miss" and body["state"] == "running" and body["task"] == "work"
+    assert "expected by" in body["error"]
+    open_ones = misses(eider, "--open")
+    assert {row["task_id"] for row in open_ones} == {None, "work"}
+    assert all(row["actual"] is None and row["notified"] for row in open_ones)
+    assert eider("runs", "show", "dag", "-o", "json", code=0).json()["late"] is True
+    let_go(eider)
+    wait_for_state(eider, "success")
+    assert not misses(eider, "--open")
+    assert all(row["actual"] and row["duration"] > 0 for row in misses(eider, "--dag", "dag"))
+    assert len(receiver.got()) == 2
+    (report,) = rows_of(eider("sla", "report", "-o", "json", code=0).json())
+    assert (report["runs"], report["late"], report["on_time_rate"]) == (1, 1, 0.0)
+    shown = eider("dags", "show", "dag", "-o", "json", code=0).json()
+    assert shown["sla"]["late"] == 1
+    assert eider("sla", "list", "--dag", "nosuch").code == 3
+
+
+def test_a_test_message_shows_what_was_answered(eider, receiver):
+    path = eider.write("dag.yaml", f"""
+        on_failure: {{webhook: "{receiver.url('/run')}"}}
+        defaults: {{on_failure: {{webhook: "{receiver.url('/task')}"}}}}
+        tasks: {{a: {{run: "true"}}, b: {{run: "true"}}}}
+    """)
+    rows = rows_of(eider("notify", "test", path, "-o", "json", code=0).json())
+    assert [row["state"] for row in rows] == ["sent", "sent"]
+    assert sorted(one["path"] for one in receiver.got()) == ["/run", "/task"]
+    assert receiver.got()[0]["body"]["run_id"] == "test"
+    nothing = eider("notify", "test", path, "--kind", "retry")
+    assert nothing.code == 3 and "on_retry" in nothing.err, nothing
+    receiver.status = 500
+    refused = eider("notify", "test", f"webhook:{receiver.url()}")
+    assert refused.code == 1 and "500" in refused.out, refused
+    assert eider("notify", "test", "slack:nobody").code == 1
+    assert eider("notify", "test", "{\"slak\": \"x\"}").code == 2
+    command = eider("notify", "test", "command:cat > /dev/null; echo hello; exit 2")
+    assert command.code == 1 and "hello" in command.out, command
+
+
+def test_two_hosts_send_each_message_once(eider, fleet_up, server, receiver):
+    eider.write("dags/dag.yaml", f"""
+        sla: {{of_schedule: 100ms}}
+        on_sla_miss: {{webhook: "{receiver.url('/late')}"}}
+        tasks:
+          m: {{foreach: [1, 2, 3, 4, 5, 6, 7, 8], run: "sleep 0.3; exit 1",
+               on_failure: {{webhook: "{receiver.url('/bad')}"}}}}
+    """)
+    for name in ("one", "two"):
+        fleet_up(name)
+    eider("dags", "trigger", "dag", code=0)
+    wait_for_state(eider, "failed")
+    wait_for(lambda: len(receiver.got("/bad")) >= 8 and receiver.got("/late"), "all arrived")
+    wait_for(lambda: {row["state"] for row in notices(eider)} == {"sent"}, "all are settled")
+    assert len(receiver.got("/bad")) == 8 and len(receiver.got("/late")) == 1
+    assert sorted(one["body"]["map_index"] for one in receiver.got("/bad")) == list(range(8))
+
+
+def test_another_host_takes_over_from_a_dead_one(eider, fleet_up, server, receiver):
+    eider.write("dags/dag.yaml", f"""
+        tasks:
+          a: {{run: "exit 1", on_failure: {{webhook: "{receiver.url()}"}}}}
+    """)
+    receiver.hold()
+    first = fleet_up("one")
+    eider("dags", "trigger", "dag", code=0)
+    wait_for(receiver.got, "it was sent, and not answered")
+    first.signal(signal.SIGKILL)
+    first.wait()
+    receiver.let_go()
+    fleet_up("two")
+    server.sql("UPDATE notice SET due_at_us = 1 WHERE state = 1", server.database)
+    wait_for(lambda: [row["state"] for row in notices(eider)] == ["sent"], "the other sent it")
+    one, two = receiver.deliveries()
+    assert one == two

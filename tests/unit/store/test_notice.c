@@ -1,0 +1,370 @@
+/*
+ * The outbox: what is left in it with what happened, and how it gets out again.
+ */
+#include <pthread.h>
+
+#include "base/json.h"
+#include "model/event_kind.h"
+#include "store/deadline.h"
+#include "store/notice.h"
+#include "store_bench.h"
+
+static struct bench_store bench;
+
+static void setup(void)
+{
+    bench = (struct bench_store){0};
+    bench_open(&bench);
+}
+
+static void teardown(void)
+{
+    bench_close(&bench);
+}
+
+TestSuite(notice, .init = setup, .fini = teardown);
+
+static const int64_t MINUTE_US = INT64_C(60) * 1000000;
+
+#define WEBHOOK "{\"webhook\": \"http://127.0.0.1:1/\"}"
+
+static int64_t count(const char *sql)
+{
+    return bench_number(&bench, sql, 0);
+}
+
+static int64_t all(void)
+{
+    return count("SELECT count(*) FROM notice WHERE $1 = 0");
+}
+
+/* The next one to send, which there must be. */
+static struct notice_claim claim(void)
+{
+    struct err err = {0};
+    struct notice_claim notice = {0};
+    bool found = false;
+    int64_t next_us = 0;
+    EXPECT_OK(store_notice_claim(bench.store, bench.arena, &notice, &found, &next_us, &err), &err);
+    cr_assert(found, "nothing is due; the next one is in %lld us",
+              (long long)(next_us - bench_now_us));
+    return notice;
+}
+
+/* When the next one is due, while none is. */
+static int64_t idle_until(void)
+{
+    struct err err = {0};
+    struct notice_claim notice = {0};
+    bool found = false;
+    int64_t next_us = 0;
+    EXPECT_OK(store_notice_claim(bench.store, bench.arena, &notice, &found, &next_us, &err), &err);
+    cr_assert_not(found, "notice %lld is due", (long long)notice.id);
+    return next_us;
+}
+
+static void settle(const struct notice_claim *notice, enum notice_state state, int64_t due_us)
+{
+    struct err err = {0};
+    struct notice_verdict verdict = {.id = notice->id,
+                                     .attempts = notice->attempts,
+                                     .state = state,
+                                     .due_at_us = due_us,
+                                     .answer = "as it was"};
+    EXPECT_OK(store_notice_settle(bench.store, &verdict, &err), &err);
+}
+
+static enum notice_state state_of(int64_t id)
+{
+    return (enum notice_state)bench_number(&bench, "SELECT state FROM notice WHERE id = $1", id);
+}
+
+static json_t *document_of(const struct notice_claim *notice, size_t i)
+{
+    struct err err = {0};
+    json_t *document = NULL;
+    cr_assert_lt(i, notice->count);
+    EXPECT_OK(json_parse(notice->documents[i], strlen(notice->documents[i]), &document, &err),
+              &err);
+    return document;
+}
+
+STORE_TEST(notice, what_happens_to_tasks_and_runs_is_left_for_those_who_asked)
+{
+    static const struct bench_script SCRIPT[] = {
+        {.task = "bad", .exit_code = 1, .fails_first = 1},
+        {.task = "odd", .exit_code = 99},
+        {.task = NULL},
+    };
+    bench_start(&bench,
+                "{\"on_failure\": [" WEBHOOK "], \"on_success\": [" WEBHOOK "],"
+                " \"tasks\": {\"bad\": {\"run\": \"x\", \"retries\": 1, \"on_retry\": " WEBHOOK ","
+                " \"on_failure\": [" WEBHOOK ", {\"slack\": \"#ops\"}]},"
+                " \"good\": {\"run\": \"x\", \"on_success\": " WEBHOOK ", \"on_failure\": " WEBHOOK
+                "}, \"odd\": {\"run\": \"x\", \"on_skip\": " WEBHOOK "},"
+                " \"plain\": {\"run\": \"x\"}}}");
+    cr_assert_eq(bench_drain(&bench, SCRIPT, 4), RUN_FAILED);
+
+    static const char OF_KIND[] = "SELECT count(*) FROM notice WHERE kind = $1 AND task <> 0";
+    cr_expect_eq(bench_number(&bench, OF_KIND, HOOK_RETRY), 1);
+    cr_expect_eq(bench_number(&bench, OF_KIND, HOOK_FAILURE), 2);
+    cr_expect_eq(bench_number(&bench, OF_KIND, HOOK_SUCCESS), 1);
+    cr_expect_eq(bench_number(&bench, OF_KIND, HOOK_SKIP), 1);
+    cr_expect_eq(bench_number(&bench, "SELECT kind FROM notice WHERE task = $1", 0), HOOK_FAILURE);
+    cr_expect_eq(all(), 6);
+}
+
+STORE_TEST(notice, a_message_says_what_happened)
+{
+    static const struct bench_script SCRIPT[] = {{.task = "a", .exit_code = 3}, {.task = NULL}};
+    bench_start(&bench, "{\"tasks\": {\"a\": {\"run\": \"x\", \"on_failure\": " WEBHOOK "}}}");
+    cr_assert_eq(bench_drain(&bench, SCRIPT, 4), RUN_FAILED);
+
+    struct notice_claim notice = claim();
+    CLEANUP(json_decrefp) json_t *document = document_of(&notice, 0);
+    cr_expect_str_eq(notice.dag_id, "d");
+    cr_expect_eq(notice.hook.target, HOOK_WEBHOOK);
+    cr_expect_str_eq(notice.hook.url, "http://127.0.0.1:1/");
+    cr_expect_eq(notice.total, 1);
+    cr_expect_str_eq(json_get_string(document, "kind", ""), "failure");
+    cr_expect_str_eq(json_get_string(document, "dag", ""), "d");
+    cr_expect_str_eq(json_get_string(document, "task", ""), "a");
+    cr_expect_str_eq(json_get_string(document, "state", ""), "failed");
+    cr_expect_str_eq(json_get_string(document, "reason", ""), "exit");
+    cr_expect_str_eq(json_get_string(document, "run_id", ""), bench.run.run_id);
+    cr_expect_eq(json_get_int(document, "try_number", 0), 1);
+}
+
+/* A run of one task that failed, with the hooks given. */
+static void fail_with(const char *hooks)
+{
+    static const struct bench_script SCRIPT[] = {{.task = "a", .exit_code = 1}, {.task = NULL}};
+    CLEANUP(mem_freep)
+    char *dag = mem_format("{\"tasks\": {\"a\": {\"run\": \"x\", \"on_failure\": %s}}}", hooks);
+    bench_start(&bench, dag);
+    cr_assert_eq(bench_drain(&bench, SCRIPT, 1), RUN_FAILED);
+}
+
+STORE_TEST(notice, one_sender_has_it_until_its_time_is_up)
+{
+    fail_with(WEBHOOK);
+    struct notice_claim first = claim();
+    cr_expect_eq(first.attempts, 1);
+    int64_t until_us = idle_until();
+    cr_expect_eq(until_us, bench_now_us + NOTICE_LEASE_MS * INT64_C(1000));
+
+    bench_now_us = until_us;
+    struct notice_claim second = claim();
+    cr_expect_eq(second.id, first.id);
+    cr_expect_eq(second.attempts, 2);
+    cr_expect_str_eq(second.delivery, first.delivery, "a receiver must know it again");
+    settle(&first, NOTICE_FAILED, 0);
+    cr_expect_eq(state_of(first.id), NOTICE_SENDING, "who lost it has no say");
+    settle(&second, NOTICE_SENT, 0);
+    cr_expect_eq(state_of(first.id), NOTICE_SENT);
+    cr_expect_eq(idle_until(), INT64_MAX);
+}
+
+STORE_TEST(notice, one_that_did_not_arrive_is_tried_when_it_is_due)
+{
+    fail_with(WEBHOOK);
+    struct notice_claim notice = claim();
+    int64_t first_us = notice.first_at_us;
+    settle(&notice, NOTICE_PENDING, bench_now_us + MINUTE_US);
+
+    cr_expect_eq(idle_until(), bench_now_us + MINUTE_US);
+    bench_now_us += MINUTE_US;
+    notice = claim();
+    cr_expect_eq(notice.attempts, 2);
+    cr_expect_eq(notice.first_at_us, first_us);
+    settle(&notice, NOTICE_FAILED, 0);
+    cr_expect_eq(
+        bench_number(&bench, "SELECT count(*) FROM event WHERE kind = $1", EVENT_NOTICE_FAILED), 1);
+}
+
+STORE_TEST(notice, a_group_goes_out_as_one)
+{
+    static const char HOOKS[] = "{\"webhook\": \"http://127.0.0.1:1/\", \"group\": \"5m\"}";
+    fail_with(HOOKS);
+    int64_t first_us = bench_now_us;
+    bench_now_us += MINUTE_US;
+    fail_with(HOOKS);
+    cr_expect_lt(idle_until(), first_us + 5 * MINUTE_US + 1000000);
+    bench_now_us = first_us + 5 * MINUTE_US;
+
+    struct notice_claim notice = claim();
+    cr_assert_eq(notice.total, 2);
+    cr_assert_eq(notice.count, 2);
+    cr_expect_eq(count("SELECT count(*) FROM notice WHERE state = 5 AND $1 = 0"), 1);
+    cr_expect_eq(idle_until(), bench_now_us + NOTICE_LEASE_MS * INT64_C(1000));
+    /* Sent again it is the same: what came later waits for the next. */
+    fail_with(HOOKS);
+    bench_now_us += NOTICE_LEASE_MS * INT64_C(1000) + 1;
+    notice = claim();
+    cr_expect_eq(notice.total, 2);
+    settle(&notice, NOTICE_SENT, 0);
+    bench_now_us += 5 * MINUTE_US;
+    cr_expect_eq(claim().total, 1);
+}
+
+STORE_TEST(notice, a_rate_holds_for_the_target_whatever_the_dag)
+{
+    static const char HOOKS[] = "{\"webhook\": \"http://127.0.0.1:1/\", \"rate\": \"2/1h\"}";
+    for (int i = 0; i < 4; i++)
+        fail_with(HOOKS);
+    struct notice_claim notice = claim();
+    settle(&notice, NOTICE_PENDING, bench_now_us);
+    notice = claim();
+    settle(&notice, NOTICE_SENT, 0);
+    notice = claim();
+    settle(&notice, NOTICE_SENT, 0);
+
+    int64_t next_us = idle_until();
+    cr_expect_gt(next_us, bench_now_us + 25 * MINUTE_US);
+    cr_expect_leq(next_us, bench_now_us + 30 * MINUTE_US);
+    bench_now_us = next_us;
+    notice = claim();
+    settle(&notice, NOTICE_SENT, 0);
+    (void)idle_until();
+}
+
+STORE_TEST(notice, a_success_closes_the_incident_after_it_was_opened)
+{
+    struct err err = {0};
+    struct clear_result cleared;
+    fail_with("{\"pagerduty\": \"night\"}");
+    struct clear_request request = {.run = bench.run.id, .map_index = -1, .actor = "test"};
+    EXPECT_OK(store_clear(bench.store, &request, bench.arena, &cleared, &err), &err);
+    cr_assert_eq(bench_drain(&bench, NULL, 1), RUN_SUCCESS);
+    cr_assert_eq(all(), 2);
+
+    struct notice_claim opening = claim();
+    cr_expect_eq(count("SELECT incident FROM notice WHERE kind = 1 AND $1 = 0"), 2);
+    settle(&opening, NOTICE_PENDING, bench_now_us + 10 * MINUTE_US);
+    bench_now_us += MINUTE_US;
+    cr_expect_gt(idle_until(), bench_now_us, "the end must not overtake the beginning");
+    bench_now_us += 9 * MINUTE_US;
+    opening = claim();
+    CLEANUP(json_decrefp) json_t *document = document_of(&opening, 0);
+    cr_expect_str_eq(json_get_string(document, "kind", ""), "failure");
+    settle(&opening, NOTICE_SENT, 0);
+    bench_now_us = MAX(bench_now_us, idle_until());
+    struct notice_claim closing = claim();
+    CLEANUP(json_decrefp) json_t *end = document_of(&closing, 0);
+    cr_expect_str_eq(json_get_string(end, "kind", ""), "success");
+    settle(&closing, NOTICE_SENT, 0);
+
+    /* A second success has nothing to close. */
+    bool nodes[] = {true};
+    request.nodes = nodes;
+    EXPECT_OK(store_clear(bench.store, &request, bench.arena, &cleared, &err), &err);
+    cr_assert_eq(bench_drain(&bench, NULL, 1), RUN_SUCCESS);
+    cr_expect_eq(all(), 2);
+}
+
+STORE_TEST(notice, a_failed_one_can_be_sent_again_by_hand)
+{
+    struct err err = {0};
+    fail_with(WEBHOOK);
+    struct notice_claim notice = claim();
+    EXPECT_STATUS(STATUS_CONFLICT, store_notice_retry(bench.store, notice.id, "me", &err), &err);
+    settle(&notice, NOTICE_FAILED, 0);
+
+    err = (struct err){0};
+    EXPECT_OK(store_notice_retry(bench.store, notice.id, "me", &err), &err);
+    notice = claim();
+    cr_expect_eq(notice.attempts, 2);
+    cr_expect_eq(notice.first_at_us, bench_now_us, "a day is left again");
+    settle(&notice, NOTICE_SENT, 0);
+    EXPECT_STATUS(STATUS_CONFLICT, store_notice_retry(bench.store, notice.id, "me", &err), &err);
+    EXPECT_STATUS(STATUS_NOT_FOUND, store_notice_retry(bench.store, 12345, "me", &err), &err);
+    cr_expect_eq(
+        bench_number(&bench, "SELECT count(*) FROM event WHERE kind = $1", EVENT_NOTICE_RETRIED),
+        1);
+}
+
+STORE_TEST(notice, old_ones_are_forgotten_once_they_are_settled)
+{
+    static const char HOOKS[] = "{\"webhook\": \"http://127.0.0.1:1/\", \"group\": \"1m\"}";
+    struct err err = {0};
+    int64_t pruned = 0;
+    fail_with(HOOKS);
+    fail_with(HOOKS);
+    fail_with(WEBHOOK);
+    struct notice_claim plain = claim();
+    settle(&plain, NOTICE_PENDING, bench_now_us + 9 * MINUTE_US);
+    bench_now_us += 2 * MINUTE_US;
+    struct notice_claim folded = claim();
+    cr_assert_eq(folded.total, 2);
+    settle(&folded, NOTICE_SENT, 0);
+
+    EXPECT_OK(store_notice_prune(bench.store, bench_now_us, 10, &pruned, &err), &err);
+    cr_expect_eq(all(), 3);
+    EXPECT_OK(store_notice_prune(bench.store, bench_now_us + 1, 10, &pruned, &err), &err);
+    cr_expect_eq(all(), 1);
+}
+
+STORE_TEST(notice, what_nobody_watches_leaves_nothing)
+{
+    static const struct bench_script SCRIPT[] = {{.task = "a", .exit_code = 1}, {.task = NULL}};
+    bench_start(&bench, "{\"tasks\": {\"a\": {\"run\": \"x\"}}}");
+    cr_assert_eq(bench_drain(&bench, SCRIPT, 1), RUN_FAILED);
+    cr_expect_eq(all(), 0);
+}
+
+/* --- several senders ------------------------------------------------------------------------- */
+
+enum { NOTICES = 60, SENDERS = 4 };
+
+struct sending {
+    pthread_t thread;
+    int64_t ids[NOTICES];
+    size_t count;
+};
+
+static void *send_all(void *context)
+{
+    struct sending *self = context;
+    struct store *store = NULL;
+    struct err err = {0};
+    struct store_options options = {.url = bench.url, .mode = DB_READ_WRITE, .now_us = bench_clock};
+    EXPECT_OK(store_open(&options, &store, &err), &err);
+    for (;;) {
+        CLEANUP(arena_freep) struct arena *arena = arena_new();
+        struct notice_claim notice = {0};
+        bool found = false;
+        int64_t next_us = 0;
+        EXPECT_OK(store_notice_claim(store, arena, &notice, &found, &next_us, &err), &err);
+        if (!found && next_us > bench_now_us)
+            break;
+        if (found)
+            self->ids[self->count++] = notice.id;
+    }
+    store_close(store);
+    return NULL;
+}
+
+STORE_TEST(notice, several_senders_have_each_once)
+{
+    static struct sending senders[SENDERS];
+    int64_t seen = 0;
+    CLEANUP(mem_freep) char *hooks = mem_strdup("[" WEBHOOK);
+    for (int i = 1; i < 10; i++) {
+        char *more = mem_format("%s, {\"webhook\": \"http://127.0.0.1:%d/\"}", hooks, i + 1);
+        free(hooks);
+        hooks = more;
+    }
+    CLEANUP(mem_freep) char *list = mem_format("%s]", hooks);
+    for (int i = 0; i < NOTICES / 10; i++)
+        fail_with(list);
+    cr_assert_eq(all(), NOTICES);
+
+    for (size_t i = 0; i < SENDERS; i++)
+        cr_assert_eq(pthread_create(&senders[i].thread, NULL, send_all, &senders[i]), 0);
+    for (size_t i = 0; i < SENDERS; i++) {
+        cr_assert_eq(pthread_join(senders[i].thread, NULL), 0);
+        seen += (int64_t)senders[i].count;
+    }
+    cr_expect_eq(seen, NOTICES);
+    cr_expect_eq(count("SELECT count(*) FROM notice WHERE attempts <> 1 AND $1 = 0"), 0);
+}
