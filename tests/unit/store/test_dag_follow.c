@@ -258,19 +258,23 @@ STORE_TEST(dag_follow, a_deleted_dag_leaves_nothing_behind)
     int64_t dag = schedule().dag_key;
     plant("INSERT INTO trigger_pending (id, dag, kind, source, name, state, at_us, seen)"
           " SELECT 1, id, 0, 5, 'a', 0, 0, 0 FROM dag");
-    plant("INSERT INTO missed SELECT id, 1, 2, 2, 0, 0, 3 FROM dag");
-    plant("INSERT INTO waiting SELECT id, 0, 5, 999 FROM dag");
+    plant("INSERT INTO missed (dag, first_us, last_us, count, is_more, why, at_us) SELECT id, 1, "
+          "2, 2, 0, 0, 3 FROM dag");
+    plant("INSERT INTO waiting (dag, backfill, logical_at_us, run) SELECT id, 0, 5, 999 FROM dag");
     plant("INSERT INTO file_arrival (id, dag, path, mtime_us, bytes, inode, at_us, run)"
           " SELECT 1, id, '/x', 1, 1, 1, 1, 0 FROM dag");
     plant("INSERT INTO webhook (id, dag, name, token_hash, actor, created_at_us)"
           " SELECT 1, id, 'w', 'h', 'ann', 1 FROM dag");
-    plant("INSERT INTO webhook_call VALUES (1, 'k', 1, 1)");
-    plant("INSERT INTO sla_miss SELECT 999, 0, 1, 0, 5, id, -1, -1, 6, 7, 0 FROM dag");
+    plant("INSERT INTO webhook_call (webhook, key, run, at_us) VALUES (1, 'k', 1, 1)");
+    plant("INSERT INTO sla_miss (run, task, kind, generation, due_at_us, dag, node, map_index,"
+          " noticed_at_us, ended_at_us, notified)"
+          " SELECT 999, 0, 1, 0, 5, id, -1, -1, 6, 7, 0 FROM dag");
     plant("INSERT INTO backfill (id, dag, version, state, from_us, to_us, until_us, newest_first,"
           " redo, max_active, queue, params, conf, tasks, note, reason, actor, token, size,"
           " cursor_us, created_at_us) SELECT 1, id, version, 2, 0, 1, 1, 0, 0, 1, 0, '{}', '{}',"
           " '[]', '', '', 'ann', 't', 1, 0, 1 FROM dag");
-    plant("INSERT INTO backfill_run VALUES (1, 5, 1, 0, 2)");
+    plant("INSERT INTO backfill_run (backfill, logical_at_us, run, action, outcome) VALUES (1, 5, "
+          "1, 0, 2)");
     EXPECT_STR("version dag_offer run schedule waiting missed backfill trigger_dag trigger_watch "
                "trigger_pending file_arrival webhook sla_miss ",
                kept_of(dag));
