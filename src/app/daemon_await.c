@@ -65,8 +65,8 @@ static enum status try_store(const struct session_options *options, struct err *
     return store_open(&store_options, &store, err);
 }
 
-static enum status try_until_stopped(const struct session_options *options,
-                                     struct pausing *pausing, struct err *err)
+static enum status try_until_stopped(const struct session_options *options, struct pausing *pausing,
+                                     struct err *err)
 {
     while (!pausing->is_stopped) {
         struct err problem = {0};

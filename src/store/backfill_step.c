@@ -279,9 +279,6 @@ static enum status create_runs(struct step *step, struct err *err)
                           requests[i].logical_at_us, created[i].id, (int64_t)ACTION_CREATE);
     step->info.created += (int64_t)step->fresh_count;
     step->progress.created = (int64_t)step->fresh_count;
-    /* Who came in between made a run for one of the dates. */
-    if (status == STATUS_CONFLICT)
-        return err_set(err, STATUS_BUSY, "a date got a run meanwhile");
     return status;
 }
 
@@ -392,6 +389,9 @@ static enum status step_once(struct store *store, const void *context, struct er
     *step = (struct step){.store = store, .arena = arena};
     enum status status = do_step(step, context, err);
     timetable_free(step->timetable);
+    /* Who came in between made a run for one of the dates; some servers tell at the commit. */
+    if (status == STATUS_CONFLICT)
+        return err_set(err, STATUS_BUSY, "a date got a run meanwhile");
     return status;
 }
 

@@ -339,7 +339,10 @@ static enum status apply_clear(struct change *change, const struct clear_request
         if (status != STATUS_OK)
             return status;
     }
+    if (*count == 0)
+        return STATUS_OK;
     reopen(run);
+    run->is_reopened = true;
     run->cancel_asked = CANCEL_NONE;
     run_tasks_recount(&change->tasks);
     work_event(&change->work, EVENT_RUN_REOPENED, run, NULL, NULL);

@@ -54,6 +54,7 @@ struct run_row {
     bool dirty;
     enum run_state read_state;
     bool finally_released; /* in this transaction or before it */
+    bool is_reopened;      /* in this transaction: an end is one again */
 };
 
 enum cancel_cause { CANCEL_NONE, CANCEL_ASKED, CANCEL_TIMEOUT };

@@ -337,7 +337,8 @@ enum status work_save(struct work *work, struct err *err)
         return err->code;
     for (size_t i = 0; i < work->run_rows.count; i++) {
         struct run_row *run = work->run_rows.items[i];
-        bool is_over = run->state != run->read_state && run_state_is_final(run->state);
+        bool is_over =
+            run_state_is_final(run->state) && (run->state != run->read_state || run->is_reopened);
         if (is_over)
             work_event(work, EVENT_RUN_ENDED, run, NULL, NULL);
         if (is_over && run->is_awaited && tell_end(work, run, err) != STATUS_OK)

@@ -28,9 +28,7 @@ UNUSED static struct listener listener_start(void)
     for (size_t i = 0; i < ARRAY_LEN(PROXIES); i++)
         (void)unsetenv(PROXIES[i]); /* the way to loopback is ours */
     static const char *const ENV[] = {"PATH=/usr/bin:/bin", "TMPDIR=/tmp", NULL};
-    const char *end = strstr(__FILE__, "listener.h");
-    CLEANUP(mem_freep)
-    char *script = mem_format("%.*slistener.py", (int)(end - __FILE__), __FILE__);
+    static const char script[] = TREE "/tests/testing/listener.py";
     const char *const argv[] = {"/usr/bin/python3", script, NULL};
     int input[2];
     int output[2];

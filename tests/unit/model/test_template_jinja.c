@@ -11,13 +11,9 @@
 #include "model/template.h"
 #include "template_world.h"
 
-/* The fixture, which stands beside this file. */
 static json_t *load_cases(void)
 {
-    static const char FILE_NAME[] = "template_jinja.json";
-    const char *slash = strrchr(__FILE__, '/');
-    CLEANUP(mem_freep)
-    char *path = mem_format("%.*s/%s", (int)(slash - __FILE__), __FILE__, FILE_NAME);
+    static const char path[] = TREE "/tests/unit/model/template_jinja.json";
     json_error_t where;
     json_t *cases = json_load_file(path, 0, &where);
     cr_assert_not_null(cases, "%s:%d: %s", path, where.line, where.text);

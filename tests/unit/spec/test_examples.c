@@ -5,17 +5,9 @@
 #include "spec/spec.h"
 #include "spec/spec_find.h"
 
-/* examples/ of the tree that this file is in. */
-static char *examples_folder(void)
-{
-    const char *end = strstr(__FILE__, "tests/unit/spec/");
-    cr_assert_not_null(end);
-    return mem_format("%.*sexamples", (int)(end - __FILE__), __FILE__);
-}
-
 Test(examples, every_example_is_a_good_file_without_a_warning)
 {
-    CLEANUP(mem_freep) char *folder = examples_folder();
+    static const char folder[] = TREE "/examples";
     struct spec_paths paths = {0};
     struct err err = {0};
     EXPECT_OK(spec_find_files(folder, &paths, &err), &err);

@@ -1,6 +1,7 @@
 /*
  * What people and recovery may do to runs.
  */
+#include "model/event_kind.h"
 #include "store/control.h"
 #include "store/task_cancel.h"
 #include "store_bench.h"
@@ -209,6 +210,40 @@ STORE_TEST(control, clear_keeps_the_choice_of_a_branch_that_stands)
     (void)clear(NULL, -1);
     cr_assert_eq(bench_drain(&bench, NULL, 2), RUN_SUCCESS);
     EXPECT_STATE(&bench, "y", "skipped");
+}
+
+static int64_t events_of_run(enum event_kind kind)
+{
+    char sql[128];
+    (void)snprintf(sql, sizeof sql, "SELECT count(*) FROM event WHERE run = $1 AND kind = %d",
+                   (int)kind);
+    return bench_number(&bench, sql, bench.run.id);
+}
+
+STORE_TEST(control, clear_of_nothing_changes_nothing)
+{
+    bench_start(&bench, CHAIN);
+    cr_assert_eq(bench_drain(&bench, NULL, 1), RUN_SUCCESS);
+    static const char VERSION[] = "SELECT row_version FROM run WHERE id = $1";
+    int64_t before = bench_number(&bench, VERSION, bench.run.id);
+
+    cr_assert_eq(clear(NULL, -1), 0);
+    cr_assert_eq(bench_number(&bench, VERSION, bench.run.id), before);
+    cr_assert_eq(events_of_run(EVENT_RUN_REOPENED), 0);
+    cr_assert_eq(events_of_run(EVENT_RUN_ENDED), 1);
+}
+
+STORE_TEST(control, a_run_that_ends_again_at_once_says_so)
+{
+    bench_start(&bench, "{\"tasks\": {\"a\": {\"run\": \"x\"}, \"b\": {\"run\": \"x\", \"needs\":"
+                        " [\"a\"], \"trigger_rule\": \"all_failed\"}}}");
+    cr_assert_eq(bench_drain(&bench, NULL, 1), RUN_SUCCESS);
+    EXPECT_STATE(&bench, "b", "skipped");
+
+    cr_assert_eq(clear((const bool[]){false, true}, -1), 1);
+    EXPECT_STATE(&bench, "b", "skipped");
+    cr_assert_eq(events_of_run(EVENT_RUN_REOPENED), 1);
+    cr_assert_eq(events_of_run(EVENT_RUN_ENDED), 2);
 }
 
 STORE_TEST(control, clear_runs_setups_and_finally_tasks_again)
