@@ -18,6 +18,8 @@ import sys
 import threading
 import time
 
+import dag_files
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "build/eider"
 LOOPS = ROOT / "build/release/bench"
@@ -274,10 +276,25 @@ def row_output(options):
                peak_small_kb=small, seconds=seconds, bare_seconds=bare)
 
 
+def row_files(options):
+    """10,000 DAG files loaded by a daemon for the first time"""
+    results = [dag_files.load(PROGRAM, PLACE, 10000) for _ in range(options.passes)]
+    first, again, idle = (statistics.median(column) for column in zip(*results))
+    return row(f"{first:.2f} s; unchanged {again:.2f} s, then {idle:.1%} of a core", "", None,
+               "< 5 s", first < 5, seconds=first, restart_seconds=again, idle_share=idle)
+
+
+def row_edit(options):
+    """edit of one of 1,000 DAG files to its effect, worst"""
+    took = dag_files.edits(PROGRAM, PLACE, 1000, 5 * options.passes)
+    return row(f"{max(took) * 1e3:.0f} ms (median {statistics.median(took) * 1e3:.0f})", "", None,
+               "< 1 s", max(took) < 1, worst_seconds=max(took), seconds=took)
+
+
 ROWS = {
     "version": row_version, "size": row_size, "memory": row_memory, "chain": row_chain,
     "wide": row_wide, "fan": row_fan, "runs": row_runs, "foreach": row_foreach,
-    "validate": row_validate, "output": row_output,
+    "validate": row_validate, "output": row_output, "files": row_files, "edit": row_edit,
 }
 
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "app/daemon_priv.h"
-#include "app/dag_folder.h"
+#include "app/dag_watch.h"
 #include "app/host_id.h"
 #include "app/lease_settings.h"
 #include "base/check.h"
@@ -200,34 +200,54 @@ static void on_health(void *context)
 
 /* --- DAG files ------------------------------------------------------------------------------- */
 
-static enum status read_dags(struct daemon *daemon, struct err *err)
+static enum status begin_scheduling(struct daemon *daemon, struct err *err);
+static void greet(const struct daemon *daemon);
+
+/*
+ * Who hears that it is up finds its DAGs. What is due is decided once their files were read:
+ * they may say something else than the store since they were edited while nobody watched.
+ */
+static void come_up(struct daemon *daemon)
 {
-    const struct dag_folder folder = {
-        .path = settings_text(daemon->settings, SETTING_DAGS),
+    struct err err = {0};
+    if (begin_scheduling(daemon, &err) != STATUS_OK) {
+        daemon_fail(daemon, &err);
+        return;
+    }
+    greet(daemon);
+    daemon->is_up = true;
+}
+
+static void on_dags(void *context)
+{
+    struct daemon *daemon = context;
+    if (daemon->is_up)
+        scheduler_wake(daemon->scheduler);
+    else
+        come_up(daemon);
+}
+
+static enum status begin_dags(struct daemon *daemon, struct err *err)
+{
+    struct dag_watch_options options = {
+        .store = session_store_options(&daemon->session),
+        .folder = settings_text(daemon->settings, SETTING_DAGS),
+        .host = settings_text(daemon->settings, SETTING_HOST_NAME),
+        .rescan_ms = settings_number(daemon->settings, SETTING_DAGS_RESCAN),
         .starts_paused = settings_number(daemon->settings, SETTING_DAGS_PAUSED_AT_CREATION) != 0,
+        .changed = on_dags,
+        .context = daemon,
     };
-    struct dag_folder_result result = {0};
-    if (dag_folder_save(daemon->session.store, &folder, &result, err) != STATUS_OK)
-        return err->code;
-    scheduler_wake(daemon->scheduler);
-    log_info("DAG files", LOG_STR("folder", folder.path), LOG_INT("dags", (int64_t)result.dags),
-             LOG_INT("changed", (int64_t)result.changed),
-             LOG_INT("broken", (int64_t)result.broken));
-    return STATUS_OK;
+    return dag_watch_start(daemon->session.loop, &options, &daemon->dag_watch, err);
 }
 
 static void on_signal(void *context, int signo)
 {
     struct daemon *daemon = context;
-    struct err err = {0};
-    if (signo != SIGHUP) {
+    if (signo == SIGHUP)
+        dag_watch_look(daemon->dag_watch);
+    else
         daemon_stop_asked(daemon);
-        return;
-    }
-    supervisor_tell("STATUS=reading the DAG files");
-    if (read_dags(daemon, &err) != STATUS_OK)
-        log_warn("read the DAG files", LOG_STR("error", err.text));
-    supervisor_tell("STATUS=working");
 }
 
 /* --- start ----------------------------------------------------------------------------------- */
@@ -390,16 +410,15 @@ static enum status serve(struct daemon *daemon, const struct session_options *op
         daemon->lease.lease_ms = 0;
     else
         daemon->journal_path = file_path_join(options->home->local_dir, "outcomes.db");
-    if (daemon_host_begin(daemon, err) != STATUS_OK || read_dags(daemon, err) != STATUS_OK ||
-        watch_outside(daemon, err) != STATUS_OK || begin_logs(daemon, err) != STATUS_OK ||
-        begin_housekeeping(daemon, err) != STATUS_OK || begin_pulse(daemon, err) != STATUS_OK ||
-        begin_scheduling(daemon, err) != STATUS_OK || begin_sending(daemon, err) != STATUS_OK)
+    if (daemon_host_begin(daemon, err) != STATUS_OK || watch_outside(daemon, err) != STATUS_OK ||
+        begin_logs(daemon, err) != STATUS_OK || begin_housekeeping(daemon, err) != STATUS_OK ||
+        begin_pulse(daemon, err) != STATUS_OK || begin_sending(daemon, err) != STATUS_OK ||
+        begin_dags(daemon, err) != STATUS_OK)
         return err->code;
     begin_claiming(daemon);
     /* The pulse has not been heard yet, and tasks start at once. */
     executor_set_deadline(daemon->session.executor,
                           lease_deadline_us(&daemon->lease, daemon->beat_us));
-    greet(daemon);
     loop_run(daemon->session.loop);
     *err = daemon->failure;
     return err->code;
@@ -408,6 +427,7 @@ static enum status serve(struct daemon *daemon, const struct session_options *op
 static void close_all(struct daemon *daemon)
 {
     thread_deafen(); /* whoever asks once more to stop is being served */
+    dag_watch_stop(daemon->dag_watch);
     scheduler_stop(daemon->scheduler);
     sender_stop(daemon->sender, MESSAGES_WAIT_MS);
     pulse_stop(daemon->pulse);

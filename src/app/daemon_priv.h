@@ -28,7 +28,8 @@ struct daemon {
     struct log_ship *log_ship;         /* NULL: logs stay here */
     struct housekeeping *housekeeping; /* NULL: none is needed */
     struct scheduler *scheduler;       /* NULL: not its role */
-    struct sender *sender;             /* the same */
+    struct dag_watch *dag_watch;
+    struct sender *sender; /* the same */
     struct lease_times lease;
     char *labels;
     char *queues;
@@ -42,6 +43,7 @@ struct daemon {
     struct loop_timer *reconcile;
     struct loop_timer *health;
     enum daemon_phase phase;
+    bool is_up;             /* and has said so */
     bool is_drained;        /* on somebody's request */
     bool is_loaded;         /* the machine is too busy for more */
     bool was_swept;         /* until it is a new host */

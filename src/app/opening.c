@@ -96,6 +96,8 @@ static enum status version_of_file(struct session *session, const char *path, co
     if (status != STATUS_OK)
         return status;
     const struct spec_file *file = opened->file;
+    if (file->diags.errors == 0)
+        spec_add_files(opened->file);
     if (file->diags.count > 0)
         print_problems(file);
     if (file->diags.errors > 0)
@@ -108,7 +110,12 @@ static enum status version_of_file(struct session *session, const char *path, co
     if (absolute == NULL)
         return err_errno(err, errno, "find '%s'", path);
     struct version_ref ref;
-    struct version_source source = {.path = absolute, .text = file->text, .is_foreground = true};
+    struct version_source source = {
+        .path = absolute,
+        .text = file->text,
+        .actor = actor_name(),
+        .is_foreground = true,
+    };
     if (store_version_save(session->store, dag, &source, &ref, err) != STATUS_OK)
         return err->code;
     if (print_doubts(session, dag, err) != STATUS_OK)
@@ -163,9 +170,16 @@ static enum status version_of_dag(struct session *session, const char *dag_id,
     }
     if (status != STATUS_OK)
         return status;
-    /* The file is the author's word; the store has the last one that was run. */
-    if (info.path[0] != '\0' && access(info.path, R_OK) == 0)
+    /*
+     * The file is the author's word, unless somebody has gone back behind it; the store has the
+     * last one that was run.
+     */
+    bool has_file = info.path[0] != '\0' && access(info.path, R_OK) == 0;
+    if (has_file && info.is_filed)
         return version_of_file(session, info.path, dag_id, opened, out_version, err);
+    if (!info.is_active)
+        return err_set(err, STATUS_CONFLICT, "DAG '%s' is inactive: its file %s is gone", dag_id,
+                       info.path);
     *out_version = info.version;
     return STATUS_OK;
 }

@@ -166,7 +166,8 @@ static int run_command(struct cli *cli, const struct parsed *parsed)
 static int dispatch(struct cli *cli, const struct parsed *parsed)
 {
     const struct style *style = &cli->output.style;
-    if (parsed_has(parsed, "version")) {
+    /* Some commands have an option of that name with a value. */
+    if (parsed_has(parsed, "version") && parsed_get(parsed, "version", NULL) == NULL) {
         (void)fprintf(cli->host.out, "eider %s\n", EIDER_VERSION);
         return EXIT_CODE_DONE;
     }

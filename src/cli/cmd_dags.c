@@ -11,12 +11,27 @@ int cmd_dags_list(struct cli *cli, const struct parsed *parsed)
 {
     json_t *request = request_new();
     request_put_option(request, parsed, "tag", "tag");
+    if (parsed_has(parsed, "all"))
+        json_put_bool(request, "all", true);
     return cli_list(cli, parsed, "dag.list", request, &VIEW_DAGS);
+}
+
+/* {"dag" or "file", "version"}; NULL after a message when --version is no number. */
+static json_t *request_of_version(struct cli *cli, const struct parsed *parsed)
+{
+    struct err err = {0};
+    json_t *request = request_of_dag(parsed);
+    if (request_put_int(request, parsed, "version", "version", INT32_MAX, &err) == STATUS_OK)
+        return request;
+    json_decref(request);
+    (void)cli_fail(cli, &err);
+    return NULL;
 }
 
 int cmd_dags_show(struct cli *cli, const struct parsed *parsed)
 {
-    return cli_show(cli, "dag.show", request_of_dag(parsed), &VIEW_DAG);
+    json_t *request = request_of_version(cli, parsed);
+    return request != NULL ? cli_show(cli, "dag.show", request, &VIEW_DAG) : EXIT_CODE_USAGE;
 }
 
 /* Print the member "text" of a response as it is. */
@@ -58,5 +73,6 @@ int cmd_runs_graph(struct cli *cli, const struct parsed *parsed)
 
 int cmd_dags_source(struct cli *cli, const struct parsed *parsed)
 {
-    return print_text(cli, "dag.source", request_of_dag(parsed));
+    json_t *request = request_of_version(cli, parsed);
+    return request != NULL ? print_text(cli, "dag.source", request) : EXIT_CODE_USAGE;
 }

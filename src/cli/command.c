@@ -35,6 +35,14 @@ bool command_is_noun(const struct command_table *table, const char *word)
     return false;
 }
 
+static bool has_own(const struct command *command, const char *name)
+{
+    for (size_t i = 0; command != NULL && i < command->options.count; i++)
+        if (strcmp(command->options.rows[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 const struct command_option *command_option_at(const struct command *command, size_t i)
 {
     if (command != NULL) {
@@ -47,7 +55,10 @@ const struct command_option *command_option_at(const struct command *command, si
             i--;
         }
     }
-    return i < GLOBAL_OPTIONS.count ? &GLOBAL_OPTIONS.rows[i] : NULL;
+    for (size_t k = 0; k < GLOBAL_OPTIONS.count; k++)
+        if (!has_own(command, GLOBAL_OPTIONS.rows[k].name) && i-- == 0)
+            return &GLOBAL_OPTIONS.rows[k];
+    return NULL;
 }
 
 const struct command_option *command_find_option(const struct command *command, const char *name)

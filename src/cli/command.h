@@ -99,5 +99,8 @@ bool command_is_noun(const struct command_table *table, const char *word);
 /* By long name among the command's own, those of its flags and the global ones; or NULL. */
 const struct command_option *command_find_option(const struct command *command, const char *name);
 const struct command_option *command_find_letter(const struct command *command, char letter);
-/* The i-th option that the command takes, global ones last; NULL after the last. */
+/*
+ * The i-th option that the command takes, global ones last, without those that it has an option of
+ * the same name for; NULL after the last.
+ */
 const struct command_option *command_option_at(const struct command *command, size_t i);

@@ -2,63 +2,10 @@
  * The rows. Fenced off from the formatter because a table is read by column.
  */
 #include "cli/command.h"
+#include "cli/command_options.h"
 #include "cli/handlers.h"
 
-#define OPTIONS(table)                                                                             \
-    {                                                                                              \
-        table, ARRAY_LEN(table)                                                                    \
-    }
-#define SWITCH(name, letter, doc)                                                                  \
-    {                                                                                              \
-        name, letter, NULL, doc, false, COMPLETE_NONE, NULL, NULL                                  \
-    }
-#define VALUE(name, letter, argument, doc)                                                         \
-    {                                                                                              \
-        name, letter, argument, doc, false, COMPLETE_NONE, NULL, NULL                              \
-    }
-#define FORMATS       "table wide json yaml csv name"
-#define GRAPH_FORMATS "text dot mermaid svg"
-#define RUN_STATES    "queued running success failed cancelled"
-
 /* clang-format off */
-static const struct command_option GLOBAL[] = {
-    {"output", 'o', "FORMAT", "table, wide, json, yaml, csv or name", false, COMPLETE_CHOICE,
-        FORMATS, NULL},
-    {"store", 0, "URL", "where state is kept", false, COMPLETE_FILE, NULL, "store"},
-    {"home", 0, "DIR", "state directory", false, COMPLETE_FOLDER, NULL, "home"},
-    SWITCH("no-color", 0, "no colours"),
-    SWITCH("quiet", 'q', "only data and errors"),
-    SWITCH("verbose", 'v', "say more"),
-    {"log-level", 0, "LEVEL", "the program's own messages", false, COMPLETE_CHOICE,
-        "error warn info debug", "log_level"},
-    {"log-format", 0, "FORM", "form of those messages", false, COMPLETE_CHOICE, "text json",
-        "log_format"},
-    {"dags", 0, "DIR", "folder of DAG files", false, COMPLETE_FOLDER, NULL, "dags"},
-    SWITCH("help", 'h', "show help"),
-    SWITCH("version", 0, "show the version"),
-};
-const struct option_list GLOBAL_OPTIONS = OPTIONS(GLOBAL);
-
-const struct command_option WATCH_OPTION =
-    SWITCH("watch", 'w', "show again every two seconds");
-
-#define OPTION_PARAM                                                                               \
-    {"param", 'p', "KEY=VALUE", "a parameter of the DAG", true, COMPLETE_NONE, NULL, NULL}
-#define OPTION_CONF  VALUE("conf", 'c', "JSON", "parameters as a JSON object")
-#define OPTION_DATE  VALUE("date", 0, "DATE", "logical date; now by default")
-#define OPTION_SLOTS                                                                               \
-    {"slots", 'j', "N", "tasks that run at once", false, COMPLETE_NONE, NULL, "slots"}
-#define OPTION_DAG                                                                                 \
-    {"dag", 0, "DAG", "which DAG of a file with several", false, COMPLETE_DAG, NULL, NULL}
-#define OPTION_YES   SWITCH("yes", 'y', "do it; without this nothing changes")
-#define OPTION_DRY   SWITCH("dry-run", 0, "only show what would happen")
-#define OPTION_MAP   VALUE("map-index", 0, "N", "one instance of a mapped task")
-#define OPTION_LOGS  SWITCH("logs", 'l', "show the output of tasks as it comes")
-#define OPTION_GRAPH                                                                               \
-    {"format", 0, "FORMAT", "text, dot, mermaid or svg", false, COMPLETE_CHOICE,                   \
-     GRAPH_FORMATS, NULL}
-#define OPTION_WIDTH VALUE("width", 0, "COLUMNS", "room for the picture")
-
 static const struct command_option RUN_OPTIONS[] = {
     OPTION_PARAM, OPTION_CONF, OPTION_DATE,
     {"task", 't', "TASK", "only this task (repeatable)", true, COMPLETE_NONE, NULL, NULL},
@@ -97,6 +44,17 @@ static const struct command_option LOGS_OPTIONS[] = {
 static const struct command_option MARK_OPTIONS[] = {OPTION_MAP};
 static const struct command_option DAGS_LIST_OPTIONS[] = {
     VALUE("tag", 0, "TAG", "only with this tag"),
+    SWITCH("all", 'a', "inactive ones, too"),
+};
+static const struct command_option VERSION_OPTIONS[] = {
+    OPTION_DAG, VALUE("version", 0, "N", "a version other than the current one"),
+};
+static const struct command_option ROLLBACK_OPTIONS[] = {OPTION_REASON, OPTION_DRY};
+static const struct command_option DAGS_DELETE_OPTIONS[] = {OPTION_YES, OPTION_DRY, OPTION_REASON};
+static const struct command_option RERUN_OPTIONS[] = {
+    {"version", 0, "WHICH", "original (by default) or newest", false, COMPLETE_CHOICE,
+        "original newest", NULL},
+    OPTION_REASON,
 };
 static const struct command_option NEXT_OPTIONS[] = {
     VALUE("count", 'n', "N", "how many; 5 by default"),
@@ -104,9 +62,7 @@ static const struct command_option NEXT_OPTIONS[] = {
     SWITCH("missed", 0, "those that became no run instead"),
     OPTION_DAG,
 };
-static const struct command_option PAUSE_OPTIONS[] = {
-    VALUE("reason", 0, "TEXT", "kept with the change"),
-};
+static const struct command_option PAUSE_OPTIONS[] = {OPTION_REASON};
 static const struct command_option GRAPH_OPTIONS[] = {OPTION_GRAPH, OPTION_WIDTH, OPTION_DAG};
 static const struct command_option FILE_OPTIONS[] = {OPTION_DAG};
 static const struct command_option RUN_GRAPH_OPTIONS[] = {OPTION_GRAPH, OPTION_WIDTH};
@@ -152,7 +108,6 @@ static const struct command_option CLEAR_OPTIONS[] = {
 };
 #define BACKFILL_STATES                                                                            \
     "awaiting_approval running paused cancelling success failed cancelled"
-#define OPTION_REASON VALUE("reason", 0, "TEXT", "why; kept with the change")
 #define BACKFILL_CHOICES                                                                           \
     VALUE("from", 0, "DATE", "first logical date"),                                                \
     VALUE("to", 0, "DATE", "last logical date, included; a day is the whole day"),                 \
@@ -248,20 +203,6 @@ static const struct command_option HOSTS_LIST_OPTIONS[] = {
 static const struct command_option DESIRED_OPTIONS[] = {
     VALUE("min", 0, "N", "never fewer"), VALUE("max", 0, "N", "never more"),
 };
-#define ENQUEUE_ARGS "QUEUE [HANDLER [PAYLOAD] | -- COMMAND..]"
-#define ENQUEUE_HELP                                                                               \
-    "HANDLER is a name from `handlers` in eider.yaml, or the built-in noop or sleep. PAYLOAD is\n"  \
-    "JSON; - reads it from standard input, @FILE from a file. After -- stands a command: one\n"     \
-    "argument is given to the shell as it is, several are quoted each.\n"                            \
-    "\n"                                                                                            \
-    "With --batch [FILE] every line is a job: {\"handler\", \"payload\", \"queue\", \"delay\",\n"     \
-    "\"run_after\", \"priority\", \"dedupe\", \"retries\", \"retry_delay\", \"timeout\",\n"             \
-    "\"on_lost_lease\"}. A thousand lines are committed at a time; a bad line is named, and\n"      \
-    "nothing of its thousand is kept."
-#define ENQUEUE_EXAMPLES                                                                           \
-    "eider enqueue mail send '{\"to\": \"ann\"}' --retries 3 --dedupe order-17\n"                   \
-    "eider enqueue default --delay 10m -- pg_dump -f /backup/shop.sql shop\n"                      \
-    "eider enqueue mail --batch < jobs.jsonl"
 
 #define OPTION_ONLY_DAG                                                                            \
     {"dag", 0, "DAG", "only of this DAG", false, COMPLETE_DAG, NULL, NULL}
@@ -292,9 +233,6 @@ static const struct command_option VAULT_SET_OPTIONS[] = {
     VALUE("doc", 0, "TEXT", "what it is for"),
 };
 static const struct command_option VAULT_DELETE_OPTIONS[] = {OPTION_SPACE, OPTION_YES, OPTION_DRY};
-#define VAULT_VALUE_HELP                                                                           \
-    "Without a value it is read from standard input, or typed without being shown. The last line\n" \
-    "end of a file or of standard input does not belong to the value."
 
 static const struct command_option RESTORE_OPTIONS[] = {OPTION_YES};
 static const struct command_option EXPORT_OPTIONS[] = {
@@ -329,7 +267,8 @@ static const struct command ROWS[] = {
     {"up", GROUP_DAILY, 0, "", 0, 0, COMPLETE_NONE, NULL,
         "run as a daemon that works off what is triggered",
         "Offers the DAG files of --dags by name, claims what is triggered or enqueued and runs it,\n"
-        "until it is told to stop. HUP reads the files again. The first TERM or INT claims nothing\n"
+        "until it is told to stop. A file that is changed takes effect within a second; HUP looks at\n"
+        "all of them again. The first TERM or INT claims nothing\n"
         "more, waits for `drain_grace` and gives back what still runs; the second does that at\n"
         "once. A daemon that was killed goes on with its tasks when it is started again.",
         "eider up\neider up --dags /srv/dags --slots 32 --labels gpu\n"
@@ -377,7 +316,11 @@ static const struct command ROWS[] = {
 
     /* --- DAGs --- */
     {"dags list", GROUP_DAGS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
-        "list DAGs", NULL, "eider dags list --tag tier1", OPTIONS(DAGS_LIST_OPTIONS),
+        "list DAGs",
+        "STATUS is broken when the file of a DAG has problems (`eider dags errors`), so that what it\n"
+        "had before still counts; rolled_back after `eider dags rollback`; inactive when its file is\n"
+        "gone.",
+        "eider dags list --tag tier1", OPTIONS(DAGS_LIST_OPTIONS),
         cmd_dags_list},
     {"dags trigger", GROUP_DAGS, COMMAND_READS, "FILE|DAG", 1, 1, COMPLETE_DAG, NULL,
         "make a run for daemons to work off",
@@ -385,14 +328,37 @@ static const struct command ROWS[] = {
         "eider dags trigger orders_daily -p region=eu", OPTIONS(TRIGGER_OPTIONS),
         cmd_dags_trigger},
     {"dags show", GROUP_DAGS, COMMAND_READS, "FILE|DAG", 1, 1, COMPLETE_FILE, NULL,
-        "show a DAG", NULL, "eider dags show orders.yaml", OPTIONS(FILE_OPTIONS), cmd_dags_show},
+        "show a DAG", NULL, "eider dags show orders.yaml", OPTIONS(VERSION_OPTIONS),
+        cmd_dags_show},
     {"dags graph", GROUP_DAGS, 0, "FILE|DAG", 1, 1, COMPLETE_FILE, NULL,
         "draw a DAG", "As text for a terminal, or for DOT, Mermaid and browsers.",
         "eider dags graph orders.yaml\neider dags graph orders.yaml --format svg > orders.svg",
         OPTIONS(GRAPH_OPTIONS), cmd_dags_graph},
     {"dags source", GROUP_DAGS, 0, "FILE|DAG", 1, 1, COMPLETE_FILE, NULL,
-        "print the file of a DAG", NULL, "eider dags source orders_daily", OPTIONS(FILE_OPTIONS),
-        cmd_dags_source},
+        "print the file of a DAG", NULL,
+        "eider dags source orders_daily\neider dags source orders_daily --version 3",
+        OPTIONS(VERSION_OPTIONS), cmd_dags_source},
+    {"dags versions", GROUP_DAGS, COMMAND_READS, "DAG", 1, 1, COMPLETE_DAG, NULL,
+        "list the versions of a DAG", NULL, "eider dags versions orders_daily", {NULL, 0},
+        cmd_dags_versions},
+    {"dags diff", GROUP_DAGS, COMMAND_READS, "DAG [FROM [TO]]", 1, 3, COMPLETE_DAG, NULL,
+        "show what changed between two versions of a DAG",
+        "Tasks that came (+), went (-) or have other keys (~), then the difference of the sources and\n"
+        "of the files that tasks name. Without numbers: what the current version changed. With one:\n"
+        "what changed since then.",
+        "eider dags diff orders_daily\neider dags diff orders_daily 3 5", {NULL, 0}, cmd_dags_diff},
+    {"dags rollback", GROUP_DAGS, COMMAND_READS, "DAG VERSION", 2, 2, COMPLETE_DAG, NULL,
+        "make another version of a DAG the current one",
+        "New runs get it, until the DAG's file is changed. Runs that are there keep theirs.",
+        "eider dags rollback orders_daily 3 --reason 'wrong totals'", OPTIONS(ROLLBACK_OPTIONS),
+        cmd_dags_rollback},
+    {"dags errors", GROUP_DAGS, COMMAND_READS | COMMAND_WATCH, "[DAG]", 0, 1, COMPLETE_DAG, NULL,
+        "list the problems of DAG files that daemons watch", NULL, "eider dags errors", {NULL, 0},
+        cmd_dags_errors},
+    {"dags delete", GROUP_DAGS, COMMAND_READS, "DAG", 1, 1, COMPLETE_DAG, NULL,
+        "delete a DAG with its versions, runs and logs",
+        "Its file must be gone from the folders of all running daemons, and its runs over.",
+        "eider dags delete orders_daily --yes", OPTIONS(DAGS_DELETE_OPTIONS), cmd_dags_delete},
     {"assets list", GROUP_DAGS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
         "list datasets that were updated or are waited for", NULL,
         "eider assets list --contains warehouse", OPTIONS(ASSETS_LIST_OPTIONS), cmd_assets_list},
@@ -458,6 +424,12 @@ static const struct command ROWS[] = {
         "eider runs wait 7 --timeout 600", OPTIONS(WAIT_OPTIONS), cmd_runs_wait},
     {"runs cancel", GROUP_RUNS, COMMAND_READS, "RUN", 1, 1, COMPLETE_RUN, NULL,
         "stop a run", NULL, "eider runs cancel 7", OPTIONS(CANCEL_OPTIONS), cmd_stop},
+    {"runs rerun", GROUP_RUNS, COMMAND_READS, "RUN", 1, 1, COMPLETE_RUN, NULL,
+        "make a new run of what another run was",
+        "For the same date, with the same parameters, for daemons to work off. The version is that of\n"
+        "the other run or the DAG's current one.",
+        "eider runs rerun 7 --version newest --reason 'fixed totals'", OPTIONS(RERUN_OPTIONS),
+        cmd_runs_rerun},
     {"runs delete", GROUP_RUNS, COMMAND_READS, "RUN", 1, 1, COMPLETE_RUN, NULL,
         "delete a run with its logs and values", NULL, "eider runs delete 7 --yes",
         OPTIONS(DELETE_OPTIONS), cmd_runs_delete},

@@ -30,6 +30,12 @@ struct parsed;
     X(dags_show)                                                                                   \
     X(dags_graph)                                                                                  \
     X(dags_source)                                                                                 \
+    X(dags_versions)                                                                               \
+    X(dags_diff)                                                                                   \
+    X(dags_rollback)                                                                               \
+    X(dags_errors)                                                                                 \
+    X(dags_delete)                                                                                 \
+    X(runs_rerun)                                                                                  \
     X(dags_next)                                                                                   \
     X(dags_pause)                                                                                  \
     X(dags_unpause)                                                                                \

@@ -102,6 +102,7 @@ const struct view VIEW_EXPLAIN = {.list = "tasks", COLUMNS(EXPLAIN)};
 
 static const struct column DAGS[] = {
     {"DAG", "dag_id", COLUMN_TEXT, false},
+    {"STATUS", "status", COLUMN_TEXT, false},
     {"TITLE", "title", COLUMN_TEXT, false},
     {"OWNER", "owner", COLUMN_TEXT, false},
     {"TAGS", "tags", COLUMN_LIST, false},
@@ -110,6 +111,7 @@ static const struct column DAGS[] = {
     {"AT", "last_run.start_date", COLUMN_INSTANT, false},
     {"NEXT", "next_run", COLUMN_INSTANT, false},
     {"PAUSED", "is_paused", COLUMN_TEXT, true},
+    {"VERSION", "dag_version", COLUMN_NUMBER, true},
     {"NAMESPACE", "namespace", COLUMN_TEXT, true},
     {"FILE", "file", COLUMN_TEXT, true},
 };
@@ -124,6 +126,7 @@ static const struct column DAG[] = {
     {"Tags", "tags", COLUMN_LIST, false},
     {"File", "file", COLUMN_TEXT, false},
     {"Version", "dag_version", COLUMN_TEXT, false},
+    {"Status", "status", COLUMN_TEXT, false},
     {"Tasks", "tasks_total", COLUMN_NUMBER, false},
     {"Params", "params", COLUMN_JSON, false},
     {"Timeout", "timeout", COLUMN_DURATION, false},
@@ -139,6 +142,35 @@ static const struct column DAG[] = {
     {"Deadlines", "sla", COLUMN_JSON, false},
 };
 const struct view VIEW_DAG = {COLUMNS(DAG)};
+
+static const struct column VERSIONS[] = {
+    {"VERSION", "version_number", COLUMN_NUMBER, false},
+    {"CURRENT", "is_current", COLUMN_TEXT, false},
+    {"FILE'S", "is_filed", COLUMN_TEXT, false},
+    {"CREATED", "created_at", COLUMN_INSTANT, false},
+    {"BY", "actor", COLUMN_TEXT, false},
+    {"FILE", "file", COLUMN_TEXT, false},
+    {"HASH", "hash", COLUMN_TEXT, true},
+};
+const struct view VIEW_VERSIONS = {.list = "versions", COLUMNS(VERSIONS), .name = "version_number"};
+const struct view VIEW_VERSION_OF_DAG = {COLUMNS(VERSIONS), .name = "version_number"};
+
+static const struct column DAG_ERRORS[] = {
+    {"FILE", "file", COLUMN_TEXT, false},
+    {"LINE", "line", COLUMN_NUMBER, false},
+    {"COLUMN", "column", COLUMN_NUMBER, false},
+    {"MESSAGE", "message", COLUMN_TEXT, false},
+    {"SINCE", "since", COLUMN_INSTANT, false},
+    {"HOST", "hostname", COLUMN_TEXT, true},
+};
+const struct view VIEW_DAG_ERRORS = {.list = "errors", COLUMNS(DAG_ERRORS), .name = "file",
+    .empty = "no DAG file has problems"};
+
+static const struct column DAG_DELETED[] = {
+    {"DAG", "dag_id", COLUMN_TEXT, false},
+    {"Runs", "runs", COLUMN_NUMBER, false},
+};
+const struct view VIEW_DAG_DELETED = {COLUMNS(DAG_DELETED)};
 
 static const struct column TICKS[] = {
     {"RUNS AFTER", "run_after", COLUMN_INSTANT, false},

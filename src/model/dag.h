@@ -145,6 +145,14 @@ struct source_place {
     int column;
 };
 
+/* A file that tasks name, such as a script: a part of what the DAG means. */
+struct named_file {
+    const char *name;  /* as the tasks write it */
+    const char *hash;  /* SHA-256 of its bytes, in hexadecimal */
+    const char *bytes; /* NULL when read from canonical form: the store has them */
+    size_t size;
+};
+
 struct dag {
     struct arena *arena;
     const char *id;
@@ -173,6 +181,9 @@ struct dag {
 
     struct source_place *places; /* sorted by path; empty when read from canonical form */
     size_t places_count;
+
+    struct named_file *files; /* sorted by name; see dag_files.h */
+    size_t files_count;
 };
 
 void dag_free(struct dag *dag); /* NULL is allowed */

@@ -455,6 +455,11 @@ static void read_dag_key(struct reader *r, const char *key, struct spot spot, co
 {
     const struct dag_field *field = dag_field_find(&DAG_FIELDS, key);
     r->current = CURRENT_DAG;
+    /* Nobody writes it: it follows from what the tasks name. */
+    if (r->locator == NULL && strcmp(key, "files") == 0) {
+        reader_files(r, spot, value);
+        return;
+    }
     if (field == NULL)
         reader_unknown_key(r, &DAG_FIELDS, spot, key, false);
     else if (field->type == FIELD_KEPT)

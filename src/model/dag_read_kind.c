@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "model/dag_read_priv.h"
 #include "model/limits.h"
+#include "model/template.h"
 
 static const char DEFAULT_INTERPRETER[] = "/bin/sh";
 
@@ -86,7 +87,10 @@ static void read_script_text(struct reader *r, json_t *settings, const char *key
         reader_mismatch(r, spot, key, "a string", value);
         return;
     }
-    use_template(r, text, spot, arena_format(r->dag->arena, "script.%s", key));
+    const char *suffix = arena_format(r->dag->arena, "script.%s", key);
+    use_template(r, text, spot, suffix);
+    if (strcmp(key, "file") == 0 && template_is_plain(text))
+        reader_place(r, spot, suffix);
     json_put(settings, key, json_string(text));
 }
 

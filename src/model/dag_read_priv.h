@@ -146,10 +146,10 @@ void reader_unknown_key(struct reader *r, const struct field_table *table, struc
 /* Keep a value for other parts in *rest, and say once that nothing acts on it. */
 void reader_keep(struct reader *r, const struct field_table *table, const struct dag_field *field,
                  struct spot spot, const json_t *value, json_t **rest);
+/* Remember where a value stood that only later can turn out wrong, as the path plus `suffix`. */
+void reader_place(struct reader *r, struct spot spot, const char *suffix);
 /* Remember a text that may be a template, at the current path plus `suffix`. */
 void reader_template(struct reader *r, const char *text, struct spot spot, const char *suffix);
-/* The same for where it stands only: problems may be found later. */
-void reader_place(struct reader *r, struct spot spot, const char *suffix);
 /* A text that must be a template, or a boolean; canonical, NULL after a problem. */
 const char *reader_condition(struct reader *r, const char *key, struct spot spot,
                              const json_t *value, const char *suffix);
@@ -194,6 +194,10 @@ void reader_check_templates(struct reader *r, bool has_order);
 
 /* ---- dag_read_params.c ---- */
 void reader_params(struct reader *r, struct spot spot, const json_t *value);
+
+/* ---- dag_read_files.c ---- */
+/* `files` of the canonical form: name to hash. */
+void reader_files(struct reader *r, struct spot spot, const json_t *value);
 
 /* ---- dag_read_hook.c ---- */
 /* The hooks of a list, or of the one entry; those with problems are left out. */

@@ -192,6 +192,16 @@ static void put_params(json_t *object, const struct dag *dag)
     json_put(object, "params", params);
 }
 
+static void put_files(json_t *object, const struct dag *dag)
+{
+    if (dag->files_count == 0)
+        return;
+    json_t *files = json_object();
+    for (size_t i = 0; i < dag->files_count; i++)
+        json_put_string(files, dag->files[i].name, dag->files[i].hash);
+    json_put(object, "files", files);
+}
+
 json_t *dag_write(const struct dag *dag)
 {
     static const struct dag USUAL = {.namespace_ = "default", .max_active_runs = 1};
@@ -200,6 +210,7 @@ json_t *dag_write(const struct dag *dag)
         CHECK(json_object_update(object, dag->rest) == 0);
     put_fields(object, &DAG_FIELDS, dag, &USUAL);
     put_params(object, dag);
+    put_files(object, dag);
     json_t *tasks = json_object();
     json_t *finally = json_object();
     for (size_t i = 0; i < dag->tasks_count; i++) {

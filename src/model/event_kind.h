@@ -54,7 +54,12 @@
     X(POOL_SET, "pool_set")                                                                        \
     X(POOL_DELETED, "pool_deleted")                                                                \
     X(LIMIT_SET, "limit_set")                                                                      \
-    X(LIMIT_DELETED, "limit_deleted")
+    X(LIMIT_DELETED, "limit_deleted")                                                              \
+    X(DAG_VERSION, "dag_version")                                                                  \
+    X(DAG_ROLLED_BACK, "dag_rolled_back")                                                          \
+    X(DAG_OFFERED, "dag_offered")                                                                  \
+    X(DAG_WITHDRAWN, "dag_withdrawn")                                                              \
+    X(DAG_DELETED, "dag_deleted")
 
 enum event_kind {
 #define X(name, text) EVENT_##name,

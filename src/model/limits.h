@@ -5,6 +5,7 @@
 enum {
     LIMIT_ID_BYTES = 250,                    /* DAG, task, pool, queue names */
     LIMIT_FILE_BYTES = 64 << 20,             /* one DAG file */
+    LIMIT_NAMED_FILE_BYTES = 1 << 20,        /* one file that tasks name, such as a script */
     LIMIT_YAML_DEPTH = 64,                   /* nesting of a DAG file */
     LIMIT_YAML_NODES = 4 << 20,              /* values of a DAG file after aliases are resolved */
     LIMIT_DIAGNOSTICS = 100,                 /* problems reported of one file */

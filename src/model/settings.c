@@ -23,6 +23,8 @@ const struct setting SETTINGS[SETTING_COUNT] = {
         "where state is kept; a relative path is below `home`"},
     ROW(DAGS) = {"dags", "EIDER_DAGS", "--dags", SETTING_PATH, "dags", 0, 0, NULL,
         "folder of DAG files, relative to the project file"},
+    ROW(DAGS_RESCAN) = {"dags_rescan", "EIDER_DAGS_RESCAN", NULL, SETTING_DURATION, "60s", 100,
+        86400000, NULL, "how often a daemon looks at all DAG files, heard of changes or not"},
     ROW(SLOTS) = {"slots", "EIDER_SLOTS", "--slots", SETTING_INTEGER, NULL, 1, 100000, NULL,
         "tasks that run at once on this machine; by default from the number of cores"},
     ROW(OUTPUT_BYTES) = {"output_bytes", "EIDER_OUTPUT_BYTES", NULL, SETTING_SIZE, "256MiB",

@@ -31,6 +31,7 @@ enum setting_type {
     X(HOME, "home", "EIDER_HOME")                                                                  \
     X(STORE, "store", "EIDER_STORE")                                                               \
     X(DAGS, "dags", "EIDER_DAGS")                                                                  \
+    X(DAGS_RESCAN, "dags_rescan", "EIDER_DAGS_RESCAN")                                             \
     X(SLOTS, "slots", "EIDER_SLOTS")                                                               \
     X(OUTPUT_BYTES, "output_bytes", "EIDER_OUTPUT_BYTES")                                          \
     X(GRACE, "grace", "EIDER_GRACE")                                                               \

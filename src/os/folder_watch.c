@@ -5,27 +5,37 @@
 #include <fnmatch.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/inotify.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/check.h"
 #include "base/mem.h"
 #include "os/file.h"
 
-enum { READ_BYTES = 4096 };
+enum {
+    NEWS_BYTES = 64 * 1024,
+    EVENTS = IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB |
+             IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR,
+};
 
-/* Writes in between are not heard: a file that grows is looked at again before it counts. */
-static const uint32_t HEARD = IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_ATTRIB;
+struct watched {
+    int wd;
+    int tag;
+    bool is_wanted; /* added since the last begin */
+};
 
 struct folder_watch {
     int fd;
+    struct watched *items; /* sorted by wd, which the kernel counts up */
+    size_t count;
+    size_t capacity;
+    bool has_new;
+    _Alignas(struct inotify_event) char buffer[NEWS_BYTES];
 };
 
-enum status folder_watch_new(struct folder_watch **out, struct err *err)
+enum status folder_watch_open(struct folder_watch **out, struct err *err)
 {
-    int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (fd < 0)
         return err_errno(err, errno, "watch folders");
     struct folder_watch *watch = mem_zalloc(1, sizeof *watch);
@@ -34,81 +44,131 @@ enum status folder_watch_new(struct folder_watch **out, struct err *err)
     return STATUS_OK;
 }
 
-void folder_watch_free(struct folder_watch *watch)
+void folder_watch_close(struct folder_watch *watch)
 {
     if (watch == NULL)
         return;
     file_closep(&watch->fd);
+    free(watch->items);
     free(watch);
 }
 
-enum status folder_watch_add(struct folder_watch *watch, const char *path, int *out_folder,
+static struct watched *find(const struct folder_watch *watch, int wd)
+{
+    size_t low = 0;
+    size_t high = watch->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (watch->items[middle].wd == wd)
+            return &watch->items[middle];
+        if (watch->items[middle].wd < wd)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+void folder_watch_begin(struct folder_watch *watch)
+{
+    for (size_t i = 0; i < watch->count; i++)
+        watch->items[i].is_wanted = false;
+    watch->has_new = false;
+}
+
+static int keep(struct folder_watch *watch, int wd, int tag)
+{
+    struct watched *known = find(watch, wd);
+    if (known != NULL) {
+        /* The same folder by two paths has the tag of the first. */
+        if (!known->is_wanted)
+            known->tag = tag;
+        known->is_wanted = true;
+        return known->tag;
+    }
+    watch->items = mem_grow(watch->items, &watch->capacity, watch->count, sizeof *watch->items);
+    size_t at = watch->count++;
+    for (; at > 0 && watch->items[at - 1].wd > wd; at--)
+        watch->items[at] = watch->items[at - 1];
+    watch->items[at] = (struct watched){.wd = wd, .tag = tag, .is_wanted = true};
+    watch->has_new = true;
+    return tag;
+}
+
+enum status folder_watch_add(struct folder_watch *watch, const char *path, int tag, int *out_tag,
                              struct err *err)
 {
-    int folder = inotify_add_watch(watch->fd, path, HEARD | IN_ONLYDIR);
-    if (folder < 0)
-        return err_errno(err, errno, "watch folder '%s'", path);
-    *out_folder = folder;
+    int wd = inotify_add_watch(watch->fd, path, EVENTS);
+    if (wd < 0)
+        return err_errno(err, errno, "watch folder %s", path);
+    int told = keep(watch, wd, tag);
+    if (out_tag != NULL)
+        *out_tag = told;
     return STATUS_OK;
 }
 
-void folder_watch_remove(struct folder_watch *watch, int folder)
+void folder_watch_end(struct folder_watch *watch, bool *out_new)
 {
-    (void)inotify_rm_watch(watch->fd, folder); /* it may be gone with the folder */
+    size_t kept = 0;
+    for (size_t i = 0; i < watch->count; i++) {
+        if (watch->items[i].is_wanted)
+            watch->items[kept++] = watch->items[i];
+        else
+            (void)inotify_rm_watch(watch->fd, watch->items[i].wd);
+    }
+    watch->count = kept;
+    *out_new = watch->has_new;
 }
 
-static void tell(const struct inotify_event *event, folder_watch_fn fn, void *context)
+static void tell(struct folder_watch *watch, const struct inotify_event *event,
+                 void (*each)(void *context, const struct folder_news *news), void *context)
 {
-    if ((event->mask & IN_Q_OVERFLOW) != 0)
-        fn(context, -1, NULL);
-    else if ((event->mask & (IN_IGNORED | IN_ISDIR)) == 0)
-        fn(context, event->wd, event->len > 0 ? event->name : NULL);
+    struct watched *from = find(watch, event->wd);
+    bool is_all = (event->mask & (IN_Q_OVERFLOW | IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT)) != 0;
+    if (from == NULL && !is_all)
+        return;
+    bool is_removed = (event->mask & IN_IGNORED) != 0;
+    /* Without a name, the folder itself changed: others may be able to read it now. */
+    if (is_all || (event->len == 0 && !is_removed)) {
+        each(context, &(struct folder_news){0});
+        return;
+    }
+    if (is_removed) {
+        size_t at = (size_t)(from - watch->items);
+        for (watch->count--; at < watch->count; at++)
+            watch->items[at] = watch->items[at + 1];
+        return;
+    }
+    each(context, &(struct folder_news){.tag = from->tag,
+                                        .name = event->name,
+                                        .is_folder = (event->mask & IN_ISDIR) != 0});
 }
 
-static void hear(struct folder_watch *watch, folder_watch_fn fn, void *context)
+void folder_watch_read(struct folder_watch *watch,
+                       void (*each)(void *context, const struct folder_news *news), void *context)
 {
-    _Alignas(struct inotify_event) char bytes[READ_BYTES];
     for (;;) {
-        ssize_t length = read(watch->fd, bytes, sizeof bytes);
-        if (length <= 0)
-            return; /* all was heard */
-        for (ssize_t at = 0; at < length;) {
-            const struct inotify_event *event = (const struct inotify_event *)(bytes + at);
-            at += (ssize_t)(sizeof *event + event->len);
-            tell(event, fn, context);
+        ssize_t got = read(watch->fd, watch->buffer, sizeof watch->buffer);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return;
+        for (const char *at = watch->buffer; at < watch->buffer + got;) {
+            const struct inotify_event *event = (const struct inotify_event *)(const void *)at;
+            tell(watch, event, each, context);
+            at += sizeof *event + event->len;
         }
     }
 }
 
-void folder_watch_wait(struct folder_watch *watch, int wake_fd, int64_t timeout_ms,
-                       folder_watch_fn fn, void *context)
+void folder_watch_wait(const struct folder_watch *watch, int wake_fd, int64_t timeout_ms)
 {
     struct pollfd fds[] = {
-        {.fd = watch->fd, .events = POLLIN},
+        {.fd = watch != NULL ? watch->fd : -1, .events = POLLIN},
         {.fd = wake_fd, .events = POLLIN},
     };
     int64_t bounded_ms = MIN(MAX(timeout_ms, (int64_t)0), (int64_t)3600 * 1000);
-    if (poll(fds, ARRAY_LEN(fds), (int)bounded_ms) > 0 && (fds[0].revents & POLLIN) != 0)
-        hear(watch, fn, context);
-}
-
-static int64_t us_of(struct timespec at)
-{
-    return (int64_t)at.tv_sec * 1000000 + at.tv_nsec / 1000;
-}
-
-bool file_look_at(const char *path, struct file_look *out)
-{
-    struct stat info;
-    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
-        return false;
-    *out = (struct file_look){
-        .mtime_us = us_of(info.st_mtim),
-        .ctime_us = us_of(info.st_ctim),
-        .bytes = (int64_t)info.st_size,
-        .inode = (int64_t)info.st_ino,
-    };
-    return true;
+    (void)poll(fds, ARRAY_LEN(fds), (int)bounded_ms);
 }
 
 bool folder_name_matches(const char *pattern, const char *name)

@@ -1,13 +1,15 @@
 #pragma once
 /*
- * folder_watch: files that are made, written or moved in, in some folders.
+ * folder_watch: hears of names that come, go or were written in a set of folders.
  *
- * Only hints: what other machines do on a network file system is not heard, and when too much
- * happens at once some of it is lost, which is told. Whoever needs to be sure looks now and then.
+ * Only told: what is there has to be looked at. Writing is told when the writer closes the file.
+ * What other machines do on a network file system is not heard, and when too much happens at once
+ * some of it is lost, which is told. Whoever needs to be sure looks now and then.
  *
  * Threads  One thread.
  */
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/attrs.h"
@@ -15,34 +17,33 @@
 
 struct folder_watch;
 
-NODISCARD enum status folder_watch_new(struct folder_watch **out, struct err *err);
-void folder_watch_free(struct folder_watch *watch); /* NULL is allowed */
-
-/*
- * Begin to hear of a folder; the same folder again gives the same number. STATUS_NOT_FOUND: it is
- * not there.
- */
-NODISCARD enum status folder_watch_add(struct folder_watch *watch, const char *path,
-                                       int *out_folder, struct err *err);
-void folder_watch_remove(struct folder_watch *watch, int folder);
-
-/* `name` NULL: anything may have happened in the folder; folder -1: in all of them. */
-typedef void (*folder_watch_fn)(void *context, int folder, const char *name);
-
-/* Wait until something is heard, `wake_fd` is readable or the time is up; call `fn` for each. */
-void folder_watch_wait(struct folder_watch *watch, int wake_fd, int64_t timeout_ms,
-                       folder_watch_fn fn, void *context);
-
-/* A regular file as it is now. */
-struct file_look {
-    int64_t mtime_us;
-    int64_t ctime_us;
-    int64_t bytes;
-    int64_t inode;
+struct folder_news {
+    int tag;          /* of the folder, as it was added; 0 without a name */
+    const char *name; /* in the folder; NULL: anything may have happened, look at everything */
+    bool is_folder;   /* the name is one */
 };
 
-/* False: it is not there, or something else than a file. */
-NODISCARD bool file_look_at(const char *path, struct file_look *out);
+NODISCARD enum status folder_watch_open(struct folder_watch **out, struct err *err);
+void folder_watch_close(struct folder_watch *watch); /* NULL is allowed */
+
+/*
+ * Say which folders to watch: begin, add each, end. Those that were watched and not added any
+ * more are left alone. *out_new of the end: some were not watched before, so that something may
+ * have happened in them that was not heard. A folder that cannot be watched is a failure of add,
+ * with the others unharmed; STATUS_NOT_FOUND: it is not there. *out_tag, which may be NULL: the tag
+ * that news of it have, since the same folder added again, by another path perhaps, keeps the
+ * first.
+ */
+void folder_watch_begin(struct folder_watch *watch);
+NODISCARD enum status folder_watch_add(struct folder_watch *watch, const char *path, int tag,
+                                       int *out_tag, struct err *err);
+void folder_watch_end(struct folder_watch *watch, bool *out_new);
+
+/* Until there is news, `wake_fd` is readable or the time is up. NULL hears nothing. */
+void folder_watch_wait(const struct folder_watch *watch, int wake_fd, int64_t timeout_ms);
+/* Everything heard so far; does not wait. */
+void folder_watch_read(struct folder_watch *watch,
+                       void (*each)(void *context, const struct folder_news *news), void *context);
 
 /*
  * Names in the folder that match the pattern (`*`, `?`, `[..]`; a leading dot must be written).

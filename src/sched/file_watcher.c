@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "os/file.h"
+#include "os/file_stamp.h"
 #include "os/folder_watch.h"
 #include "os/knock.h"
 #include "os/mailbox.h"
@@ -24,7 +25,7 @@ struct spot {
     char *folder;
     const char *pattern; /* in the path */
     struct settling *settling;
-    int number; /* of the folder; -1: it is not there */
+    int tag; /* of the folder's news; -1: it is not there */
 };
 
 struct order {
@@ -60,8 +61,8 @@ static struct settling_now now(void)
 static void note(struct spot *spot, const char *name)
 {
     CLEANUP(mem_freep) char *path = file_path_join(spot->folder, name);
-    struct file_look look;
-    settling_note(spot->settling, name, file_look_at(path, &look) ? &look : NULL, now());
+    struct file_stamp look;
+    settling_note(spot->settling, name, file_stamp_read(path, &look) ? &look : NULL, now());
 }
 
 static void note_each(void *context, const char *name)
@@ -69,12 +70,22 @@ static void note_each(void *context, const char *name)
     note(context, name);
 }
 
-static void scan(struct file_watcher *self, struct spot *spot)
+/* Some may be in one folder: all of them hear of it by the tag of the first. */
+static void listen(struct file_watcher *self)
 {
-    struct err err = {0};
-    /* First listen, then look: what comes in between is heard. */
-    if (folder_watch_add(self->folders, spot->folder, &spot->number, &err) != STATUS_OK)
-        spot->number = -1;
+    bool is_new = false;
+    folder_watch_begin(self->folders);
+    for (size_t i = 0; i < self->spots_count; i++) {
+        struct spot *spot = &self->spots[i];
+        struct err err = {0};
+        if (folder_watch_add(self->folders, spot->folder, (int)i, &spot->tag, &err) != STATUS_OK)
+            spot->tag = -1;
+    }
+    folder_watch_end(self->folders, &is_new);
+}
+
+static void scan(struct spot *spot)
+{
     settling_begin_scan(spot->settling);
     /* A folder that cannot be read now says nothing about its files. */
     if (folder_each(spot->folder, spot->pattern, note_each, spot))
@@ -84,25 +95,27 @@ static void scan(struct file_watcher *self, struct spot *spot)
 static void scan_all(struct file_watcher *self)
 {
     int64_t wait_ms = self->options.scan_ms;
+    /* First listen, then look: what comes in between is heard. */
+    listen(self);
     for (size_t i = 0; i < self->spots_count; i++) {
-        scan(self, &self->spots[i]);
-        if (self->spots[i].number < 0)
+        scan(&self->spots[i]);
+        if (self->spots[i].tag < 0)
             wait_ms = MIN(wait_ms, (int64_t)MISSING_SCAN_MS);
     }
     self->scan_us = clock_wait_us() + wait_ms * 1000;
 }
 
-static void on_heard(void *context, int folder, const char *name)
+static void on_heard(void *context, const struct folder_news *news)
 {
     struct file_watcher *self = context;
-    if (folder < 0 || name == NULL) {
+    if (news->name == NULL) {
         self->scan_us = 0;
         return;
     }
-    for (size_t i = 0; i < self->spots_count; i++) {
+    for (size_t i = 0; i < self->spots_count && !news->is_folder; i++) {
         struct spot *spot = &self->spots[i];
-        if (spot->number == folder && folder_name_matches(spot->pattern, name))
-            note(spot, name);
+        if (spot->tag == news->tag && folder_name_matches(spot->pattern, news->name))
+            note(spot, news->name);
     }
 }
 
@@ -114,7 +127,7 @@ static bool is_text(const char *path)
 }
 
 static void report(struct file_watcher *self, const struct spot *spot, const char *path,
-                   const struct file_look *look)
+                   const struct file_stamp *look)
 {
     if (!is_text(path)) {
         log_warn("a file's name is not UTF-8: it starts nothing", LOG_STR("folder", spot->folder));
@@ -124,8 +137,8 @@ static void report(struct file_watcher *self, const struct spot *spot, const cha
     *arrival = (struct file_arrival){
         .dag_key = spot->watch.dag_key,
         .path = mem_strdup(path),
-        .mtime_us = look->mtime_us,
-        .bytes = look->bytes,
+        .mtime_us = look->mtime_ns / 1000,
+        .bytes = look->size,
         .inode = look->inode,
     };
     CHECK(mailbox_push(self->found, arrival));
@@ -136,8 +149,8 @@ static bool settle(struct file_watcher *self, struct spot *spot)
     bool is_any = false;
     for (const char *name; (name = settling_due(spot->settling, clock_wait_us())) != NULL;) {
         CLEANUP(mem_freep) char *path = file_path_join(spot->folder, name);
-        struct file_look look;
-        bool is_there = file_look_at(path, &look);
+        struct file_stamp look;
+        bool is_there = file_stamp_read(path, &look);
         if (!settling_arrives(spot->settling, name, is_there ? &look : NULL, now()))
             continue;
         report(self, spot, path, &look);
@@ -180,7 +193,7 @@ static struct spot make_spot(const struct file_watch *watch)
         .folder = length > 0 ? mem_format("%.*s", (int)length, watch->path) : mem_strdup("/"),
         .pattern = last != NULL ? last + 1 : watch->path,
         .settling = settling_new(&rules),
-        .number = -1,
+        .tag = -1,
     };
 }
 
@@ -193,7 +206,7 @@ static void obey(struct file_watcher *self, struct order *order)
             if (self->spots[j].settling != NULL &&
                 is_same_watch(&self->spots[j].watch, &order->watches[i])) {
                 spots[i] = self->spots[j];
-                self->spots[j] = (struct spot){.number = -1};
+                self->spots[j] = (struct spot){.tag = -1};
             }
         if (spots[i].settling == NULL)
             spots[i] = make_spot(&(struct file_watch){
@@ -238,8 +251,8 @@ static void body(void *context)
         }
         if (is_any)
             self->options.wake(self->options.context);
-        folder_watch_wait(self->folders, self->knock_fd, (next_us - clock_wait_us() + 999) / 1000,
-                          on_heard, self);
+        folder_watch_wait(self->folders, self->knock_fd, (next_us - clock_wait_us() + 999) / 1000);
+        folder_watch_read(self->folders, on_heard, self);
     }
 }
 
@@ -261,7 +274,7 @@ static enum status begin(struct file_watcher *self, struct err *err)
 {
     if (self->thread != NULL)
         return STATUS_OK;
-    if ((self->folders == NULL && folder_watch_new(&self->folders, err) != STATUS_OK) ||
+    if ((self->folders == NULL && folder_watch_open(&self->folders, err) != STATUS_OK) ||
         (self->knock_fd < 0 && knock_open(&self->knock_fd, err) != STATUS_OK))
         return err->code;
     return thread_start("files", body, self, &self->thread, err);
@@ -340,7 +353,7 @@ void file_watcher_free(struct file_watcher *watcher)
     free(watcher->spots);
     mailbox_free(watcher->orders);
     mailbox_free(watcher->found);
-    folder_watch_free(watcher->folders);
+    folder_watch_close(watcher->folders);
     file_closep(&watcher->knock_fd);
     free(watcher->asked);
     free(watcher);

@@ -53,10 +53,23 @@ static enum status note_version(void *context, const struct version_info *info, 
 {
     (void)err;
     struct listing *list = context;
+    if (!info->is_active)
+        return STATUS_OK; /* its file is gone: nothing of it runs */
     list->items = mem_grow(list->items, &list->capacity, list->count, sizeof *list->items);
     list->items[list->count] = *info;
     list->items[list->count++].dag_id = arena_strdup(list->making->arena, info->dag_id);
     return STATUS_OK;
+}
+
+/* Without the files that its tasks name: nobody runs them here. */
+static enum status save_bare(struct store *scratch, const struct dag *dag, struct version_ref *out,
+                             struct err *err)
+{
+    const struct version_source source = {.path = "", .text = ""};
+    struct dag bare = *dag;
+    bare.files = NULL;
+    bare.files_count = 0;
+    return store_version_save(scratch, &bare, &source, out, err);
 }
 
 static enum status copy_dag(struct making *making, const struct version_info *info,
@@ -64,13 +77,12 @@ static enum status copy_dag(struct making *making, const struct version_info *in
 {
     struct played_dag *played = arena_alloc(making->arena, sizeof *played);
     struct store *real = making->request->store;
-    const struct version_source source = {.path = "", .text = ""};
     struct version_ref ref;
     played->report = report;
     if (store_version_dag(real, info->version, &played->dag, err) != STATUS_OK ||
         store_duration_stats(real, making->arena, info->version, played->dag, &played->stats,
                              err) != STATUS_OK ||
-        store_version_save(making->scratch, played->dag, &source, &ref, err) != STATUS_OK)
+        save_bare(making->scratch, played->dag, &ref, err) != STATUS_OK)
         return err_wrap(err, "DAG '%s'", info->dag_id);
     for (size_t i = 0; i < played->dag->tasks_count; i++)
         report->unknown += played->stats[i].takes_us < 0;

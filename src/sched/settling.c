@@ -9,7 +9,7 @@
 
 struct entry {
     char *name;
-    struct file_look look;
+    struct file_stamp look;
     int64_t due_us; /* by the steady clock */
     bool is_told;
     bool is_seen; /* in the scan that goes on */
@@ -49,17 +49,17 @@ static struct entry *find(const struct settling *self, const char *name)
     return strmap_find(self->places, name, &place) ? &self->entries[place] : NULL;
 }
 
-static bool is_same(const struct file_look *a, const struct file_look *b)
+static bool is_same(const struct file_stamp *a, const struct file_stamp *b)
 {
-    return a->mtime_us == b->mtime_us && a->bytes == b->bytes && a->inode == b->inode;
+    return a->mtime_ns == b->mtime_ns && a->size == b->size && a->inode == b->inode;
 }
 
 /* What it did not change for already counts. */
-static int64_t due_of(const struct settling *self, const struct file_look *look,
+static int64_t due_of(const struct settling *self, const struct file_stamp *look,
                       struct settling_now now)
 {
     int64_t settle_us = self->rules.settle_ms * 1000;
-    int64_t age_us = now.wall_us - MAX(look->mtime_us, look->ctime_us);
+    int64_t age_us = now.wall_us - MAX(look->mtime_ns, look->ctime_ns) / 1000;
     return now.mono_us + settle_us - MIN(MAX(age_us, (int64_t)0), settle_us);
 }
 
@@ -68,10 +68,10 @@ static void forget(struct settling *self, struct entry *entry)
     self->waiting -= !entry->is_told;
     entry->is_told = true;
     /* Its place stays, so that numbers hold; a scan clears it away. */
-    entry->look = (struct file_look){.inode = -1};
+    entry->look = (struct file_stamp){.inode = -1};
 }
 
-void settling_note(struct settling *settling, const char *name, const struct file_look *look,
+void settling_note(struct settling *settling, const char *name, const struct file_stamp *look,
                    struct settling_now now)
 {
     struct entry *entry = find(settling, name);
@@ -96,7 +96,7 @@ void settling_note(struct settling *settling, const char *name, const struct fil
     entry->look = *look;
     entry->is_told = false;
     entry->due_us = due_of(settling, look, now);
-    if (look->ctime_us < settling->rules.since_us) {
+    if (look->ctime_ns / 1000 < settling->rules.since_us) {
         entry->is_told = true;
         settling->waiting--;
     }
@@ -143,7 +143,7 @@ const char *settling_due(const struct settling *settling, int64_t mono_us)
     return NULL;
 }
 
-bool settling_arrives(struct settling *settling, const char *name, const struct file_look *look,
+bool settling_arrives(struct settling *settling, const char *name, const struct file_stamp *look,
                       struct settling_now now)
 {
     struct entry *entry = find(settling, name);

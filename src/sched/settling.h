@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/attrs.h"
-#include "os/folder_watch.h"
+#include "os/file_stamp.h"
 
 struct settling;
 
@@ -31,7 +31,7 @@ NODISCARD struct settling *settling_new(const struct settling_rules *rules);
 void settling_free(struct settling *settling); /* NULL is allowed */
 
 /* The file is there and looks like this; NULL: it is gone. */
-void settling_note(struct settling *settling, const char *name, const struct file_look *look,
+void settling_note(struct settling *settling, const char *name, const struct file_stamp *look,
                    struct settling_now now);
 
 /* Between these two, what is not noted is gone. */
@@ -47,4 +47,4 @@ int64_t settling_next_us(const struct settling *settling);
 const char *settling_due(const struct settling *settling, int64_t mono_us);
 /* True, once for each state: the file is as it was when its time began. */
 NODISCARD bool settling_arrives(struct settling *settling, const char *name,
-                                const struct file_look *look, struct settling_now now);
+                                const struct file_stamp *look, struct settling_now now);

@@ -126,7 +126,7 @@ static enum status choose_dag(const struct spec_file *file, const char *dag_id,
                    near != NULL ? "'?" : "");
 }
 
-static enum status refuse_problems(const struct spec_file *file, struct err *err)
+enum status lookup_check_file(const struct spec_file *file, struct err *err)
 {
     for (size_t i = 0; i < file->diags.count; i++) {
         const struct diag *diag = &file->diags.items[i];
@@ -145,7 +145,8 @@ static enum status dag_of_file(const char *path, const char *dag_id, struct foun
 {
     CLEANUP(spec_file_freep) struct spec_file *file = NULL;
     const struct dag *dag = NULL;
-    if (spec_load_file(path, &file, err) != STATUS_OK || refuse_problems(file, err) != STATUS_OK ||
+    if (spec_load_file(path, &file, err) != STATUS_OK ||
+        lookup_check_file(file, err) != STATUS_OK ||
         choose_dag(file, dag_id, &dag, err) != STATUS_OK)
         return err->code;
     *out = (struct found_dag){.dag = dag, .path = file->path, .text = file->text};
@@ -170,15 +171,17 @@ static bool dag_of_folder(const struct service *service, const char *dag_id, str
 }
 
 static enum status dag_of_store(struct service *service, struct arena *arena, const char *dag_id,
-                                struct found_dag *out, struct err *err)
+                                int64_t number, struct found_dag *out, struct err *err)
 {
     struct store *store = NULL;
     struct version_info info;
     const struct dag *dag = NULL;
     if (service_store(service, DB_READ_ONLY, &store, err) != STATUS_OK)
         return err_wrap(err, "no DAG '%.100s'", dag_id);
-    if (store_version_newest(store, arena, dag_id, &info, err) != STATUS_OK ||
-        store_version_dag(store, info.version, &dag, err) != STATUS_OK)
+    enum status status = number > 0
+                             ? store_version_numbered(store, arena, dag_id, number, &info, err)
+                             : store_version_newest(store, arena, dag_id, &info, err);
+    if (status != STATUS_OK || store_version_dag(store, info.version, &dag, err) != STATUS_OK)
         return err->code;
     *out = (struct found_dag){
         .dag = dag, .path = info.path, .text = info.source, .version = info.number};
@@ -190,13 +193,16 @@ enum status lookup_dag(struct service *service, struct arena *arena, const json_
 {
     const char *path = json_get_string(request, "file", NULL);
     const char *dag_id = json_get_string(request, "dag", NULL);
+    int64_t number = json_get_int(request, "version", 0);
+    if (path != NULL && number > 0)
+        return err_set(err, STATUS_INVALID, "a file has no versions: name its DAG");
     if (path != NULL)
         return dag_of_file(path, dag_id, out, err);
     if (dag_id == NULL)
         return err_set(err, STATUS_INVALID, "name a DAG or a file");
     struct err problem = {0};
-    enum status status = dag_of_store(service, arena, dag_id, out, &problem);
-    if (status == STATUS_NOT_FOUND && dag_of_folder(service, dag_id, out))
+    enum status status = dag_of_store(service, arena, dag_id, number, out, &problem);
+    if (status == STATUS_NOT_FOUND && number == 0 && dag_of_folder(service, dag_id, out))
         return STATUS_OK;
     if (status != STATUS_OK)
         *err = problem;

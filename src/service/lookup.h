@@ -35,6 +35,9 @@ NODISCARD enum status lookup_task(const struct found_run *run, struct arena *are
 /* STATUS_NOT_FOUND unless there is such a queue; NULL, any queue, is fine. */
 NODISCARD enum status lookup_queue(struct store *store, const char *name, struct err *err);
 
+/* STATUS_BAD_DAG with the first problem of a file that has some. */
+NODISCARD enum status lookup_check_file(const struct spec_file *file, struct err *err);
+
 struct found_dag {
     const struct dag *dag;
     const char *path; /* of its file, or "" */
@@ -45,7 +48,7 @@ struct found_dag {
 
 /*
  * The DAG that the members "file" and "dag" name: of a file (which one, if it has several), or one
- * the store or the folder of DAG files knows.
+ * the store or the folder of DAG files knows. "version" is the number of one that the store has.
  *
  *   STATUS_BAD_DAG  the file has problems; the text is the first of them
  *   STATUS_INVALID  neither is given, or the file has several DAGs

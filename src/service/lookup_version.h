@@ -9,8 +9,8 @@
 #include "service/service.h"
 
 /*
- * The newest version of what "file" and "dag" name; that of a file is kept in the store first,
- * since the file is the author's word.
+ * The current version of what "file" and "dag" name; that of a file is kept in the store first,
+ * since the file is the author's word. STATUS_CONFLICT: the file of the DAG is gone.
  */
 NODISCARD enum status lookup_version(struct service *service, struct store *store,
                                      struct arena *arena, const json_t *request,

@@ -14,6 +14,7 @@
 #include "service/sla_json.h"
 #include "service/trigger_json.h"
 #include "spec/spec_find.h"
+#include "store/dag_file.h"
 #include "store/version.h"
 
 /* --- the last run ---------------------------------------------------------------------------- */
@@ -50,9 +51,31 @@ struct dag_listing {
     struct service *service;
     struct store *store; /* or NULL */
     const char *tag;     /* only with it, or NULL */
-    struct strmap *seen;
+    bool with_inactive;
+    struct arena *arena;
+    struct strmap *seen;   /* DAGs */
+    struct strmap *broken; /* DAGs whose file has problems */
+    struct strmap *known;  /* files that a host has read as they are */
     json_t *dags;
 };
+
+static enum status note_file(void *context, const struct dag_file *file, struct err *err)
+{
+    (void)err;
+    struct dag_listing *listing = context;
+    struct file_stamp stamp;
+    if (file_stamp_read(file->path, &stamp) && file_stamp_equal(&stamp, &file->stamp))
+        (void)strmap_add(listing->known, arena_strdup(listing->arena, file->path), 0);
+    return STATUS_OK;
+}
+
+static enum status note_broken(void *context, const char *dag_id, struct err *err)
+{
+    (void)err;
+    struct dag_listing *listing = context;
+    (void)strmap_add(listing->broken, arena_strdup(listing->arena, dag_id), 0);
+    return STATUS_OK;
+}
 
 static bool has_tag(const struct dag *dag, const char *tag)
 {
@@ -62,16 +85,31 @@ static bool has_tag(const struct dag *dag, const char *tag)
     return tag == NULL;
 }
 
+/* What the store says about a DAG beside its meaning. */
+static void put_state(json_t *object, const struct version_info *info, bool is_broken)
+{
+    json_put_int(object, "dag_version", info->number);
+    json_put_bool(object, "is_active", info->is_active);
+    json_put_bool(object, "is_rolled_back", !info->is_filed);
+    json_put_bool(object, "has_import_errors", is_broken);
+    json_put_string(object, "status",
+                    !info->is_active  ? "inactive"
+                    : is_broken       ? "broken"
+                    : !info->is_filed ? "rolled_back"
+                                      : "active");
+}
+
+/* `info` is NULL for one that only its file knows. */
 static enum status list_dag(struct dag_listing *listing, const struct dag *dag, const char *path,
-                            int64_t version, struct err *err)
+                            const struct version_info *info, struct err *err)
 {
     if (!strmap_add(listing->seen, dag->id, 0) || !has_tag(dag, listing->tag))
         return STATUS_OK;
     json_t *object = dag_json(dag);
     json_build_append(listing->dags, object);
     json_put_string(object, "file", path);
-    if (version > 0)
-        json_put_int(object, "dag_version", version);
+    if (info != NULL)
+        put_state(object, info, strmap_find(listing->broken, dag->id, &(int64_t){0}));
     if (schedule_json_put(listing->service, listing->store, dag, object, err) != STATUS_OK)
         return err->code;
     return put_last_run(listing->service, listing->store, dag->id, object, err);
@@ -81,9 +119,13 @@ static enum status list_version(void *context, const struct version_info *info, 
 {
     struct dag_listing *listing = context;
     const struct dag *dag = NULL;
+    if (!info->is_active && !listing->with_inactive) {
+        (void)strmap_add(listing->seen, arena_strdup(listing->arena, info->dag_id), 0);
+        return STATUS_OK;
+    }
     if (store_version_dag(listing->store, info->version, &dag, err) != STATUS_OK)
         return err->code;
-    return list_dag(listing, dag, info->path, info->number, err);
+    return list_dag(listing, dag, info->path, info, err);
 }
 
 /* Files with problems are not DAGs yet; `dag.validate` speaks of them. */
@@ -91,12 +133,24 @@ static enum status list_file(struct dag_listing *listing, const char *path, stru
 {
     struct err ignored = {0};
     CLEANUP(spec_file_freep) struct spec_file *file = NULL;
-    if (spec_load_file(path, &file, &ignored) != STATUS_OK)
+    if (strmap_find(listing->known, path, &(int64_t){0}) ||
+        spec_load_file(path, &file, &ignored) != STATUS_OK)
         return STATUS_OK;
     for (size_t i = 0; i < file->dags_count; i++)
-        if (file->dags[i] != NULL && list_dag(listing, file->dags[i], path, 0, err) != STATUS_OK)
+        if (file->dags[i] != NULL && list_dag(listing, file->dags[i], path, NULL, err) != STATUS_OK)
             return err->code;
     return STATUS_OK;
+}
+
+static enum status list_store(struct dag_listing *listing, struct err *err)
+{
+    const struct dag_file_filter all = {0};
+    if (listing->store == NULL)
+        return STATUS_OK;
+    if (store_dag_file_each(listing->store, &all, note_file, listing, err) != STATUS_OK ||
+        store_dag_each_broken(listing->store, note_broken, listing, err) != STATUS_OK)
+        return err->code;
+    return store_version_each(listing->store, list_version, listing, err);
 }
 
 static enum status list_folder(struct dag_listing *listing, struct err *err)
@@ -115,18 +169,23 @@ static enum status list_folder(struct dag_listing *listing, struct err *err)
 enum status op_dag_list(struct service *service, const json_t *request, json_t **out,
                         struct err *err)
 {
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
     CLEANUP(strmap_freep) struct strmap *seen = strmap_new();
+    CLEANUP(strmap_freep) struct strmap *broken = strmap_new();
+    CLEANUP(strmap_freep) struct strmap *known = strmap_new();
     CLEANUP(json_decrefp) json_t *dags = json_build_array();
     struct dag_listing listing = {
         .service = service,
         .tag = json_get_string(request, "tag", NULL),
+        .with_inactive = json_get_bool(request, "all", false),
+        .arena = arena,
         .seen = seen,
+        .broken = broken,
+        .known = known,
         .dags = dags,
     };
     if (service_store_if_any(service, &listing.store, err) != STATUS_OK ||
-        (listing.store != NULL &&
-         store_version_each(listing.store, list_version, &listing, err) != STATUS_OK) ||
-        list_folder(&listing, err) != STATUS_OK)
+        list_store(&listing, err) != STATUS_OK || list_folder(&listing, err) != STATUS_OK)
         return err_wrap(err, "list DAGs");
     *out = json_build_object();
     json_put_int(*out, "total_entries", (int64_t)json_array_size(dags));
@@ -144,6 +203,28 @@ static json_t *describe_tasks(const struct dag *dag)
     return tasks;
 }
 
+static enum status count_file(void *context, const struct dag_file *file, struct err *err)
+{
+    (void)file;
+    (void)err;
+    ++*(size_t *)context;
+    return STATUS_OK;
+}
+
+static enum status put_found_state(struct store *store, struct arena *arena,
+                                   const struct found_dag *found, json_t *object, struct err *err)
+{
+    struct version_info current;
+    size_t broken = 0;
+    struct dag_file_filter filter = {.dag_id = found->dag->id, .broken_only = true};
+    if (store_version_newest(store, arena, found->dag->id, &current, err) != STATUS_OK ||
+        store_dag_file_each(store, &filter, count_file, &broken, err) != STATUS_OK)
+        return err->code;
+    put_state(object, &current, broken > 0);
+    json_put_int(object, "dag_version", found->version);
+    return STATUS_OK;
+}
+
 enum status op_dag_show(struct service *service, const json_t *request, json_t **out,
                         struct err *err)
 {
@@ -156,8 +237,8 @@ enum status op_dag_show(struct service *service, const json_t *request, json_t *
         return err->code;
     object = dag_json(found.dag);
     json_put_string(object, "file", found.path);
-    if (found.version > 0)
-        json_put_int(object, "dag_version", found.version);
+    if (found.version > 0 && put_found_state(store, arena, &found, object, err) != STATUS_OK)
+        return err->code;
     json_put(object, "tasks", describe_tasks(found.dag));
     if (put_last_run(service, store, found.dag->id, object, err) != STATUS_OK ||
         schedule_json_put(service, store, found.dag, object, err) != STATUS_OK ||

@@ -9,6 +9,12 @@
 static const struct operation_field REQUEST_DAG[] = {
     {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
     {"file", FIELD_STRING, false, "path of a DAG file"},
+    {"version", FIELD_INTEGER, false, "number of a version; the current one by default"},
+};
+static const struct operation_field REQUEST_RERUN[] = {
+    RUN,
+    {"version", FIELD_STRING, false, "original (by default) or newest"},
+    {"reason", FIELD_STRING, false, "why, for the note of the new run"},
 };
 static const struct operation_field REQUEST_TRIGGER[] = {
     {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
@@ -119,7 +125,11 @@ static const struct operation_field RECORD_DAG[] = {
     {"namespace", FIELD_STRING, true, "scope of grants and names"},
     {"tags", FIELD_STRINGS, true, "words to find it by"},
     {"file", FIELD_STRING, false, "where it is written"},
-    {"dag_version", FIELD_INTEGER, false, "newest version in the store"},
+    {"dag_version", FIELD_INTEGER, false, "current version in the store"},
+    {"status", FIELD_STRING, false, "active, broken, rolled_back or inactive"},
+    {"is_active", FIELD_BOOLEAN, false, "false: its file is gone"},
+    {"is_rolled_back", FIELD_BOOLEAN, false, "its file means another version"},
+    {"has_import_errors", FIELD_BOOLEAN, false, "its file has problems; what it had before counts"},
     {"tasks_total", FIELD_INTEGER, true, "tasks"},
     {"params", FIELD_OBJECT, true, "declarations of parameters"},
     {"timeout", FIELD_NUMBER, false, "seconds for a run"},
@@ -271,6 +281,7 @@ static const struct operation_field RESPONSE_GRAPH[] = {
 };
 static const struct operation_field REQUEST_DAG_LIST[] = {
     {"tag", FIELD_STRING, false, "only those with this tag"},
+    {"all", FIELD_BOOLEAN, false, "inactive ones, too"},
 };
 static const struct operation_field LIST_DAGS[] = {{"dags", FIELD_ARRAY, true, "DAGs by id"}, TOTAL};
 static const struct operation_field RESPONSE_SOURCE[] = {
@@ -693,6 +704,8 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_RUN_LIST), FIELDS(LIST_RUNS), op_run_list},
     {"run.note", "set the note of a run", PERMISSION_OPERATOR,
         FIELDS(REQUEST_NOTE), FIELDS(RECORD_RUN), op_run_note},
+    {"run.rerun", "make a new run of what another run was", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_RERUN), FIELDS(RECORD_RUN), op_run_rerun},
     {"run.retry", "let run again what did not succeed", PERMISSION_OPERATOR,
         FIELDS(REQUEST_RETRY), FIELDS(LIST_TASK_INSTANCES), op_run_retry},
     {"run.show", "a run", PERMISSION_VIEWER,

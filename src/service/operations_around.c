@@ -1,11 +1,56 @@
 /*
- * Rows of what surrounds runs: datasets, variables, connections, secrets, deadlines, messages,
- * pools and limits.
+ * Rows of what surrounds runs: versions of DAGs, datasets, variables, connections, secrets,
+ * deadlines, messages, pools and limits.
  */
 #include "service/operation_rows.h"
 #include "service/operations.h"
 
 /* clang-format off */
+#define REASON {"reason", FIELD_STRING, false, "why, for the record"}
+#define DAG_ID {"dag", FIELD_STRING, true, "id of the DAG"}
+static const struct operation_field REQUEST_DAG_ID[] = {DAG_ID};
+static const struct operation_field RECORD_VERSION[] = {
+    {"version_number", FIELD_INTEGER, true, "its number, from 1"},
+    {"dag_id", FIELD_STRING, true, "its DAG"},
+    {"hash", FIELD_STRING, true, "SHA-256 of its meaning"},
+    {"created_at", FIELD_INSTANT, true, "when it was first seen"},
+    {"actor", FIELD_STRING, false, "who made it"},
+    {"file", FIELD_STRING, true, "where it was written"},
+    {"is_current", FIELD_BOOLEAN, true, "what new runs get"},
+    {"is_filed", FIELD_BOOLEAN, true, "what the DAG's file means; not current after a rollback"},
+};
+static const struct operation_field LIST_VERSIONS[] = {
+    {"dag_id", FIELD_STRING, true, "their DAG"},
+    {"versions", FIELD_ARRAY, true, "the highest number first"}, TOTAL,
+};
+static const struct operation_field REQUEST_DIFF[] = {
+    DAG_ID,
+    {"from", FIELD_INTEGER, false, "number of a version; the one before `to` by default"},
+    {"to", FIELD_INTEGER, false, "number of a version; the current one by default"},
+};
+static const struct operation_field RESPONSE_DIFF[] = {
+    {"dag_id", FIELD_STRING, true, "the DAG"},
+    {"from", FIELD_INTEGER, true, "number of the version before"},
+    {"to", FIELD_INTEGER, true, "number of the version after"},
+    {"changes", FIELD_ARRAY, true, "what (added, removed, changed), task (null: the DAG itself) and keys of each"},
+    {"text", FIELD_STRING, true, "unified diff of the sources and of the files that tasks name"},
+};
+static const struct operation_field REQUEST_ROLLBACK[] = {
+    DAG_ID, {"version", FIELD_INTEGER, true, "number of the version to go to"}, REASON, DRY_RUN,
+};
+static const struct operation_field REQUEST_DAG_ERRORS[] = {
+    {"dag", FIELD_STRING, false, "only of files that offer this DAG"},
+};
+static const struct operation_field LIST_ERRORS[] = {
+    {"errors", FIELD_ARRAY, true, "file, line, column, message, since and hostname of each"}, TOTAL,
+};
+static const struct operation_field REQUEST_DAG_DELETE[] = {DAG_ID, REASON, DRY_RUN};
+static const struct operation_field RESPONSE_DAG_DELETE[] = {
+    {"dag_id", FIELD_STRING, true, "the DAG"},
+    {"runs", FIELD_INTEGER, true, "of its runs, all of which go"},
+    {"deleted", FIELD_BOOLEAN, true, "false: nothing was changed"},
+};
+
 static const struct operation_field REQUEST_SLA_LIST[] = {
     {"dag", FIELD_STRING, false, "only of this DAG"},
     {"open", FIELD_BOOLEAN, false, "only what is late now"},
@@ -194,6 +239,16 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_VAULT_NAME), FIELDS(RECORD_CONNECTION), op_connection_show},
     {"connection.test", "see whether a connection can be reached", PERMISSION_OPERATOR,
         FIELDS(REQUEST_VAULT_NAME), FIELDS(RESPONSE_CONNECTION_TEST), op_connection_test},
+    {"dag.delete", "delete a DAG that nobody offers any more, with its runs", PERMISSION_EDITOR,
+        FIELDS(REQUEST_DAG_DELETE), FIELDS(RESPONSE_DAG_DELETE), op_dag_delete},
+    {"dag.diff", "what changed between two versions of a DAG", PERMISSION_VIEWER,
+        FIELDS(REQUEST_DIFF), FIELDS(RESPONSE_DIFF), op_dag_diff},
+    {"dag.errors", "problems of the DAG files that hosts watch", PERMISSION_VIEWER,
+        FIELDS(REQUEST_DAG_ERRORS), FIELDS(LIST_ERRORS), op_dag_errors},
+    {"dag.rollback", "make another version of a DAG the current one", PERMISSION_EDITOR,
+        FIELDS(REQUEST_ROLLBACK), FIELDS(RECORD_VERSION), op_dag_rollback},
+    {"dag.versions", "the versions of a DAG", PERMISSION_VIEWER,
+        FIELDS(REQUEST_DAG_ID), FIELDS(LIST_VERSIONS), op_dag_versions},
     {"limit.delete", "let as many tasks of a namespace or DAG run as there is room for",
         PERMISSION_EDITOR, FIELDS(REQUEST_LIMIT), FIELDS(LIST_LIMITS), op_limit_delete},
     {"limit.list", "how many tasks of a namespace or DAG may run at once", PERMISSION_VIEWER,

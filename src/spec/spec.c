@@ -107,6 +107,7 @@ static void read_documents(struct spec_file *file, const struct yaml_tree *tree)
     file->dags_count = json_array_size(documents);
     /* NOLINTNEXTLINE(bugprone-sizeof-expression) -- an array of pointers */
     file->dags = mem_zalloc(file->dags_count + 1, sizeof *file->dags);
+    file->lines = mem_zalloc(file->dags_count + 1, sizeof *file->lines);
     for (size_t i = 0; i < file->dags_count; i++) {
         struct dag_read_options options = {
             .default_id = id,
@@ -114,6 +115,7 @@ static void read_documents(struct spec_file *file, const struct yaml_tree *tree)
             .place = yaml_tree_find_place(tree, documents, i, false),
             .zones = zone_file_read,
         };
+        file->lines[i] = options.place.line;
         file->dags[i] = dag_read(json_array_get(documents, i), &options, &file->diags);
         if (is_broken)
             dag_free(TAKE(file->dags[i]));
@@ -197,6 +199,7 @@ void spec_file_free(struct spec_file *file)
     for (size_t i = 0; i < file->dags_count; i++)
         dag_free(file->dags[i]);
     free(file->dags);
+    free(file->lines);
     free(file->path);
     free(file->text);
     diag_list_fini(&file->diags);

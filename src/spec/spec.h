@@ -21,6 +21,7 @@ struct spec_file {
     char *text; /* the source, closed by NUL */
     size_t length;
     struct dag **dags; /* one per document; NULL: invalid */
+    int *lines;        /* where each document begins */
     size_t dags_count;
     struct diag_list diags; /* sorted by place */
 };
@@ -37,6 +38,14 @@ NODISCARD enum status spec_load_file(const char *path, struct spec_file **out, s
 
 /* The same from memory; `path` gives the default id and is shown in messages. Cannot fail. */
 NODISCARD struct spec_file *spec_load_text(const char *path, const char *text, size_t length);
+
+/*
+ * Give the DAGs the files that their tasks name, from the folder of the DAG file. One that is
+ * missing, too large or unreadable is a problem at the place of its name, and its DAG is invalid.
+ */
+void spec_add_files(struct spec_file *file);
+/* The path of a file that a DAG of this file names; heap. */
+NODISCARD char *spec_named_path(const char *spec_path, const char *name);
 
 void spec_file_free(struct spec_file *file); /* NULL is allowed */
 

@@ -24,6 +24,7 @@ struct rule {
 
 struct finder {
     struct spec_paths *out;
+    struct spec_paths *visited; /* or NULL */
     struct rule *rules;
     size_t rules_count;
     size_t rules_capacity;
@@ -190,6 +191,8 @@ static enum status walk(struct finder *f, struct err *err)
     while (f->folders_count > 0 && result == STATUS_OK) {
         struct folder folder = f->folders[--f->folders_count];
         result = visit_folder(f, &folder, err);
+        if (f->visited != NULL)
+            add_path(f->visited, mem_strdup(folder.path));
         free(folder.path);
     }
     return result;
@@ -207,17 +210,11 @@ static void finder_fini(struct finder *f)
     free(f->rules);
 }
 
-enum status spec_find_files(const char *path, struct spec_paths *out, struct err *err)
+enum status spec_find_tree(const char *path, struct spec_paths *out, struct spec_paths *folders,
+                           struct err *err)
 {
-    struct stat status;
-    if (stat(path, &status) != 0)
-        return err_errno(err, errno, "%s", path);
-    if (!S_ISDIR(status.st_mode)) {
-        add_path(out, mem_strdup(path));
-        return STATUS_OK;
-    }
     struct spec_paths found = {0};
-    struct finder finder = {.out = &found};
+    struct finder finder = {.out = &found, .visited = folders};
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/')
         length--;
@@ -232,4 +229,15 @@ enum status spec_find_files(const char *path, struct spec_paths *out, struct err
     }
     spec_paths_fini(&found);
     return result;
+}
+
+enum status spec_find_files(const char *path, struct spec_paths *out, struct err *err)
+{
+    struct stat status;
+    if (stat(path, &status) != 0)
+        return err_errno(err, errno, "%s", path);
+    if (S_ISDIR(status.st_mode))
+        return spec_find_tree(path, out, NULL, err);
+    add_path(out, mem_strdup(path));
+    return STATUS_OK;
 }

@@ -23,3 +23,6 @@ void spec_paths_fini(struct spec_paths *paths);
 
 /* Adds to `out`, which starts zeroed. A path that is a file is added as it is. */
 NODISCARD enum status spec_find_files(const char *path, struct spec_paths *out, struct err *err);
+/* The same for a folder, and in `folders` every folder that was looked into, itself first. */
+NODISCARD enum status spec_find_tree(const char *path, struct spec_paths *out,
+                                     struct spec_paths *folders, struct err *err);

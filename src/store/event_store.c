@@ -48,8 +48,8 @@ static const char EVENT_ADD[] =
 enum status store_tell(struct store *store, enum event_kind kind, const char *actor,
                        const char *data, struct err *err)
 {
-    if (db_do(store->db, err, EVENT_ADD, "iitt", store_now_us(store), (int64_t)kind, actor, data) !=
-        STATUS_OK)
+    if (db_later(store->db, err, EVENT_ADD, "iitt", store_now_us(store), (int64_t)kind, actor,
+                 data) != STATUS_OK)
         return err_wrap(err, "write an event");
     return STATUS_OK;
 }

@@ -12,9 +12,15 @@ const struct move_table MOVE_TABLES[] = {
     {"host", "id maker name/t pid boot/t kind/t slots started_at_us ended_at_us version/t machine/t"
         " roles/t labels/t queues/t draining lease_ms renewed_at_us lease_until_us fate/t",
         false, false},
-    {"dag", "id dag_id/t namespace/t title/t version created_at_us updated_at_us", false, false},
-    {"version", "id dag number hash/t canonical/t source/t places/t path/t created_at_us timeout_ms",
-        false, false},
+    {"dag", "id dag_id/t namespace/t title/t version created_at_us updated_at_us filed watched"
+        " active", false, false},
+    {"version", "id dag number hash/t canonical/t source/t places/t path/t created_at_us timeout_ms"
+        " actor/t", false, false},
+    {"dag_file", "id host/t path/t size mtime_ns ctime_ns inode hash/t parts/t problems/t"
+        " broken_at_us", false, false},
+    {"dag_offer", "dag file", false, false},
+    {"named_file", "hash/t bytes/b", false, false},
+    {"version_file", "version name/t hash/t", false, false},
     {"queue", "id name/t priority max_running soft_pending hard_pending paused created_at_us"
         " max_share", true, false},
     {"lane", "id queue labels/t", true, false},

@@ -12,6 +12,13 @@ bool store_may_repeat(const struct store *store, enum status status)
     return status == STATUS_BUSY && db_dialect(store->db) == DB_POSTGRES;
 }
 
+void store_expect_race(const struct store *store, struct err *err)
+{
+    bool is_race = err->code == STATUS_CONFLICT || err->code == STATUS_UNKNOWN;
+    if (is_race && db_dialect(store->db) == DB_POSTGRES)
+        err->code = STATUS_BUSY;
+}
+
 /* Longer each time, and by chance, so that those who collided do not collide again. */
 static void wait_a_while(int tries)
 {

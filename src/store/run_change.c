@@ -2,6 +2,7 @@
  * run_change: small changes to a run as a whole.
  */
 #include "base/check.h"
+#include "store/run_delete_priv.h"
 #include "store/run_store.h"
 #include "store/work.h"
 
@@ -92,23 +93,32 @@ static void note_found(void *context, const struct run_row *row)
 }
 
 /* Locked first, so that nobody reopens it meanwhile. */
+enum status run_delete_within(struct store *store, int64_t run_id, const char *actor,
+                              struct err *err)
+{
+    struct db *db = store->db;
+    struct run_row run;
+    struct run_found found = {.run = &run};
+    if (run_rows_load(db, (struct id_span){&run_id, 1}, RUN_LOCK, note_found, &found, err) !=
+        STATUS_OK)
+        return err->code;
+    if (!found.is_found)
+        return err_set(err, STATUS_NOT_FOUND, "there is no run %lld", (long long)run_id);
+    if (!run_state_is_final(run.state))
+        return err_set(err, STATUS_CONFLICT, "the run is not over; stop it first");
+    if (delete_rows(db, run_id, err) != STATUS_OK)
+        return err->code;
+    return db_do(db, err, EVENT_DELETED, "iiit", store_now_us(store), (int64_t)EVENT_RUN_DELETED,
+                 run_id, actor);
+}
+
 enum status store_run_delete(struct store *store, int64_t run_id, const char *actor,
                              struct err *err)
 {
     CLEANUP(db_endp) struct db *db = store->db;
-    struct run_row run;
-    struct run_found found = {.run = &run};
-    if (db_begin(db, err) != STATUS_OK || run_rows_load(db, (struct id_span){&run_id, 1}, RUN_LOCK,
-                                                        note_found, &found, err) != STATUS_OK)
-        return err_wrap(err, "delete");
-    if (!found.is_found)
-        return err_set(err, STATUS_NOT_FOUND, "delete: there is no run %lld", (long long)run_id);
-    if (!run_state_is_final(run.state))
-        return err_set(err, STATUS_CONFLICT, "the run is not over; stop it first");
-    if (delete_rows(db, run_id, err) != STATUS_OK ||
-        db_do(db, err, EVENT_DELETED, "iiit", store_now_us(store), (int64_t)EVENT_RUN_DELETED,
-              run_id, actor) != STATUS_OK ||
+    if (db_begin(db, err) != STATUS_OK ||
+        run_delete_within(store, run_id, actor, err) != STATUS_OK ||
         db_commit(db, err) != STATUS_OK)
-        return err_wrap(err, "delete");
+        return err->code == STATUS_CONFLICT ? err->code : err_wrap(err, "delete");
     return STATUS_OK;
 }

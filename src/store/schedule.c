@@ -87,42 +87,87 @@ static char *folder_of(const char *path)
     return folder;
 }
 
-/* What it waits for, as long as it is offered; a paused one waits for nothing new. */
-static enum status save_triggers(struct store *store, const struct dag *dag, int64_t dag_key,
-                                 const char *path, bool is_paused, struct err *err)
+static bool waits_for_nothing(const struct dag *dag)
 {
-    CLEANUP(mem_freep) char *folder = folder_of(path);
-    if (trigger_sync(store, dag_key, dag, folder, err) != STATUS_OK)
-        return err->code;
-    return trigger_hold(store, dag_key, is_paused, err);
+    CLEANUP(triggers_freep) struct triggers *triggers = NULL;
+    struct err unreadable = {0};
+    return triggers_of_dag(dag, &triggers, &unreadable) != STATUS_OK || triggers_are_none(triggers);
 }
 
-enum status schedule_save(struct store *store, const struct dag *dag, int64_t dag_key,
-                          const struct version_source *source, struct err *err)
+/* What it waits for, as long as it is offered; a paused one waits for nothing new. */
+static enum status save_triggers(struct store *store, const struct current_version *current,
+                                 bool is_paused, struct err *err)
+{
+    if (current->is_new && waits_for_nothing(current->dag))
+        return STATUS_OK;
+    CLEANUP(mem_freep) char *folder = folder_of(current->path);
+    if (trigger_sync(store, current->dag_key, current->dag, folder, err) != STATUS_OK)
+        return err->code;
+    return trigger_hold(store, current->dag_key, is_paused, err);
+}
+
+static enum status save_row(struct store *store, const struct current_version *current,
+                            const struct schedule_row *row, struct err *err)
 {
     CLEANUP(timetable_freep) struct timetable *timetable = NULL;
+    const struct dag *dag = current->dag;
+    if (timetable_of_dag(dag, zone_file_read, &timetable, err) != STATUS_OK)
+        return err->code;
     CLEANUP(mem_freep) char *timing = format_timing(dag);
-    struct schedule_row row = {0};
     int64_t now_us = store_now_us(store);
     int64_t next_us = 0;
-    if (timetable_of_dag(dag, zone_file_read, &timetable, err) != STATUS_OK ||
-        load_row(store, dag_key, &row, err) != STATUS_OK)
-        return err_wrap(err, "schedule of DAG '%s'", dag->id);
-    CLEANUP(mem_freep) char *old_timing = row.timing;
-    bool is_offered = row.is_offered || !source->is_foreground;
-    bool is_paused = row.is_offered ? row.is_paused : is_offered && source->starts_paused;
-    int64_t cursor_us = is_offered ? new_cursor(&row, timing, timetable, now_us) : row.cursor_us;
-    if (is_offered && !is_paused && !timetable_next(timetable, cursor_us, &next_us))
+    int64_t cursor_us =
+        current->is_offered ? new_cursor(row, timing, timetable, now_us) : row->cursor_us;
+    if (current->is_offered && !row->is_paused && !timetable_next(timetable, cursor_us, &next_us))
         next_us = 0;
     int64_t most_runs = timetable->policy.overlap == OVERLAP_ALLOW ? 0 : dag->max_active_runs;
-    if (db_do(store->db, err, ROW_SAVE, "iiiiztiiii", dag_key, (int64_t)is_offered,
-              (int64_t)is_paused, cursor_us, next_us, timing, most_runs,
-              (int64_t)timetable->policy.overlap, (int64_t)dag->depends_on_past,
-              now_us) != STATUS_OK ||
-        (is_offered &&
-         save_triggers(store, dag, dag_key, source->path, is_paused, err) != STATUS_OK))
-        return err_wrap(err, "schedule of DAG '%s'", dag->id);
+    return db_later(store->db, err, ROW_SAVE, "iiiiztiiii", current->dag_key,
+                    (int64_t)current->is_offered, (int64_t)row->is_paused, cursor_us, next_us,
+                    timing, most_runs, (int64_t)timetable->policy.overlap,
+                    (int64_t)dag->depends_on_past, now_us);
+}
+
+enum status schedule_save(struct store *store, const struct current_version *current,
+                          struct err *err)
+{
+    struct schedule_row row = {0};
+    if (!current->is_new && load_row(store, current->dag_key, &row, err) != STATUS_OK)
+        return err_wrap(err, "schedule of DAG '%s'", current->dag_id);
+    CLEANUP(mem_freep) char *old_timing = row.timing;
+    bool is_first = current->is_offered && !row.is_offered;
+    /* A pause outlives the file. */
+    row.is_paused |= is_first && current->starts_paused;
+    if (save_row(store, current, &row, err) != STATUS_OK ||
+        (current->is_offered && save_triggers(store, current, row.is_paused, err) != STATUS_OK) ||
+        (!current->is_offered && row.is_offered &&
+         trigger_hold(store, current->dag_key, true, err) != STATUS_OK))
+        return err_wrap(err, "schedule of DAG '%s'", current->dag_id);
     return db_notify(store->db, STORE_CHANNEL_NEWS, "", err);
+}
+
+static const char WITHDRAW[] = "UPDATE schedule SET offered = 0, next_us = NULL, changed_at_us = $2"
+                               " WHERE dag = $1 AND offered = 1";
+
+enum status schedule_withdraw(struct store *store, int64_t dag_key, struct err *err)
+{
+    if (db_do(store->db, err, WITHDRAW, "ii", dag_key, store_now_us(store)) != STATUS_OK ||
+        trigger_hold(store, dag_key, true, err) != STATUS_OK)
+        return err_wrap(err, "withdraw the schedule");
+    return STATUS_OK;
+}
+
+static const char *const FORGET[] = {
+    "DELETE FROM missed WHERE dag = $1",
+    "DELETE FROM waiting WHERE dag = $1",
+    "DELETE FROM schedule WHERE dag = $1",
+};
+
+enum status schedule_forget(struct store *store, int64_t dag_key, struct err *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(FORGET); i++)
+        if (db_do(store->db, err, FORGET[i], "i", dag_key) != STATUS_OK)
+            return err_wrap(err, "forget the schedule");
+    return trigger_forget(store, dag_key, err);
 }
 
 /* --- looking --------------------------------------------------------------------------------- */
@@ -193,13 +238,6 @@ enum status store_missed_list(struct store *store, struct arena *arena, int64_t 
 static const char PAUSE[] =
     "UPDATE schedule SET paused = $2, changed_at_us = $3,"
     " next_us = CASE WHEN $2 = 0 AND offered = 1 THEN $3 END WHERE dag = $1 AND paused <> $2";
-static const char WITHDRAW[] =
-    "UPDATE schedule SET offered = 0, next_us = NULL, changed_at_us = $2"
-    " WHERE dag = (SELECT id FROM dag WHERE dag_id = $1) AND offered = 1";
-
-static const char WAIT_NO_MORE[] = "UPDATE trigger_dag SET paused = 1"
-                                   " WHERE dag = (SELECT id FROM dag WHERE dag_id = $1)";
-
 static enum status tell(struct store *store, const struct pause_request *request, struct err *err)
 {
     CLEANUP(json_decrefp) json_t *data = json_object();
@@ -241,14 +279,4 @@ enum status store_schedule_pause(struct store *store, const struct pause_request
                                  bool *out_changed, struct err *err)
 {
     return store_repeat(store, pause_once, &(struct pausing){request, out_changed}, err);
-}
-
-enum status store_schedule_withdraw(struct store *store, const char *dag_id, struct err *err)
-{
-    CLEANUP(db_endp) struct db *db = store->db;
-    if (db_begin(db, err) != STATUS_OK ||
-        db_do(db, err, WITHDRAW, "ti", dag_id, store_now_us(store)) != STATUS_OK ||
-        db_do(db, err, WAIT_NO_MORE, "t", dag_id) != STATUS_OK)
-        return err->code;
-    return db_commit(db, err);
 }

@@ -44,9 +44,6 @@ struct pause_request {
  */
 NODISCARD enum status store_schedule_pause(struct store *store, const struct pause_request *request,
                                            bool *out_changed, struct err *err);
-/* The DAG's file is gone: nothing of it starts by itself until a version is saved again. */
-NODISCARD enum status store_schedule_withdraw(struct store *store, const char *dag_id,
-                                              struct err *err);
 
 /* --- missed ticks ---------------------------------------------------------------------------- */
 

@@ -33,6 +33,12 @@ NODISCARD enum status store_dags_fetch(struct store *store, const int64_t *versi
 /* Whether store_repeat would. */
 bool store_may_repeat(const struct store *store, enum status status);
 
+/*
+ * After a failure of something that others may do at the same time, with the same result: on
+ * PostgreSQL who came second looks again.
+ */
+void store_expect_race(const struct store *store, struct err *err);
+
 /* Other ids from here on: somebody else seems to make the same ones. */
 void store_renew_maker(struct store *store);
 

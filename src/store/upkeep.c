@@ -98,6 +98,16 @@ static const struct {
      " WHERE t.id IS NULL OR t.state <> 5"},
     {"values belong to tasks",
      "SELECT count(*) FROM value v LEFT JOIN task t ON t.id = v.task WHERE t.id IS NULL"},
+    {"every DAG has its current version, and the one of its file",
+     "SELECT count(*) FROM dag d WHERE NOT EXISTS"
+     " (SELECT 1 FROM version v WHERE v.id = d.version AND v.dag = d.id) OR NOT EXISTS"
+     " (SELECT 1 FROM version v WHERE v.id = d.filed AND v.dag = d.id)"},
+    {"what is offered can be run, and was offered by a file",
+     "SELECT count(*) FROM dag_offer o LEFT JOIN dag d ON d.id = o.dag"
+     " LEFT JOIN dag_file f ON f.id = o.file WHERE d.id IS NULL OR f.id IS NULL OR d.watched = 0"},
+    {"the files that versions name are there",
+     "SELECT count(*) FROM version_file f LEFT JOIN version v ON v.id = f.version"
+     " LEFT JOIN named_file n ON n.hash = f.hash WHERE v.id IS NULL OR n.hash IS NULL"},
     {"updates of datasets were not given to two runs of a DAG",
      "SELECT count(*) FROM (SELECT r.dag, c.source FROM run_cause c JOIN run r ON r.id = c.run"
      " WHERE c.kind = 0 GROUP BY r.dag, c.source HAVING count(*) > 1) twice"},

@@ -8,186 +8,27 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "model/dag_read.h"
-#include "model/dag_write.h"
-#include "store/lane_priv.h"
-#include "store/pool_priv.h"
-#include "store/schedule_priv.h"
 #include "store/store_priv.h"
-
-/* --- saving ---------------------------------------------------------------------------------- */
-
-static char *format_places(const struct dag *dag)
-{
-    CLEANUP(json_decrefp) json_t *places = json_object();
-    for (size_t i = 0; i < dag->places_count; i++)
-        json_put(places, dag->places[i].path,
-                 json_pack("[ii]", dag->places[i].line, dag->places[i].column));
-    return json_format(places);
-}
-
-static const char DAG_FIND[] = "SELECT d.id, d.version, s.offered FROM dag d"
-                               " LEFT JOIN schedule s ON s.dag = d.id WHERE d.dag_id = $1";
-static const char DAG_INSERT[] =
-    "INSERT INTO dag (id, dag_id, namespace, title, version, created_at_us, updated_at_us)"
-    " VALUES ($1, $2, $3, $4, $5, $6, $6)";
-static const char DAG_UPDATE[] = "UPDATE dag SET namespace = $2, title = $3, version = $4,"
-                                 " updated_at_us = $5 WHERE id = $1";
-static const char VERSION_FIND[] =
-    "SELECT id, number, path, source FROM version WHERE dag = $1 AND hash = $2";
-static const char VERSION_NUMBER[] = "SELECT max(number) FROM version WHERE dag = $1";
-static const char VERSION_INSERT[] =
-    "INSERT INTO version (id, dag, number, hash, canonical, source, places, path, created_at_us,"
-    " timeout_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
-static const char VERSION_TEXT[] =
-    "UPDATE version SET source = $2, places = $3, path = $4 WHERE id = $1";
-
-struct found_dag {
-    int64_t key; /* 0: there is none */
-    int64_t version;
-    bool is_offered;
-};
-
-static enum status find_dag(struct store *store, const char *dag_id, struct found_dag *out,
-                            struct err *err)
-{
-    struct db_stmt *stmt = NULL;
-    bool row = false;
-    if (db_query(store->db, &stmt, err, DAG_FIND, "t", dag_id) != STATUS_OK ||
-        db_step(stmt, &row, err) != STATUS_OK)
-        return err->code;
-    *out = (struct found_dag){0};
-    if (!row)
-        return STATUS_OK;
-    *out = (struct found_dag){
-        .key = db_int(stmt, 0),
-        .version = db_int(stmt, 1),
-        .is_offered = db_int(stmt, 2) != 0,
-    };
-    db_reset(stmt);
-    return STATUS_OK;
-}
-
-/* The version with this meaning, if there is one; *out_same_text: written in the same words. */
-static enum status find_version(struct store *store, const char *hash,
-                                const struct version_source *source, struct version_ref *ref,
-                                bool *out_same_text, struct err *err)
-{
-    struct db_stmt *stmt = NULL;
-    bool row = false;
-    if (db_query(store->db, &stmt, err, VERSION_FIND, "it", ref->dag_key, hash) != STATUS_OK ||
-        db_step(stmt, &row, err) != STATUS_OK)
-        return err->code;
-    ref->version = row ? db_int(stmt, 0) : 0;
-    ref->number = row ? db_int(stmt, 1) : 0;
-    *out_same_text = row && str_equal(db_text(stmt, 2), source->path) &&
-                     str_equal(db_text(stmt, 3), source->text);
-    if (row)
-        db_reset(stmt);
-    return STATUS_OK;
-}
-
-static enum status insert_version(struct store *store, const struct dag *dag,
-                                  const struct version_source *source, const char *places,
-                                  struct version_ref *ref, struct err *err)
-{
-    char hash[SHA256_HEX_MAX];
-    (void)dag_hash(dag, hash);
-    CLEANUP(json_decrefp) json_t *tree = dag_write(dag);
-    CLEANUP(mem_freep) char *canonical = json_format(tree);
-    int64_t now_us = store_now_us(store);
-    int64_t last = 0;
-    if (db_get_int(store->db, 0, &last, err, VERSION_NUMBER, "i", ref->dag_key) != STATUS_OK)
-        return err->code;
-    ref->version = id_next(&store->ids, now_us);
-    ref->number = last + 1;
-    ref->is_new = true;
-    return db_do(store->db, err, VERSION_INSERT, "iiitttttii", ref->version, ref->dag_key,
-                 ref->number, hash, canonical, source->text, places, source->path, now_us,
-                 dag->timeout_ms);
-}
-
-static enum status save(struct store *store, const struct dag *dag,
-                        const struct version_source *source, struct version_ref *ref,
-                        struct err *err)
-{
-    char hash[SHA256_HEX_MAX];
-    (void)dag_hash(dag, hash);
-    struct found_dag found = {0};
-    bool same_text = false;
-    if (find_dag(store, dag->id, &found, err) != STATUS_OK)
-        return err->code;
-    ref->dag_key = found.key;
-    bool is_new_dag = found.key == 0;
-    int64_t now_us = store_now_us(store);
-    if (is_new_dag)
-        ref->dag_key = id_next(&store->ids, now_us);
-    else if (find_version(store, hash, source, ref, &same_text, err) != STATUS_OK)
-        return err->code;
-    bool is_known = ref->version != 0 && ref->version == found.version && same_text;
-    if (is_known && (found.is_offered || source->is_foreground))
-        return STATUS_OK;
-
-    CLEANUP(mem_freep) char *places = format_places(dag);
-    /* The dag row comes first: the version refers to it. */
-    if (is_new_dag && db_do(store->db, err, DAG_INSERT, "itttii", ref->dag_key, dag->id,
-                            dag->namespace_, dag->title, (int64_t)0, now_us) != STATUS_OK)
-        return err->code;
-    if (ref->version == 0) {
-        if (insert_version(store, dag, source, places, ref, err) != STATUS_OK)
-            return err->code;
-    } else if (!same_text && db_do(store->db, err, VERSION_TEXT, "ittt", ref->version, source->text,
-                                   places, source->path) != STATUS_OK) {
-        return err->code;
-    }
-    if (db_do(store->db, err, DAG_UPDATE, "ittii", ref->dag_key, dag->namespace_, dag->title,
-              ref->version, now_us) != STATUS_OK)
-        return err->code;
-    return schedule_save(store, dag, ref->dag_key, source, err);
-}
-
-struct saving {
-    const struct dag *dag;
-    const struct version_source *source;
-    struct version_ref *out;
-};
-
-static enum status save_once(struct store *store, const void *context, struct err *err)
-{
-    const struct saving *call = context;
-    CLEANUP(db_endp) struct db *db = store->db;
-    struct version_ref ref = {0};
-    if (db_begin(db, err) != STATUS_OK ||
-        save(store, call->dag, call->source, &ref, err) != STATUS_OK ||
-        lanes_ensure(store, call->dag, err) != STATUS_OK ||
-        pools_ensure(store, call->dag, err) != STATUS_OK || db_commit(db, err) != STATUS_OK) {
-        /* Hosts that start together keep the same versions: the second look finds them. */
-        bool is_race = err->code == STATUS_CONFLICT || err->code == STATUS_UNKNOWN;
-        if (is_race && db_dialect(db) == DB_POSTGRES)
-            err->code = STATUS_BUSY;
-        return err_wrap(err, "keep the version of DAG '%s'", call->dag->id);
-    }
-    *call->out = ref;
-    return STATUS_OK;
-}
-
-enum status store_version_save(struct store *store, const struct dag *dag,
-                               const struct version_source *source, struct version_ref *out,
-                               struct err *err)
-{
-    return store_repeat(store, save_once, &(struct saving){dag, source, out}, err);
-}
+#include "store/version_priv.h"
 
 /* --- loading --------------------------------------------------------------------------------- */
 
 #define INFO_COLUMNS                                                                               \
-    "d.id, v.id, v.number, d.dag_id, d.namespace, d.title, v.hash, v.path, v.created_at_us"
+    "d.id, v.id, v.number, d.dag_id, d.namespace, d.title, v.hash, v.path, v.created_at_us,"       \
+    " v.actor, d.version, d.filed, d.active"
 
 static const char INFO_NEWEST[] = "SELECT " INFO_COLUMNS ", v.source FROM dag d"
                                   " JOIN version v ON v.id = d.version WHERE d.dag_id = $1";
 static const char INFO_BY_ID[] = "SELECT " INFO_COLUMNS ", v.source FROM version v"
                                  " JOIN dag d ON d.id = v.dag WHERE v.id = $1";
+static const char INFO_BY_NUMBER[] = "SELECT " INFO_COLUMNS ", v.source FROM version v"
+                                     " JOIN dag d ON d.id = v.dag"
+                                     " WHERE d.dag_id = $1 AND v.number = $2";
 static const char INFO_ALL[] = "SELECT " INFO_COLUMNS " FROM dag d JOIN version v"
                                " ON v.id = d.version ORDER BY d.dag_id";
+static const char INFO_OF_DAG[] = "SELECT " INFO_COLUMNS " FROM version v"
+                                  " JOIN dag d ON d.id = v.dag WHERE d.dag_id = $1"
+                                  " ORDER BY v.number DESC";
 static const char DAG_IDS[] = "SELECT dag_id FROM dag ORDER BY dag_id LIMIT 10000";
 
 static const char *copy(struct arena *arena, const char *text)
@@ -208,7 +49,11 @@ static void read_info(struct db_stmt *stmt, struct arena *arena, bool with_sourc
         .hash = copy(arena, db_text(stmt, 6)),
         .path = copy(arena, db_text(stmt, 7)),
         .created_at_us = db_int(stmt, 8),
-        .source = with_source ? copy(arena, db_text(stmt, 9)) : NULL,
+        .actor = copy(arena, db_text(stmt, 9)),
+        .is_current = db_int(stmt, 10) == db_int(stmt, 1),
+        .is_filed = db_int(stmt, 11) == db_int(stmt, 1),
+        .is_active = db_int(stmt, 12) != DAG_INACTIVE,
+        .source = with_source ? copy(arena, db_text(stmt, 13)) : NULL,
     };
 }
 
@@ -272,14 +117,31 @@ enum status store_version_load(struct store *store, struct arena *arena, int64_t
     return STATUS_OK;
 }
 
-enum status store_version_each(struct store *store,
-                               enum status (*each)(void *context, const struct version_info *info,
-                                                   struct err *err),
-                               void *context, struct err *err)
+enum status store_version_numbered(struct store *store, struct arena *arena, const char *dag_id,
+                                   int64_t number, struct version_info *out, struct err *err)
 {
     struct db_stmt *stmt = NULL;
-    if (db_query(store->db, &stmt, err, INFO_ALL, "") != STATUS_OK)
+    bool row = false;
+    if (db_query(store->db, &stmt, err, INFO_BY_NUMBER, "ti", dag_id, number) != STATUS_OK ||
+        db_step(stmt, &row, err) != STATUS_OK)
         return err->code;
+    if (row) {
+        read_info(stmt, arena, true, out);
+        db_reset(stmt);
+        return STATUS_OK;
+    }
+    struct version_info current;
+    if (store_version_newest(store, arena, dag_id, &current, err) != STATUS_OK)
+        return err->code;
+    return err_set(err, STATUS_NOT_FOUND,
+                   "DAG '%s' has no version %lld; `eider dags versions %s` lists them", dag_id,
+                   (long long)number, dag_id);
+}
+
+typedef enum status (*version_fn)(void *context, const struct version_info *info, struct err *err);
+
+static enum status each_row(struct db_stmt *stmt, version_fn each, void *context, struct err *err)
+{
     for (;;) {
         bool row = false;
         if (db_step(stmt, &row, err) != STATUS_OK)
@@ -294,6 +156,32 @@ enum status store_version_each(struct store *store,
             return err->code;
         }
     }
+}
+
+enum status store_version_each_of(struct store *store, const char *dag_id,
+                                  enum status (*each)(void *context,
+                                                      const struct version_info *info,
+                                                      struct err *err),
+                                  void *context, struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    struct version_info current;
+    struct db_stmt *stmt = NULL;
+    if (store_version_newest(store, arena, dag_id, &current, err) != STATUS_OK ||
+        db_query(store->db, &stmt, err, INFO_OF_DAG, "t", dag_id) != STATUS_OK)
+        return err->code;
+    return each_row(stmt, each, context, err);
+}
+
+enum status store_version_each(struct store *store,
+                               enum status (*each)(void *context, const struct version_info *info,
+                                                   struct err *err),
+                               void *context, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    if (db_query(store->db, &stmt, err, INFO_ALL, "") != STATUS_OK)
+        return err->code;
+    return each_row(stmt, each, context, err);
 }
 
 /* --- the DAG itself -------------------------------------------------------------------------- */

@@ -31,8 +31,9 @@ static const char DESCRIBE[] =
     "SELECT d.dag_id, w.name FROM webhook w JOIN dag d ON d.id = w.dag WHERE w.id = $1";
 static const char DELETE_CALLS[] = "DELETE FROM webhook_call WHERE webhook = $1";
 static const char DELETE[] = "DELETE FROM webhook WHERE id = $1";
-static const char BY_TOKEN[] = "SELECT w.id, w.dag, w.name, d.dag_id, " IS_ASKED
-                               " FROM webhook w JOIN dag d ON d.id = w.dag WHERE w.token_hash = $1";
+static const char BY_TOKEN[] =
+    "SELECT w.id, w.dag, w.name, d.dag_id, " IS_ASKED
+    ", d.active FROM webhook w JOIN dag d ON d.id = w.dag WHERE w.token_hash = $1";
 static const char BY_KEY[] = "SELECT run FROM webhook_call WHERE webhook = $1 AND key = $2";
 static const char CALL_ADD[] =
     "INSERT INTO webhook_call (webhook, key, run, at_us) VALUES ($1, $2, $3, $4)";
@@ -187,6 +188,7 @@ struct target {
     char dag_id[LIMIT_ID_BYTES + 1];
     char name[LIMIT_ID_BYTES + 1];
     bool is_asked;
+    bool is_active;
 };
 
 static enum status find_target(struct store *store, const char *hash, struct target *out,
@@ -200,7 +202,11 @@ static enum status find_target(struct store *store, const char *hash, struct tar
     if (!row)
         return err_set(err, STATUS_DENIED, "no webhook has this token");
     *out = (struct target){
-        .id = db_int(stmt, 0), .dag_key = db_int(stmt, 1), .is_asked = db_int(stmt, 4) > 0};
+        .id = db_int(stmt, 0),
+        .dag_key = db_int(stmt, 1),
+        .is_asked = db_int(stmt, 4) > 0,
+        .is_active = db_int(stmt, 5) != 0,
+    };
     (void)snprintf(out->name, sizeof out->name, "%s", db_text(stmt, 2));
     (void)snprintf(out->dag_id, sizeof out->dag_id, "%s", db_text(stmt, 3));
     db_reset(stmt);
@@ -251,6 +257,9 @@ static enum status fire(struct store *store, const struct firing *firing, struct
     if (!target.is_asked)
         return err_set(err, STATUS_CONFLICT, "DAG '%s' does not wait for a webhook '%s' any more",
                        target.dag_id, target.name);
+    if (!target.is_active)
+        return err_set(err, STATUS_CONFLICT, "DAG '%s' is inactive: its file is gone",
+                       target.dag_id);
     if (!is_free)
         return err_set(err, STATUS_CONFLICT, "DAG '%s' is paused", target.dag_id);
     return make_run(store, firing, &target, err);

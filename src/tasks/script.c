@@ -13,6 +13,37 @@
 
 static const char DEFAULT_INTERPRETER[] = "/bin/sh";
 
+/* A name with a template is known only now: no version has that file. */
+static enum status read_beside(const struct plan_request *request, const char *name,
+                               const char **out, struct err *err)
+{
+    char *path = file_path_join(request->dag_dir, name);
+    char *bytes = NULL;
+    size_t length = 0;
+    enum status status = file_read(path, LIMIT_NAMED_FILE_BYTES, &bytes, &length, err);
+    free(path);
+    if (status != STATUS_OK)
+        return err_wrap(err, "script file");
+    *out = arena_strndup(request->arena, bytes, length);
+    free(bytes);
+    return STATUS_OK;
+}
+
+/* A file is a program of its own: it is run as it is. */
+static enum status file_text(const struct plan_request *request, const char *name, const char **out,
+                             struct err *err)
+{
+    struct err missing = {0};
+    enum status status = STATUS_NOT_FOUND;
+    if (request->files != NULL)
+        status = request->files->read(request->files->context, name, out, &missing);
+    if (status == STATUS_NOT_FOUND)
+        return read_beside(request, name, out, err);
+    if (status != STATUS_OK)
+        *err = missing;
+    return status;
+}
+
 static enum status script_text(const struct plan_request *request, const json_t *settings,
                                const char **out, struct err *err)
 {
@@ -24,17 +55,7 @@ static enum status script_text(const struct plan_request *request, const json_t 
     if (renderer->text(renderer->context, "script.file", json_get_string(settings, "file", ""),
                        &name, err) != STATUS_OK)
         return err->code;
-    char *path = file_path_join(request->dag_dir, name);
-    char *bytes = NULL;
-    size_t length = 0;
-    enum status status = file_read(path, LIMIT_TEMPLATE_BYTES, &bytes, &length, err);
-    free(path);
-    if (status != STATUS_OK)
-        return err_wrap(err, "script file");
-    /* A file is a program of its own: it is run as it is. */
-    *out = arena_strndup(request->arena, bytes, length);
-    free(bytes);
-    return STATUS_OK;
+    return file_text(request, name, out, err);
 }
 
 /* The interpreter with its own arguments, the script, then the script's arguments. */

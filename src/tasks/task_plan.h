@@ -48,6 +48,13 @@ struct task_plan {
     size_t chosen_count;
 };
 
+/* The files that tasks name, as they were when their DAG's version was made. */
+struct file_source {
+    void *context;
+    /* STATUS_NOT_FOUND: the version has none of that name. The text is in the attempt's arena. */
+    enum status (*read)(void *context, const char *name, const char **out, struct err *err);
+};
+
 struct plan_request {
     struct arena *arena; /* everything of the plan lives here */
     const struct dag *dag;
@@ -58,6 +65,7 @@ struct plan_request {
     int64_t logical_at_us; /* of the run */
     int64_t poke_max_ms;   /* how long a sensor may keep a slot; 0: no bound */
     const struct renderer *renderer;
+    const struct file_source *files; /* NULL: they are read from the folder */
 };
 
 /* STATUS_INVALID: a template or a setting is wrong; the attempt fails with the text. */

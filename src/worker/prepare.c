@@ -7,9 +7,11 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "model/dag_files.h"
 #include "model/limits.h"
 #include "model/template.h"
 #include "model/trigger_expr.h"
+#include "store/named_file.h"
 #include "worker/scope.h"
 #include "worker/spill.h"
 #include "worker/task_env.h"
@@ -259,6 +261,22 @@ const char *prepare_slot_outputs(struct arena *arena, const struct prepare_optio
                         (long long)options->host, (long long)options->slot);
 }
 
+/* Every host runs the bytes that the version was made with. */
+static enum status read_named_file(void *context, const char *name, const char **out,
+                                   struct err *err)
+{
+    struct attempt_scope *scope = context;
+    const struct named_file *file = dag_find_file(scope->run->dag, name);
+    if (file == NULL)
+        return err_set(err, STATUS_NOT_FOUND, "no file '%s' belongs to this version", name);
+    if (file->bytes != NULL) {
+        *out = file->bytes;
+        return STATUS_OK;
+    }
+    return store_named_file_load(scope->run->source->store, scope->arena, file->hash, out, NULL,
+                                 err);
+}
+
 /* In its slot for a while, or without one. */
 static void wait_for(const struct attempt_scope *scope, const struct task_plan *plan,
                      struct prepared *out)
@@ -290,6 +308,7 @@ static enum status plan_task(struct attempt_scope *scope, const struct prepare_o
         .keep_outputs_dir = keeps_outputs_dir,
         .script_path = arena_format(scope->arena, "%s.script", stem),
     };
+    struct file_source files = {.context = scope, .read = read_named_file};
     struct plan_request request = {
         .arena = scope->arena,
         .dag = scope->run->dag,
@@ -300,6 +319,7 @@ static enum status plan_task(struct attempt_scope *scope, const struct prepare_o
         .logical_at_us = scope->run->info.logical_at_us,
         .poke_max_ms = options->poke_max_ms,
         .renderer = &renderer,
+        .files = &files,
     };
     struct task_plan plan;
     if (task_plan_make(&request, &plan, err) != STATUS_OK ||

@@ -14,10 +14,10 @@ static struct settling_now at(int64_t ms)
     return (struct settling_now){.wall_us = WALL_US + ms * 1000, .mono_us = ms * 1000};
 }
 
-static struct file_look look(int64_t changed_ms, int64_t bytes)
+static struct file_stamp look(int64_t changed_ms, int64_t bytes)
 {
-    int64_t at_us = WALL_US + changed_ms * 1000;
-    return (struct file_look){.mtime_us = at_us, .ctime_us = at_us, .bytes = bytes, .inode = 7};
+    int64_t at_ns = (WALL_US + changed_ms * 1000) * 1000;
+    return (struct file_stamp){.mtime_ns = at_ns, .ctime_ns = at_ns, .size = bytes, .inode = 7};
 }
 
 static struct settling *make(int64_t since_ms)
@@ -26,12 +26,13 @@ static struct settling *make(int64_t since_ms)
     return settling_new(&rules);
 }
 
-static void note(struct settling *settling, const char *name, struct file_look seen, int64_t now_ms)
+static void note(struct settling *settling, const char *name, struct file_stamp seen,
+                 int64_t now_ms)
 {
     settling_note(settling, name, &seen, at(now_ms));
 }
 
-static bool arrives(struct settling *settling, const char *name, struct file_look seen,
+static bool arrives(struct settling *settling, const char *name, struct file_stamp seen,
                     int64_t now_ms)
 {
     return settling_arrives(settling, name, &seen, at(now_ms));

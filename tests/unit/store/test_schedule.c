@@ -5,7 +5,8 @@
 #include "base/clock.h"
 #include "os/thread.h"
 #include "store/admission.h"
-#include "store/schedule.h"
+#include "store/schedule_priv.h"
+#include "store/store_priv.h"
 #include "store_bench.h"
 
 static struct bench_store bench;
@@ -504,9 +505,11 @@ STORE_TEST(schedule, a_run_in_the_foreground_does_not_schedule)
     cr_assert_eq(start_due().runs, 1);
 
     struct err err = {0};
-    EXPECT_OK(store_schedule_withdraw(bench.store, "d", &err), &err);
+    EXPECT_OK(db_begin(bench.store->db, &err), &err);
+    EXPECT_OK(schedule_withdraw(bench.store, info_of("d").dag_key, &err), &err);
+    EXPECT_OK(db_commit(bench.store->db, &err), &err);
     at_hour(3, 0);
-    cr_assert_eq(start_due().runs, 0, "its file is gone");
+    cr_assert_eq(start_due().runs, 0, "nobody offers it any more");
 }
 
 static bool set_paused(const char *dag_id, bool is_paused)

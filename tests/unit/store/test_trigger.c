@@ -6,7 +6,7 @@
 #include "store/asset.h"
 #include "store/event_store.h"
 #include "store/run_create_priv.h"
-#include "store/schedule.h"
+#include "store/schedule_priv.h"
 #include "store/trigger_priv.h"
 #include "store/trigger_store.h"
 #include "store/webhook.h"
@@ -256,7 +256,9 @@ STORE_TEST(trigger, pausing_a_dag_and_taking_its_file_away_hold_its_events)
     cr_assert_eq(start(dag), 1);
     cr_assert_eq(count_causes(last_run("d").id), 1);
 
-    EXPECT_OK(store_schedule_withdraw(bench.store, "d", &err), &err);
+    EXPECT_OK(db_begin(bench.store->db, &err), &err);
+    EXPECT_OK(schedule_withdraw(bench.store, dag, &err), &err);
+    EXPECT_OK(db_commit(bench.store->db, &err), &err);
     emit("a");
     cr_assert_eq(start(dag), 0);
     (void)keep_dag("d", "{\"datasets\":\"a\"}");

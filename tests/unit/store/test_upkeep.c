@@ -234,6 +234,9 @@ Test(upkeep, each_planted_inconsistency_is_found)
         "INSERT INTO dead (task, run, lane, at_us, reason, attempt) VALUES (999, 1, 1, 0, 4, 3)",
         "INSERT INTO value VALUES (999, 'k', '1', 1)",
         "UPDATE run SET version = 999",
+        "UPDATE dag SET filed = 999",
+        "INSERT INTO dag_offer SELECT id, 999 FROM dag",
+        "INSERT INTO version_file SELECT id, 'x.sh', 'nothing' FROM version",
         "CREATE TEMP TABLE other AS SELECT * FROM run;"
         " UPDATE other SET id = 998, run_id = 'x', logical_at_us = 1;"
         " INSERT INTO run SELECT * FROM other;"

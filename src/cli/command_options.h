@@ -1,0 +1,61 @@
+#pragma once
+/*
+ * command_options: how options are written in the table of commands, and those that several
+ * commands have. Private to this layer.
+ */
+#include "base/attrs.h"
+#include "cli/command.h"
+
+#define OPTIONS(table)                                                                             \
+    {                                                                                              \
+        table, ARRAY_LEN(table)                                                                    \
+    }
+#define SWITCH(name, letter, doc)                                                                  \
+    {                                                                                              \
+        name, letter, NULL, doc, false, COMPLETE_NONE, NULL, NULL                                  \
+    }
+#define VALUE(name, letter, argument, doc)                                                         \
+    {                                                                                              \
+        name, letter, argument, doc, false, COMPLETE_NONE, NULL, NULL                              \
+    }
+#define GRAPH_FORMATS "text dot mermaid svg"
+#define RUN_STATES    "queued running success failed cancelled"
+
+/* clang-format off */
+#define OPTION_PARAM                                                                               \
+    {"param", 'p', "KEY=VALUE", "a parameter of the DAG", true, COMPLETE_NONE, NULL, NULL}
+#define OPTION_CONF  VALUE("conf", 'c', "JSON", "parameters as a JSON object")
+#define OPTION_DATE  VALUE("date", 0, "DATE", "logical date; now by default")
+#define OPTION_SLOTS                                                                               \
+    {"slots", 'j', "N", "tasks that run at once", false, COMPLETE_NONE, NULL, "slots"}
+#define OPTION_DAG                                                                                 \
+    {"dag", 0, "DAG", "which DAG of a file with several", false, COMPLETE_DAG, NULL, NULL}
+#define OPTION_YES   SWITCH("yes", 'y', "do it; without this nothing changes")
+#define OPTION_DRY   SWITCH("dry-run", 0, "only show what would happen")
+#define OPTION_MAP   VALUE("map-index", 0, "N", "one instance of a mapped task")
+#define OPTION_LOGS  SWITCH("logs", 'l', "show the output of tasks as it comes")
+#define OPTION_GRAPH                                                                               \
+    {"format", 0, "FORMAT", "text, dot, mermaid or svg", false, COMPLETE_CHOICE,                   \
+     GRAPH_FORMATS, NULL}
+#define OPTION_WIDTH VALUE("width", 0, "COLUMNS", "room for the picture")
+#define OPTION_REASON VALUE("reason", 0, "TEXT", "why; kept with the change")
+
+#define ENQUEUE_ARGS "QUEUE [HANDLER [PAYLOAD] | -- COMMAND..]"
+#define ENQUEUE_HELP                                                                               \
+    "HANDLER is a name from `handlers` in eider.yaml, or the built-in noop or sleep. PAYLOAD is\n"  \
+    "JSON; - reads it from standard input, @FILE from a file. After -- stands a command: one\n"     \
+    "argument is given to the shell as it is, several are quoted each.\n"                            \
+    "\n"                                                                                            \
+    "With --batch [FILE] every line is a job: {\"handler\", \"payload\", \"queue\", \"delay\",\n"     \
+    "\"run_after\", \"priority\", \"dedupe\", \"retries\", \"retry_delay\", \"timeout\",\n"             \
+    "\"on_lost_lease\"}. A thousand lines are committed at a time; a bad line is named, and\n"      \
+    "nothing of its thousand is kept."
+#define ENQUEUE_EXAMPLES                                                                           \
+    "eider enqueue mail send '{\"to\": \"ann\"}' --retries 3 --dedupe order-17\n"                   \
+    "eider enqueue default --delay 10m -- pg_dump -f /backup/shop.sql shop\n"                      \
+    "eider enqueue mail --batch < jobs.jsonl"
+
+#define VAULT_VALUE_HELP                                                                           \
+    "Without a value it is read from standard input, or typed without being shown. The last line\n" \
+    "end of a file or of standard input does not belong to the value."
+/* clang-format on */

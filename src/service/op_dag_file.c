@@ -1,0 +1,93 @@
+/*
+ * The files of DAGs: which of them have problems; and DAGs whose files are gone.
+ */
+#include <string.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+#include "blob/blob.h"
+#include "service/json_build.h"
+#include "service/op_handlers.h"
+#include "service/service.h"
+#include "store/dag_delete.h"
+#include "store/dag_file.h"
+#include "store/version.h"
+
+/* --- dag.errors ------------------------------------------------------------------------------ */
+
+static enum status list_problems(void *context, const struct dag_file *file, struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *problems = NULL;
+    if (json_parse(file->problems, strlen(file->problems), &problems, err) != STATUS_OK)
+        return err_wrap(err, "problems of %s", file->path);
+    for (size_t i = 0; i < json_array_size(problems); i++) {
+        json_t *problem = json_array_get(problems, i);
+        json_t *object = json_build_object();
+        json_put_string(object, "file", file->path);
+        json_put_int(object, "line", json_integer_value(json_array_get(problem, 0)));
+        json_put_int(object, "column", json_integer_value(json_array_get(problem, 1)));
+        json_put(object, "message", json_incref(json_array_get(problem, 2)));
+        json_put_instant(object, "since", file->broken_at_us);
+        json_put_string(object, "hostname", file->host);
+        json_build_append(context, object);
+    }
+    return STATUS_OK;
+}
+
+enum status op_dag_errors(struct service *service, const json_t *request, json_t **out,
+                          struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *errors = json_build_array();
+    struct store *store = NULL;
+    struct dag_file_filter filter = {
+        .broken_only = true,
+        .dag_id = json_get_string(request, "dag", NULL),
+    };
+    if (service_store_if_any(service, &store, err) != STATUS_OK ||
+        (store != NULL &&
+         store_dag_file_each(store, &filter, list_problems, errors, err) != STATUS_OK))
+        return err->code;
+    *out = json_build_list("errors", TAKE(errors));
+    return STATUS_OK;
+}
+
+/* --- dag.delete ------------------------------------------------------------------------------ */
+
+static enum status delete_all(struct service *service, struct store *store,
+                              const struct dag_delete_request *request, struct err *err)
+{
+    struct blob *blob = NULL;
+    struct dag_delete_step step = {.is_done = false};
+    while (!step.is_done) {
+        if (store_dag_delete_step(store, request, &step, err) != STATUS_OK ||
+            service_blob_if_any(service, &blob, err) != STATUS_OK)
+            return err->code;
+        for (size_t i = 0; i < step.runs_count && blob != NULL; i++)
+            if (blob_delete_all(blob, &step.runs[i], 1, err) != STATUS_OK)
+                return err_wrap(err, "run %lld is deleted, its logs are not",
+                                (long long)step.runs[i]);
+    }
+    return STATUS_OK;
+}
+
+enum status op_dag_delete(struct service *service, const json_t *request, json_t **out,
+                          struct err *err)
+{
+    struct store *store = NULL;
+    struct dag_delete_request deletion = {
+        .dag_id = json_get_string(request, "dag", ""),
+        .actor = service->actor,
+        .reason = json_get_string(request, "reason", NULL),
+    };
+    bool dry_run = json_get_bool(request, "dry_run", false);
+    int64_t runs = 0;
+    if (service_store(service, dry_run ? DB_READ_ONLY : DB_READ_WRITE, &store, err) != STATUS_OK ||
+        store_dag_delete_check(store, deletion.dag_id, &runs, err) != STATUS_OK ||
+        (!dry_run && delete_all(service, store, &deletion, err) != STATUS_OK))
+        return err->code;
+    *out = json_build_object();
+    json_put_string(*out, "dag_id", deletion.dag_id);
+    json_put_int(*out, "runs", runs);
+    json_put_bool(*out, "deleted", !dry_run);
+    return STATUS_OK;
+}
