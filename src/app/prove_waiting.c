@@ -408,9 +408,12 @@ static enum status forget_run(struct waiting *proof, int64_t run, condition *is_
     if (is_so(proof, &is_done, err) != STATUS_OK)
         return err->code;
     proof->is_interrupted = false;
+    /* A conflict: it ended meanwhile. */
     if (!is_done &&
-        (call(proof, "run.cancel", request_of("run", number), &stopped, err) != STATUS_OK ||
-         wait_for(proof, is_so, "the run is cancelled", err) != STATUS_OK))
+        call(proof, "run.cancel", request_of("run", number), &stopped, err) != STATUS_OK &&
+        err->code != STATUS_CONFLICT)
+        return err->code;
+    if (!is_done && wait_for(proof, is_so, "the run is cancelled", err) != STATUS_OK)
         return err->code;
     return call(proof, "run.delete", request_of("run", number), &deleted, err);
 }
