@@ -333,7 +333,8 @@ static const struct operation_field RESPONSE_EXPLAIN[] = {
     {"dag_run_id", FIELD_STRING, true, "its name"},
     {"state", FIELD_STRING, true, "of the run"},
     {"summary", FIELD_STRING, true, "the answer as sentences"},
-    {"tasks", FIELD_ARRAY, true, "task_id, map_index, state, because, waits_for, change of each"},
+    {"conditions", FIELD_ARRAY, true, "code, because, change of what holds up the whole run"},
+    {"tasks", FIELD_ARRAY, true, "task_id, map_index, state, because, change, conditions of each"},
     {"left_out", FIELD_INTEGER, true, "tasks beyond what the list holds"},
 };
 static const struct operation_field REQUEST_RUN_LIST[] = {
