@@ -300,8 +300,11 @@ static const struct command ROWS[] = {
         "eider logs 7 stage --map-index 3 --try 1 --grep ERROR",
         OPTIONS(LOGS_OPTIONS), cmd_logs},
     {"explain", GROUP_DAILY, COMMAND_READS, "RUN [TASK]", 1, 2, COMPLETE_RUN, NULL,
-        "say why something is or is not running", NULL,
-        "eider explain orders_daily\neider explain 7 publish", {NULL, 0}, cmd_explain},
+        "say why something is or is not running",
+        "RUN is a number, DAG/RUN_ID or a DAG, which stands for its latest run; when that is over,\n"
+        "or there is none, also what the next run of the DAG waits for. See docs/explain.md.",
+        "eider explain orders_daily\neider explain 7 publish\neider explain 7 -o json",
+        {NULL, 0}, cmd_explain},
     {"retry", GROUP_DAILY, COMMAND_READS, "RUN [TASK..]", 1, ARGS_ANY, COMPLETE_RUN, NULL,
         "run again what did not succeed",
         "Finished tasks are kept. With tasks named, those and what comes after them run again.",

@@ -100,6 +100,13 @@ static const struct column EXPLAIN[] = {
 };
 const struct view VIEW_EXPLAIN = {.list = "tasks", COLUMNS(EXPLAIN)};
 
+static const struct column EXPLAIN_DAG[] = {
+    {"CODE", "code", COLUMN_TEXT, false},
+    {"BECAUSE", "because", COLUMN_TEXT, false},
+    {"CHANGE", "change", COLUMN_TEXT, false},
+};
+const struct view VIEW_EXPLAIN_DAG = {.list = "conditions", COLUMNS(EXPLAIN_DAG)};
+
 static const struct column DAGS[] = {
     {"DAG", "dag_id", COLUMN_TEXT, false},
     {"STATUS", "status", COLUMN_TEXT, false},

@@ -11,6 +11,7 @@ extern const struct view VIEW_TASK_INSTANCE;
 extern const struct view VIEW_ACTIVE;
 extern const struct view VIEW_VALUES;
 extern const struct view VIEW_EXPLAIN;
+extern const struct view VIEW_EXPLAIN_DAG;
 extern const struct view VIEW_DAGS;
 extern const struct view VIEW_DAG;
 extern const struct view VIEW_VERSIONS;

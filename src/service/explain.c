@@ -281,13 +281,11 @@ static void explain_instances(const struct explain_world *world,
         if (subject->instances.states[state] > 0)
             strbuf_addf(&out->because, "; %lld %s", (long long)subject->instances.states[state],
                         task_state_name(state));
-    int64_t most = world->dag->tasks[task->node].max_parallel;
-    if (most > 0)
-        strbuf_addf(&out->because, "; at most %lld at once", (long long)most);
     explanation_change(out, "it is over with the last instance");
     json_t *condition = explanation_note(out, EXPLAIN_INSTANCES);
     json_put_int(condition, "over", over);
     json_put_int(condition, "total", counts->total);
+    explain_parallel(&world->dag->tasks[task->node], subject->instances.states[TASK_RUNNING], out);
 }
 
 static void explain_deferred(const struct explain_world *world,

@@ -19,7 +19,10 @@
 #include "store/run_store.h"
 #include "store/wait.h"
 
-enum { EXPLAIN_NAMES_MAX = 10 };
+enum {
+    EXPLAIN_NAMES_MAX = 10,
+    EXPLAIN_POOLS_MAX = 3, /* its pool, the limits of its DAG and of its namespace */
+};
 
 struct explain_host {
     bool is_known;
@@ -49,7 +52,8 @@ struct explain_subject {
     struct explain_host host; /* of a running one; of one that waits: who looks */
     struct wait_info wait;    /* of one that waits for something outside; task 0: not known */
     struct queue_place place; /* of a queued one */
-    struct pool_place pool;   /* of one that is held */
+    struct pool_place pools[EXPLAIN_POOLS_MAX]; /* pools and limits that have no room for it */
+    size_t pools_count;
     int64_t gate_ahead;       /* the same, by a limit of its run: those that come before it */
     int64_t siblings_running; /* instances of its mapped task */
     struct tally instances;   /* of an expanded one: its instances by state */

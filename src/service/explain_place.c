@@ -117,6 +117,104 @@ void explain_obstacles(const struct explain_world *world, const struct explain_s
     explain_absence(&answer, subject, out);
 }
 
+/* --- held ------------------------------------------------------------------------------------ */
+
+void explain_parallel(const struct task_def *def, int64_t running, struct explanation *out)
+{
+    if (def->max_parallel == 0 || running < def->max_parallel)
+        return;
+    explanation_next(out);
+    explanation_say(out, "max_parallel: %lld of %lld instances of '%s' are running",
+                    (long long)running, (long long)def->max_parallel, def->id);
+    explanation_change(out, "the next starts when one of them is over");
+    json_t *condition = explanation_note(out, EXPLAIN_MAX_PARALLEL);
+    json_put_int(condition, "running", running);
+    json_put_int(condition, "most", def->max_parallel);
+}
+
+static void explain_run_limits(const struct explain_world *world,
+                               const struct explain_subject *subject, struct explanation *out)
+{
+    const struct task_def *def = &world->dag->tasks[subject->task->node];
+    int64_t most = world->dag->max_active_tasks;
+    if (subject->task->map_index >= 0)
+        explain_parallel(def, subject->siblings_running, out);
+    if (most > 0 && world->running >= most) {
+        explanation_next(out);
+        explanation_say(out, "max_active_tasks: %lld of %lld tasks of its run are running",
+                        (long long)world->running, (long long)most);
+        explanation_change(out, "it goes on when one of them is over");
+        json_t *condition = explanation_note(out, EXPLAIN_MAX_ACTIVE_TASKS);
+        json_put_int(condition, "running", world->running);
+        json_put_int(condition, "most", most);
+    }
+    if (subject->gate_ahead > 0) {
+        explanation_next(out);
+        explain_add_count(&out->because, subject->gate_ahead, "task of its run comes before it",
+                          "tasks of its run come before it");
+        json_put_int(explanation_note(out, EXPLAIN_TURN), "ahead", subject->gate_ahead);
+    }
+}
+
+static enum explain_code explain_pool(const struct pool_place *place, struct explanation *out)
+{
+    if (!place->is_there) {
+        explanation_say(out, "it waits for the pool '%s', which is not there", place->name);
+        explanation_change(out, "`eider pools set %s --slots N` makes it", place->name);
+        return EXPLAIN_POOL_MISSING;
+    }
+    explanation_say(out, "it needs %lld of %lld slots of the pool '%s', %lld are held",
+                    (long long)place->need, (long long)place->slots, place->name,
+                    (long long)place->used);
+    explanation_change(out, "`eider pools set %s --slots N` gives it more", place->name);
+    return place->need > place->slots ? EXPLAIN_POOL_TOO_SMALL : EXPLAIN_POOL_FULL;
+}
+
+static enum explain_code explain_limit(const struct pool_place *place, struct explanation *out)
+{
+    explanation_say(out, "%s '%s' may have %lld tasks running and has %lld", place->kind,
+                    place->name, (long long)place->slots, (long long)place->used);
+    explanation_change(out, "`eider limits set %s %s --max-running N` raises the limit",
+                       place->kind, place->name);
+    return strcmp(place->kind, "dag") == 0 ? EXPLAIN_DAG_LIMIT : EXPLAIN_NAMESPACE_LIMIT;
+}
+
+static void explain_pool_place(const struct pool_place *place, struct explanation *out)
+{
+    explanation_next(out);
+    bool is_pool = strcmp(place->kind, "pool") == 0;
+    enum explain_code code = is_pool ? explain_pool(place, out) : explain_limit(place, out);
+    if (place->ahead > 0)
+        explanation_say(out, "; %lld come before it", (long long)place->ahead);
+    json_t *condition = explanation_note(out, code);
+    json_put_string(condition, "name", place->name);
+    json_put_int(condition, is_pool ? "slots" : "most", place->slots);
+    json_put_int(condition, is_pool ? "slots_used" : "running", place->used);
+    if (is_pool)
+        json_put_int(condition, "slots_needed", place->need);
+    json_put_int(condition, "ahead", place->ahead);
+}
+
+static void explain_pools(const struct explain_subject *subject, struct explanation *out)
+{
+    for (size_t i = 0; i < subject->pools_count; i++)
+        explain_pool_place(&subject->pools[i], out);
+}
+
+void explain_held(const struct explain_world *world, const struct explain_subject *subject,
+                  struct explanation *out)
+{
+    explanation_say(out, "its rule is met");
+    explain_pools(subject, out);
+    explain_run_limits(world, subject, out);
+    if (json_array_size(out->conditions) == 0) {
+        explanation_next(out);
+        explanation_say(out, "there is room again, the next claim takes it");
+        (void)explanation_note(out, EXPLAIN_READY);
+    }
+    explain_obstacles(world, subject, out);
+}
+
 /* --- ready ----------------------------------------------------------------------------------- */
 
 static void explain_full(const struct fleet_answer *answer, struct explanation *out)
@@ -198,100 +296,12 @@ void explain_queued(const struct explain_world *world, const struct explain_subj
         (void)explanation_note(out, EXPLAIN_NOBODY_WORKS);
     }
     explain_obstacles(world, subject, out);
+    explain_pools(subject, out);
+    explain_run_limits(world, subject, out);
     explain_turn(subject, out);
     explain_room(world, subject, out);
     if (json_array_size(out->conditions) > 0)
         return;
     explanation_change(out, "it starts when its turn has come and a slot is free");
     (void)explanation_note(out, EXPLAIN_READY);
-}
-
-/* --- held ------------------------------------------------------------------------------------ */
-
-static void explain_run_limits(const struct explain_world *world,
-                               const struct explain_subject *subject, struct explanation *out)
-{
-    const struct task_def *def = &world->dag->tasks[subject->task->node];
-    int64_t most = world->dag->max_active_tasks;
-    if (subject->task->map_index >= 0 && def->max_parallel > 0 &&
-        subject->siblings_running >= def->max_parallel) {
-        explanation_next(out);
-        explanation_say(out, "max_parallel: %lld of %lld instances of '%s' are running",
-                        (long long)subject->siblings_running, (long long)def->max_parallel,
-                        def->id);
-        explanation_change(out, "it goes on when one of them is over");
-        json_t *condition = explanation_note(out, EXPLAIN_MAX_PARALLEL);
-        json_put_int(condition, "running", subject->siblings_running);
-        json_put_int(condition, "most", def->max_parallel);
-    }
-    if (most > 0 && world->running >= most) {
-        explanation_next(out);
-        explanation_say(out, "max_active_tasks: %lld of %lld tasks of its run are running",
-                        (long long)world->running, (long long)most);
-        explanation_change(out, "it goes on when one of them is over");
-        json_t *condition = explanation_note(out, EXPLAIN_MAX_ACTIVE_TASKS);
-        json_put_int(condition, "running", world->running);
-        json_put_int(condition, "most", most);
-    }
-    if (subject->gate_ahead > 0) {
-        explanation_next(out);
-        explain_add_count(&out->because, subject->gate_ahead, "task of its run comes before it",
-                          "tasks of its run come before it");
-        json_put_int(explanation_note(out, EXPLAIN_TURN), "ahead", subject->gate_ahead);
-    }
-}
-
-static enum explain_code explain_pool(const struct pool_place *place, struct explanation *out)
-{
-    if (!place->is_there) {
-        explanation_say(out, "it waits for the pool '%s', which is not there", place->name);
-        explanation_change(out, "`eider pools set %s --slots N` makes it", place->name);
-        return EXPLAIN_POOL_MISSING;
-    }
-    explanation_say(out, "it needs %lld of %lld slots of the pool '%s', %lld are held",
-                    (long long)place->need, (long long)place->slots, place->name,
-                    (long long)place->used);
-    explanation_change(out, "`eider pools set %s --slots N` gives it more", place->name);
-    return place->need > place->slots ? EXPLAIN_POOL_TOO_SMALL : EXPLAIN_POOL_FULL;
-}
-
-static enum explain_code explain_limit(const struct pool_place *place, struct explanation *out)
-{
-    explanation_say(out, "%s '%s' may have %lld tasks running and has %lld", place->kind,
-                    place->name, (long long)place->slots, (long long)place->used);
-    explanation_change(out, "`eider limits set %s %s --max-running N` raises the limit",
-                       place->kind, place->name);
-    return strcmp(place->kind, "dag") == 0 ? EXPLAIN_DAG_LIMIT : EXPLAIN_NAMESPACE_LIMIT;
-}
-
-static void explain_pool_place(const struct pool_place *place, struct explanation *out)
-{
-    explanation_next(out);
-    bool is_pool = strcmp(place->kind, "pool") == 0;
-    enum explain_code code = is_pool ? explain_pool(place, out) : explain_limit(place, out);
-    if (place->ahead > 0)
-        explanation_say(out, "; %lld come before it", (long long)place->ahead);
-    json_t *condition = explanation_note(out, code);
-    json_put_string(condition, "name", place->name);
-    json_put_int(condition, is_pool ? "slots" : "most", place->slots);
-    json_put_int(condition, is_pool ? "slots_used" : "running", place->used);
-    if (is_pool)
-        json_put_int(condition, "slots_needed", place->need);
-    json_put_int(condition, "ahead", place->ahead);
-}
-
-void explain_held(const struct explain_world *world, const struct explain_subject *subject,
-                  struct explanation *out)
-{
-    explanation_say(out, "its rule is met");
-    if (subject->pool.is_waiting)
-        explain_pool_place(&subject->pool, out);
-    else
-        explain_run_limits(world, subject, out);
-    if (json_array_size(out->conditions) == 0) {
-        explanation_next(out);
-        explanation_say(out, "there is room again, the next claim takes it");
-        (void)explanation_note(out, EXPLAIN_READY);
-    }
-    explain_obstacles(world, subject, out);
 }

@@ -6,6 +6,7 @@
 #include "base/strbuf.h"
 #include "service/explain.h"
 #include "service/explain_around.h"
+#include "service/explain_limits.h"
 #include "service/json_build.h"
 #include "service/lookup.h"
 #include "service/op_handlers.h"
@@ -120,15 +121,20 @@ static enum status load_wait(struct asking *asking, const struct task_row *task,
     return load_host(asking, out->wait.host, &out->host, err);
 }
 
-/* A limit of its run, of its mapped task, or a pool. */
-static enum status load_held(struct asking *asking, const struct task_row *task,
-                             struct explain_subject *out, struct err *err)
+/* Pools and limits without room for it, and its place where a limit of its run holds it. */
+static enum status load_limits(struct asking *asking, const struct task_row *task,
+                               struct explain_subject *out, struct err *err)
 {
-    struct store *store = asking->run.store;
+    const struct explain_limits_request limits = {
+        .store = asking->run.store,
+        .arena = asking->arena,
+        .dag = asking->run.dag,
+        .task = task,
+    };
     out->siblings_running = asking->instances[task->node].states[TASK_RUNNING];
-    if (store_pool_place(store, asking->arena, task->id, &out->pool, err) != STATUS_OK)
+    if (explain_limits_load(&limits, out, err) != STATUS_OK)
         return err->code;
-    return store_gate_ahead(store, task->run, task->id, &out->gate_ahead, err);
+    return store_gate_ahead(asking->run.store, task->run, task->id, &out->gate_ahead, err);
 }
 
 static void put_lane(struct asking *asking, const struct task_row *task,
@@ -150,8 +156,9 @@ static enum status make_subject(struct asking *asking, const struct task_row *ta
         put_lane(asking, task, out);
     if (task->state == TASK_RUNNING)
         return load_host(asking, task->host, &out->host, err);
-    if (task->state == TASK_SCHEDULED)
-        return load_held(asking, task, out, err);
+    if ((task->state == TASK_SCHEDULED || task->state == TASK_QUEUED) &&
+        load_limits(asking, task, out, err) != STATUS_OK)
+        return err->code;
     if (task->state == TASK_DEFERRED && task->instance_base == 0)
         return load_wait(asking, task, out, err);
     if (task->state == TASK_QUEUED)

@@ -337,6 +337,15 @@ static const struct operation_field RESPONSE_EXPLAIN[] = {
     {"tasks", FIELD_ARRAY, true, "task_id, map_index, state, because, change, conditions of each"},
     {"left_out", FIELD_INTEGER, true, "tasks beyond what the list holds"},
 };
+static const struct operation_field REQUEST_DAG_EXPLAIN[] = {
+    {"dag", FIELD_STRING, true, "id of the DAG"},
+};
+static const struct operation_field RESPONSE_DAG_EXPLAIN[] = {
+    {"dag_id", FIELD_STRING, true, "the DAG"},
+    {"is_paused", FIELD_BOOLEAN, true, "nothing of it starts by itself"},
+    {"summary", FIELD_STRING, true, "the answer as sentences"},
+    {"conditions", FIELD_ARRAY, true, "code, because, change and numbers of each"},
+};
 static const struct operation_field REQUEST_RUN_LIST[] = {
     {"dag", FIELD_STRING, false, "only of this DAG"},
     {"state", FIELD_STRING, false, "only in this state"},
@@ -633,6 +642,8 @@ static const struct operation ROWS[] = {
         NO_FIELDS, FIELDS(LIST_SETTINGS), op_config_list},
     {"dag.graph", "draw a DAG, with the states of a run if one is named", PERMISSION_VIEWER,
         FIELDS(REQUEST_GRAPH), FIELDS(RESPONSE_GRAPH), op_dag_graph},
+    {"dag.explain", "why a DAG starts no run now", PERMISSION_VIEWER,
+        FIELDS(REQUEST_DAG_EXPLAIN), FIELDS(RESPONSE_DAG_EXPLAIN), op_dag_explain},
     {"dag.list", "DAGs that ran or lie in the folder of DAG files", PERMISSION_VIEWER,
         FIELDS(REQUEST_DAG_LIST), FIELDS(LIST_DAGS), op_dag_list},
     {"dag.next", "the next ticks of a DAG's schedule, and those that were missed",
