@@ -244,6 +244,8 @@ static const struct command_option SIMULATE_OPTIONS[] = {
     VALUE("slots", 0, "N", "of the whole fleet; default: those of this machine"),
     VALUE("unknown", 0, "TIME", "how long a task takes that has never run; default 1m"),
     SWITCH("by-dag", 0, "the DAGs that make the load, the busiest first"),
+    SWITCH("pools", 0, "how full pools get, and how long tasks wait for them"),
+    SWITCH("misses", 0, "the deadlines that will be missed, how often and by how much"),
 };
 static const struct command_option MIGRATE_OPTIONS[] = {OPTION_DRY};
 static const struct command_option PROVE_OPTIONS[] = {
@@ -733,7 +735,8 @@ static const struct command ROWS[] = {
         "Plays the schedules of all DAGs on a clock of its own, with the times their tasks took lately,\n"
         "and shows the load of every hour. Nothing of the store changes and nothing is run.",
         "eider simulate\neider simulate --from 2026-01-01 --to 2026-01-02 --slots 64\n"
-        "eider simulate --by-dag", OPTIONS(SIMULATE_OPTIONS), cmd_simulate},
+        "eider simulate --by-dag\neider simulate --pools\neider simulate --misses -o json",
+        OPTIONS(SIMULATE_OPTIONS), cmd_simulate},
     {"prove", GROUP_PROGRAM, COMMAND_READS, "[PROOF]", 0, 1, COMPLETE_CHOICE,
         "adoption backfill waiting",
         "prove a promise on your own store",

@@ -68,6 +68,8 @@ extern const struct view VIEW_BACKUP;
 extern const struct view VIEW_PRUNE;
 extern const struct view VIEW_FORECAST;
 extern const struct view VIEW_FORECAST_DAGS;
+extern const struct view VIEW_FORECAST_POOLS;
+extern const struct view VIEW_FORECAST_MISSES;
 extern const struct view VIEW_MOVE;
 extern const struct view VIEW_MIGRATION;
 extern const struct view VIEW_SETTINGS;

@@ -47,7 +47,7 @@ static enum status add_pool(const struct explain_limits_request *request,
                             struct explain_subject *out, struct err *err)
 {
     const struct task_def *def = &request->dag->tasks[request->task->node];
-    struct pool_place place;
+    struct pool_place place = {0};
     /* A mapped task itself only lists its items. */
     bool needs_slots = !task_def_is_mapped(def) || request->task->map_index >= 0;
     if (def->pool == NULL || !needs_slots || is_said(out, "pool", def->pool))

@@ -9,7 +9,7 @@ void explain_add_span(struct strbuf *out, int64_t span_us)
         strbuf_addf(out, "%lld s", (long long)seconds);
     else if (seconds < 7200)
         strbuf_addf(out, "%lld min", (long long)seconds / 60);
-    else if (seconds < 48 * 3600)
+    else if (seconds < 172800)
         strbuf_addf(out, "%lld h", (long long)seconds / 3600);
     else
         strbuf_addf(out, "%lld days", (long long)seconds / 86400);

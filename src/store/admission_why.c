@@ -124,7 +124,7 @@ const char *admission_line_text(struct arena *arena, const struct admission_stat
 enum status store_admission_why(struct store *store, struct arena *arena, int64_t run,
                                 const char **out, struct err *err)
 {
-    struct admission_state state;
+    struct admission_state state = {0};
     if (store_admission_state(store, arena, run, &state, err) != STATUS_OK)
         return err->code;
     *out = NULL;

@@ -14,15 +14,19 @@ static void forget(void)
     explanation_fini(&told);
 }
 
+static void expect_part(const json_t *condition, const char *member, const char *part)
+{
+    EXPECT_CONTAINS(json_get_string(condition, member, ""), part);
+}
+
 /* The n-th condition has this code, these words and this way out. */
 static const json_t *expect_condition(size_t n, const char *code, const char *part,
                                       const char *change)
 {
     const json_t *condition = json_array_get(told.conditions, n);
     EXPECT_STR(code, json_get_string(condition, "code", ""));
-    EXPECT_CONTAINS(json_get_string(condition, "because", ""), part);
-    EXPECT_CONTAINS(json_get_string(condition, "change", ""), change);
-    EXPECT_CONTAINS(told.because.text, json_get_string(condition, "because", "-"));
+    expect_part(condition, "because", part);
+    expect_part(condition, "change", change);
     return condition;
 }
 
