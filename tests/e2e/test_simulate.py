@@ -72,4 +72,5 @@ def test_limits_and_queues_count_too(eider, up):
     assert max(hour["most_running"] for hour in simulate(eider)["hours"]) == 2
     eider("queues", "pause", "default", code=0)
     told = simulate(eider)
-    assert told["tasks"] == 0 and max(hour["most_waiting"] for hour in told["hours"]) == 20
+    assert told["tasks"] == 0
+    assert max(hour["most_waiting"] for hour in told["hours"]) == 4, "one run of it goes at a time"
