@@ -69,8 +69,10 @@ enum status explain_around_load(const struct service *service, struct store *sto
     struct explain_around around = {0};
     struct host_reading reading = {.service = service, .arena = arena, .around = &around};
     if (store_host_each(store, false, note_host, &reading, err) != STATUS_OK ||
-        store_queue_list(store, arena, &around.queues, &around.queues_count, err) != STATUS_OK)
-        return err_wrap(err, "look at hosts and queues");
+        store_queue_list(store, arena, &around.queues, &around.queues_count, err) != STATUS_OK ||
+        store_pool_list(store, arena, &around.pools, &around.pools_count, err) != STATUS_OK ||
+        store_limit_list(store, arena, &around.limits, &around.limits_count, err) != STATUS_OK)
+        return err_wrap(err, "look at hosts, queues and limits");
     for (size_t i = 0; i < around.hosts_count && has_share(&around); i++)
         if (store_host_sharing(store, reading.ids[i], &around.hosts[i].sharing, err) != STATUS_OK)
             return err_wrap(err, "look at hosts");

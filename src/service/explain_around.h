@@ -1,11 +1,13 @@
 #pragma once
 /*
- * explain_around: what is around a run or a DAG: the hosts that live and the queues, read once for
- * an answer.
+ * explain_around: what is around a run or a DAG: the hosts that live, queues, pools and limits,
+ * read once for an answer.
  */
 #include "base/arena.h"
 #include "service/explain_fleet.h"
 #include "service/service.h"
+#include "store/limit.h"
+#include "store/pool.h"
 #include "store/queue.h"
 
 struct explain_around {
@@ -14,6 +16,10 @@ struct explain_around {
     bool has_scheduler;
     struct queue_info *queues;
     size_t queues_count;
+    struct pool_info *pools;
+    size_t pools_count;
+    struct limit_info *limits;
+    size_t limits_count;
 };
 
 /* Everything is in the arena. */

@@ -2,7 +2,6 @@
 
 #include "base/check.h"
 #include "base/str.h"
-#include "store/limit.h"
 
 static bool is_said(const struct explain_subject *subject, const char *kind, const char *name)
 {
@@ -20,56 +19,44 @@ static void add_place(struct explain_subject *subject, const struct pool_place *
 }
 
 /* That of its namespace, else that of all. */
-static enum status find_pool(const struct explain_limits_request *request, const char *name,
-                             struct pool_place *out, struct err *err)
+static struct pool_place find_pool(const struct explain_limits_request *request, const char *name)
 {
-    struct pool_info *pools = NULL;
+    const struct explain_around *around = request->around;
     const struct pool_info *found = NULL;
-    size_t count = 0;
-    if (store_pool_list(request->store, request->arena, &pools, &count, err) != STATUS_OK)
-        return err->code;
-    for (size_t i = 0; i < count; i++) {
-        bool is_own = str_equal(pools[i].namespace_, request->dag->namespace_);
-        bool is_shared = str_equal(pools[i].namespace_, "default");
-        if (str_equal(pools[i].name, name) && (is_own || (is_shared && found == NULL)))
-            found = &pools[i];
+    for (size_t i = 0; i < around->pools_count; i++) {
+        const struct pool_info *pool = &around->pools[i];
+        bool is_own = str_equal(pool->namespace_, request->dag->namespace_);
+        bool is_shared = str_equal(pool->namespace_, "default");
+        if (str_equal(pool->name, name) && (is_own || (is_shared && found == NULL)))
+            found = pool;
     }
-    *out = (struct pool_place){.kind = "pool", .name = name, .is_there = found != NULL};
+    struct pool_place place = {.kind = "pool", .name = name, .is_there = found != NULL};
     if (found != NULL) {
-        out->slots = found->slots;
-        out->used = found->occupied;
-        out->ahead = found->waiting;
+        place.slots = found->slots;
+        place.used = found->occupied;
+        place.ahead = found->waiting;
     }
-    return STATUS_OK;
+    return place;
 }
 
-static enum status add_pool(const struct explain_limits_request *request,
-                            struct explain_subject *out, struct err *err)
+static void add_pool(const struct explain_limits_request *request, struct explain_subject *out)
 {
     const struct task_def *def = &request->dag->tasks[request->task->node];
-    struct pool_place place = {0};
     /* A mapped task itself only lists its items. */
     bool needs_slots = !task_def_is_mapped(def) || request->task->map_index >= 0;
-    if (def->pool == NULL || !needs_slots || is_said(out, "pool", def->pool))
-        return STATUS_OK;
-    if (find_pool(request, def->pool, &place, err) != STATUS_OK)
-        return err->code;
+    if (def->pool == NULL || !needs_slots)
+        return;
+    struct pool_place place = find_pool(request, def->pool);
     place.need = def->slots;
     place.is_waiting = !place.is_there || place.slots - place.used < place.need;
     if (place.is_waiting)
         add_place(out, &place);
-    return STATUS_OK;
 }
 
-static enum status add_limits(const struct explain_limits_request *request,
-                              struct explain_subject *out, struct err *err)
+static void add_limits(const struct explain_limits_request *request, struct explain_subject *out)
 {
-    struct limit_info *limits = NULL;
-    size_t count = 0;
-    if (store_limit_list(request->store, request->arena, &limits, &count, err) != STATUS_OK)
-        return err->code;
-    for (size_t i = 0; i < count; i++) {
-        const struct limit_info *limit = &limits[i];
+    for (size_t i = 0; i < request->around->limits_count; i++) {
+        const struct limit_info *limit = &request->around->limits[i];
         const char *whose =
             limit->kind == LIMIT_OF_DAG ? request->dag->id : request->dag->namespace_;
         const struct pool_place place = {
@@ -84,7 +71,6 @@ static enum status add_limits(const struct explain_limits_request *request,
         if (str_equal(limit->name, whose) && limit->running >= limit->max_running)
             add_place(out, &place);
     }
-    return STATUS_OK;
 }
 
 enum status explain_limits_load(const struct explain_limits_request *request,
@@ -97,7 +83,7 @@ enum status explain_limits_load(const struct explain_limits_request *request,
         return err->code;
     if (place.is_waiting)
         add_place(out, &place);
-    if (add_pool(request, out, err) != STATUS_OK)
-        return err->code;
-    return add_limits(request, out, err);
+    add_pool(request, out);
+    add_limits(request, out);
+    return STATUS_OK;
 }

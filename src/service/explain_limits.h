@@ -3,10 +3,12 @@
  * explain_limits: the pools and limits that have no room for a task that could run else.
  */
 #include "service/explain.h"
+#include "service/explain_around.h"
 
 struct explain_limits_request {
     struct store *store;
     struct arena *arena;
+    const struct explain_around *around;
     const struct dag *dag;
     const struct task_row *task; /* scheduled or queued */
 };

@@ -128,6 +128,7 @@ static enum status load_limits(struct asking *asking, const struct task_row *tas
     const struct explain_limits_request limits = {
         .store = asking->run.store,
         .arena = asking->arena,
+        .around = &asking->around,
         .dag = asking->run.dag,
         .task = task,
     };
