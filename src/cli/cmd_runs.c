@@ -151,24 +151,3 @@ int cmd_stop(struct cli *cli, const struct parsed *parsed)
     json_put_bool(request, "dry_run", parsed_has(parsed, "dry-run"));
     return cli_show(cli, "run.cancel", request, &VIEW_RUN);
 }
-
-int cmd_explain(struct cli *cli, const struct parsed *parsed)
-{
-    struct err err = {0};
-    json_t *request = request_of_run(parsed);
-    json_t *response = NULL;
-    if (parsed->args_count > 1)
-        json_put_string(request, "task", parsed->args[1]);
-    if (cli_call(cli, "run.explain", request, &response, &err) != STATUS_OK)
-        return cli_fail(cli, &err);
-    bool for_people = cli->output.format == OUTPUT_TABLE || cli->output.format == OUTPUT_WIDE;
-    if (for_people)
-        (void)fprintf(cli->host.out, "%s\n", json_get_string(response, "summary", ""));
-    /* Of one task the sentence has said everything. */
-    bool is_said =
-        parsed->args_count > 1 && json_array_size(json_object_get(response, "tasks")) < 2;
-    if (!for_people || !is_said)
-        (void)output_print(&cli->output, &VIEW_EXPLAIN, response);
-    json_decref(response);
-    return EXIT_CODE_DONE;
-}

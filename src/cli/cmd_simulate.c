@@ -20,7 +20,28 @@ static bool read_unknown(const struct parsed *parsed, json_t *request, struct er
     return false;
 }
 
-/* By hours, and on a terminal what makes the load below. */
+/* How much of it there is, and where it is shown. */
+static void say_trouble(struct cli *cli, const json_t *response)
+{
+    size_t i;
+    json_t *row;
+    int64_t full = 0;
+    int64_t missed = 0;
+    json_array_foreach(json_object_get(response, "pools"), i, row)
+    {
+        full += json_get_int(row, "hours_waited", 0) > 0;
+    }
+    json_array_foreach(json_object_get(response, "misses"), i, row)
+    {
+        missed += json_get_int(row, "count", 0);
+    }
+    if (full > 0)
+        cli_say(cli, "tasks wait for %lld pools: see --pools", (long long)full);
+    if (missed > 0)
+        cli_say(cli, "%lld deadlines are missed: see --misses", (long long)missed);
+}
+
+/* By hours, or what makes the load, which pools are short, which deadlines are missed. */
 int cmd_simulate(struct cli *cli, const struct parsed *parsed)
 {
     struct err err = {0};
@@ -37,7 +58,12 @@ int cmd_simulate(struct cli *cli, const struct parsed *parsed)
     }
     if (cli_call(cli, "schedule.simulate", request, &response, &err) != STATUS_OK)
         return cli_fail(cli, &err);
-    bool is_dags = parsed_has(parsed, "by-dag");
-    (void)output_print(&cli->output, is_dags ? &VIEW_FORECAST_DAGS : &VIEW_FORECAST, response);
+    const struct view *view = parsed_has(parsed, "by-dag")   ? &VIEW_FORECAST_DAGS
+                              : parsed_has(parsed, "pools")  ? &VIEW_FORECAST_POOLS
+                              : parsed_has(parsed, "misses") ? &VIEW_FORECAST_MISSES
+                                                             : &VIEW_FORECAST;
+    (void)output_print(&cli->output, view, response);
+    if (view == &VIEW_FORECAST)
+        say_trouble(cli, response);
     return EXIT_CODE_DONE;
 }

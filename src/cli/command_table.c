@@ -244,6 +244,8 @@ static const struct command_option SIMULATE_OPTIONS[] = {
     VALUE("slots", 0, "N", "of the whole fleet; default: those of this machine"),
     VALUE("unknown", 0, "TIME", "how long a task takes that has never run; default 1m"),
     SWITCH("by-dag", 0, "the DAGs that make the load, the busiest first"),
+    SWITCH("pools", 0, "how full pools get, and how long tasks wait for them"),
+    SWITCH("misses", 0, "the deadlines that will be missed, how often and by how much"),
 };
 static const struct command_option MIGRATE_OPTIONS[] = {OPTION_DRY};
 static const struct command_option PROVE_OPTIONS[] = {
@@ -300,8 +302,11 @@ static const struct command ROWS[] = {
         "eider logs 7 stage --map-index 3 --try 1 --grep ERROR",
         OPTIONS(LOGS_OPTIONS), cmd_logs},
     {"explain", GROUP_DAILY, COMMAND_READS, "RUN [TASK]", 1, 2, COMPLETE_RUN, NULL,
-        "say why something is or is not running", NULL,
-        "eider explain orders_daily\neider explain 7 publish", {NULL, 0}, cmd_explain},
+        "say why something is or is not running",
+        "RUN is a number, DAG/RUN_ID or a DAG, which stands for its latest run; when that is over,\n"
+        "or there is none, also what the next run of the DAG waits for. See docs/explain.md.",
+        "eider explain orders_daily\neider explain 7 publish\neider explain 7 -o json",
+        {NULL, 0}, cmd_explain},
     {"retry", GROUP_DAILY, COMMAND_READS, "RUN [TASK..]", 1, ARGS_ANY, COMPLETE_RUN, NULL,
         "run again what did not succeed",
         "Finished tasks are kept. With tasks named, those and what comes after them run again.",
@@ -730,7 +735,8 @@ static const struct command ROWS[] = {
         "Plays the schedules of all DAGs on a clock of its own, with the times their tasks took lately,\n"
         "and shows the load of every hour. Nothing of the store changes and nothing is run.",
         "eider simulate\neider simulate --from 2026-01-01 --to 2026-01-02 --slots 64\n"
-        "eider simulate --by-dag", OPTIONS(SIMULATE_OPTIONS), cmd_simulate},
+        "eider simulate --by-dag\neider simulate --pools\neider simulate --misses -o json",
+        OPTIONS(SIMULATE_OPTIONS), cmd_simulate},
     {"prove", GROUP_PROGRAM, COMMAND_READS, "[PROOF]", 0, 1, COMPLETE_CHOICE,
         "adoption backfill waiting",
         "prove a promise on your own store",

@@ -100,6 +100,13 @@ static const struct column EXPLAIN[] = {
 };
 const struct view VIEW_EXPLAIN = {.list = "tasks", COLUMNS(EXPLAIN)};
 
+static const struct column EXPLAIN_DAG[] = {
+    {"CODE", "code", COLUMN_TEXT, false},
+    {"BECAUSE", "because", COLUMN_TEXT, false},
+    {"CHANGE", "change", COLUMN_TEXT, false},
+};
+const struct view VIEW_EXPLAIN_DAG = {.list = "conditions", COLUMNS(EXPLAIN_DAG)};
+
 static const struct column DAGS[] = {
     {"DAG", "dag_id", COLUMN_TEXT, false},
     {"STATUS", "status", COLUMN_TEXT, false},
@@ -294,6 +301,30 @@ static const struct column FORECAST_DAGS[] = {
 };
 const struct view VIEW_FORECAST_DAGS = {
     .list = "dags", COLUMNS(FORECAST_DAGS), .empty = "no DAG is due in this time"};
+
+static const struct column FORECAST_POOLS[] = {
+    {"POOL", "name", COLUMN_TEXT, false},
+    {"NAMESPACE", "namespace", COLUMN_TEXT, true},
+    {"MOST USED", "most_used", COLUMN_NUMBER, false},
+    {"SLOTS", "slots", COLUMN_NUMBER, false},
+    {"TASKS", "tasks", COLUMN_NUMBER, false},
+    {"HOURS WAITED", "hours_waited", COLUMN_NUMBER, false},
+    {"MOST WAITING", "most_waiting", COLUMN_NUMBER, false},
+    {"LONGEST WAIT", "longest_wait", COLUMN_DURATION, false},
+};
+const struct view VIEW_FORECAST_POOLS = {
+    .list = "pools", COLUMNS(FORECAST_POOLS), .empty = "no pool is used in this time"};
+
+static const struct column FORECAST_MISSES[] = {
+    {"DAG", "dag_id", COLUMN_TEXT, false},
+    {"TASK", "task_id", COLUMN_TEXT, false},
+    {"KIND", "kind", COLUMN_TEXT, true},
+    {"MISSES", "count", COLUMN_NUMBER, false},
+    {"WORST", "worst", COLUMN_DURATION, false},
+    {"FIRST", "first", COLUMN_INSTANT, false},
+};
+const struct view VIEW_FORECAST_MISSES = {
+    .list = "misses", COLUMNS(FORECAST_MISSES), .empty = "no deadline is missed in this time"};
 
 static const struct column PRUNE[] = {
     {"Runs", "runs", COLUMN_NUMBER, false},

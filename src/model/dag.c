@@ -3,8 +3,11 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
 #include "model/limits.h"
 #include "model/sensor.h"
+#include "model/word_set.h"
 
 void dag_free(struct dag *dag)
 {
@@ -92,4 +95,24 @@ bool task_def_is_inline(const struct task_def *task)
 {
     return task_kind_is_inline(task->kind) ||
            (task->kind == KIND_SENSOR && !sensor_needs_slot(task));
+}
+
+enum { LABELS_BYTES_MAX = 64 << 10 };
+
+/* `worker: gpu` or `worker: [gpu, eu]`; what is no text is none. */
+const char *task_def_labels(const struct task_def *task, struct arena *arena)
+{
+    const json_t *worker = json_object_get(task->rest, "worker");
+    if (worker == NULL)
+        return "";
+    CLEANUP(strbuf_fini) struct strbuf text;
+    strbuf_init(&text, LABELS_BYTES_MAX);
+    if (json_is_string(worker))
+        strbuf_add(&text, json_string_value(worker));
+    for (size_t i = 0; i < json_array_size(worker); i++) {
+        const char *label = json_string_value(json_array_get(worker, i));
+        strbuf_addf(&text, "%s,", label != NULL ? label : "");
+    }
+    CLEANUP(mem_freep) char *labels = word_set_parse(text.text);
+    return arena_strdup(arena, labels);
 }

@@ -133,8 +133,12 @@ static inline bool task_def_is_mapped(const struct task_def *task)
     return task->foreach != NULL || task->matrix != NULL;
 }
 
+struct arena;
+
 /* Runs inside the worker at once, without a slot. */
 bool task_def_is_inline(const struct task_def *task);
+/* What a host must have to run it (`worker`), as in word_set.h; in the arena or constant. */
+const char *task_def_labels(const struct task_def *task, struct arena *arena);
 
 enum run_verdict_rule { VERDICT_ALL, VERDICT_LEAVES };
 

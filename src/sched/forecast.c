@@ -7,10 +7,13 @@
 #include "base/idmap.h"
 #include "base/mem.h"
 #include "model/kind.h"
+#include "sched/forecast_limits.h"
+#include "sched/forecast_sla.h"
 #include "sched/player.h"
 #include "store/duration_stats.h"
 #include "store/overview.h"
 #include "store/run_store.h"
+#include "store/schedule.h"
 #include "store/version.h"
 
 static const int64_t HOUR_US = 3600000000;
@@ -32,6 +35,7 @@ struct making {
     struct store *scratch;
     struct idmap *versions; /* of the scratch store: to struct played_dag */
     struct idmap *runs;     /* of the scratch store: to struct played_run */
+    struct forecast_pools pools;
     int64_t running;
 };
 
@@ -72,6 +76,17 @@ static enum status save_bare(struct store *scratch, const struct dag *dag, struc
     return store_version_save(scratch, &bare, &source, out, err);
 }
 
+static enum status copy_pause(struct making *making, const char *dag_id, struct err *err)
+{
+    struct schedule_info info;
+    const struct pause_request pause = {.dag_id = dag_id, .is_paused = true, .actor = "simulate"};
+    bool changed = false;
+    if (store_schedule_load(making->request->store, dag_id, &info, err) != STATUS_OK)
+        return err->code;
+    return info.is_paused ? store_schedule_pause(making->scratch, &pause, &changed, err)
+                          : STATUS_OK;
+}
+
 static enum status copy_dag(struct making *making, const struct version_info *info,
                             struct forecast_dag *report, struct err *err)
 {
@@ -82,7 +97,8 @@ static enum status copy_dag(struct making *making, const struct version_info *in
     if (store_version_dag(real, info->version, &played->dag, err) != STATUS_OK ||
         store_duration_stats(real, making->arena, info->version, played->dag, &played->stats,
                              err) != STATUS_OK ||
-        save_bare(making->scratch, played->dag, &ref, err) != STATUS_OK)
+        save_bare(making->scratch, played->dag, &ref, err) != STATUS_OK ||
+        copy_pause(making, info->dag_id, err) != STATUS_OK)
         return err_wrap(err, "DAG '%s'", info->dag_id);
     for (size_t i = 0; i < played->dag->tasks_count; i++)
         report->unknown += played->stats[i].takes_us < 0;
@@ -181,14 +197,17 @@ static struct player_fate started(void *context, const struct claim *claim)
     run->dag->report->tasks++;
     run->dag->report->busy_us += fate.takes_us;
     add_busy(making, player_clock(), player_clock() + fate.takes_us);
+    if (!expands)
+        forecast_pools_start(&making->pools, run->dag->dag, def, claim);
     return fate;
 }
 
 static void ended(void *context, const struct claim *claim, bool accepted)
 {
-    (void)claim, (void)accepted;
+    (void)accepted;
     struct making *making = context;
     making->running--;
+    forecast_pools_end(&making->pools, claim);
 }
 
 static void run_ended(void *context, const struct run_change *change)
@@ -224,7 +243,7 @@ static enum status look_at_waiting(struct making *making, struct err *err)
     hour->most_waiting = MAX(hour->most_waiting, waiting);
     if (making->request->progress != NULL)
         making->request->progress(making->request->context, player_clock());
-    return STATUS_OK;
+    return forecast_pools_look(&making->pools, hour->start_us, err);
 }
 
 static enum status play(struct making *making, struct err *err)
@@ -274,8 +293,16 @@ enum status forecast_make(const struct forecast_request *request, struct arena *
         return err->code;
     making.scratch = scratch;
     make_hours(&making);
-    if (copy_dags(&making, err) != STATUS_OK || play(&making, err) != STATUS_OK)
+    const struct forecast_policies policies = {request->store, scratch, arena};
+    if (forecast_policies_copy(&policies, err) != STATUS_OK ||
+        forecast_pools_open(&making.pools, scratch, arena, err) != STATUS_OK ||
+        copy_dags(&making, err) != STATUS_OK || play(&making, err) != STATUS_OK ||
+        forecast_misses(scratch, arena, request->to_us, out, err) != STATUS_OK) {
+        forecast_pools_fini(&making.pools);
         return err_wrap(err, "simulate");
+    }
+    forecast_pools_report(&making.pools, out);
+    forecast_pools_fini(&making.pools);
     if (out->dags_count > 0)
         qsort(out->dags, out->dags_count, sizeof *out->dags, by_load);
     return STATUS_OK;

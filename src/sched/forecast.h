@@ -3,9 +3,11 @@
  * forecast: what the coming hours will bring, by playing them.
  *
  * The DAGs of a store, their schedules and how long their tasks took lately are played on a virtual
- * clock in a store of its own (player.h). Nothing of the real store changes.
+ * clock in a store of its own (player.h), under the pools, limits and queue policies of the real
+ * one. DAGs that are paused stay so. Nothing of the real store changes.
  */
 #include "base/arena.h"
+#include "model/sla.h"
 #include "store/store.h"
 
 struct forecast_request {
@@ -39,11 +41,36 @@ struct forecast_dag {
     int64_t unknown; /* tasks that have never run: their time is a guess */
 };
 
+struct forecast_pool {
+    const char *namespace_;
+    const char *name;
+    int64_t slots;
+    int64_t most_used;       /* slots */
+    int64_t tasks;           /* that began */
+    int64_t hours_waited;    /* in which some waited for slots; looked at once a minute */
+    int64_t most_waiting;    /* tasks, the same */
+    int64_t longest_wait_us; /* of a task, from when it could have begun, whatever it waited for */
+};
+
+/* Deadlines of one run or task that are missed. */
+struct forecast_miss {
+    const char *dag_id;
+    const char *task_id; /* NULL: the run itself */
+    enum sla_kind kind;
+    int64_t count;
+    int64_t worst_us; /* how late the worst is, at the end of the time played if it is late still */
+    int64_t first_us; /* the first of these deadlines */
+};
+
 struct forecast {
     struct forecast_hour *hours;
     size_t hours_count;
     struct forecast_dag *dags; /* the busiest first */
     size_t dags_count;
+    struct forecast_pool *pools; /* that tasks used or waited for, by name */
+    size_t pools_count;
+    struct forecast_miss *misses; /* the most frequent first */
+    size_t misses_count;
 };
 
 /* All of it in `arena`. The player's clock of this thread is used. */

@@ -1,61 +1,16 @@
 #include "service/explain.h"
 
-#include <string.h>
-
 #include "base/check.h"
 #include "base/clock.h"
+#include "service/explain_place.h"
+#include "service/explain_span.h"
+#include "service/explain_verdict.h"
 #include "service/explain_wait.h"
 #include "service/json_build.h"
 
-enum { TEXT_MAX = 8 << 10 };
-
-void explanation_init(struct explanation *explanation)
-{
-    *explanation = (struct explanation){.waits_for = json_build_array()};
-    strbuf_init(&explanation->because, TEXT_MAX);
-    strbuf_init(&explanation->change, TEXT_MAX);
-}
-
-void explanation_fini(struct explanation *explanation)
-{
-    strbuf_fini(&explanation->because);
-    strbuf_fini(&explanation->change);
-    json_decref(explanation->waits_for);
-    json_decref(explanation->caused_by);
-    explanation->waits_for = explanation->caused_by = NULL;
-}
+enum { NAMES_BYTES_MAX = 4 << 10 };
 
 /* --- words ----------------------------------------------------------------------------------- */
-
-static void add_span(struct strbuf *out, int64_t span_us)
-{
-    int64_t seconds = MAX(span_us, (int64_t)0) / 1000000;
-    if (seconds < 120)
-        strbuf_addf(out, "%lld s", (long long)seconds);
-    else if (seconds < 7200)
-        strbuf_addf(out, "%lld min", (long long)seconds / 60);
-    else
-        strbuf_addf(out, "%lld h", (long long)seconds / 3600);
-}
-
-static void add_count(struct strbuf *out, int64_t count, const char *one, const char *several)
-{
-    strbuf_addf(out, "%lld %s", (long long)count, count == 1 ? one : several);
-}
-
-/* "exit code 7: no such file". */
-static void add_cause(struct strbuf *out, const struct task_row *task)
-{
-    if (task->reason == REASON_EXIT && task->exit_code >= 0)
-        strbuf_addf(out, "exit code %lld", (long long)task->exit_code);
-    else if (task->reason == REASON_SIGNAL && task->exit_code >= 0)
-        strbuf_addf(out, "signal %lld (%s)", (long long)task->exit_code,
-                    strsignal((int)task->exit_code));
-    else
-        strbuf_add(out, task->reason == REASON_NONE ? "no reason kept" : reason_name(task->reason));
-    if (task->detail != NULL && task->detail[0] != '\0')
-        strbuf_addf(out, ": %s", task->detail);
-}
 
 static const char *id_of(const struct explain_world *world, int64_t node)
 {
@@ -81,7 +36,7 @@ static void add_pending(const struct explain_world *world, const struct task_row
                     (long long)counts->total);
     } else if (parent->state == TASK_RUNNING && parent->started_at_us != 0) {
         strbuf_add(out, " for ");
-        add_span(out, world->now_us - parent->started_at_us);
+        explain_add_span(out, world->now_us - parent->started_at_us);
     }
 }
 
@@ -130,89 +85,132 @@ static void explain_parents(const struct explain_world *world, const struct task
 {
     const struct task_def *def = &world->dag->tasks[task->node];
     struct pending pending = {0};
-    strbuf_init(&pending.names, TEXT_MAX / 2);
+    strbuf_init(&pending.names, NAMES_BYTES_MAX);
     for (size_t i = 0; i < def->needs.count; i++)
         note_pending(world, &world->nodes[def->needs.items[i]], &pending, out);
+    explanation_next(out);
     strbuf_addf(&out->because, "waits by rule %s: %lld of %zu parents not over",
                 trigger_rule_name(def->rule), (long long)pending.count, def->needs.count);
     if (pending.count > 0)
         add_pending_list(&pending, out);
     add_parent_counts(&task->counts, &out->because);
-    strbuf_addf(&out->change, "it is decided when %s",
-                pending.count == 1 ? "that parent is over" : "its parents are over");
+    explanation_change(out, "it is decided when %s",
+                       pending.count == 1 ? "that parent is over" : "its parents are over");
+    json_t *condition = explanation_note(out, EXPLAIN_PARENTS);
+    json_put_string(condition, "rule", trigger_rule_name(def->rule));
+    json_put_int(condition, "parents", (int64_t)def->needs.count);
+    json_put_int(condition, "not_over", pending.count);
     strbuf_fini(&pending.names);
 }
 
 static void explain_finally(const struct explain_world *world, struct explanation *out)
 {
     struct pending pending = {0};
-    strbuf_init(&pending.names, TEXT_MAX / 2);
+    strbuf_init(&pending.names, NAMES_BYTES_MAX);
     for (size_t i = 0; i < world->dag->tasks_count; i++) {
         uint32_t node = world->dag->order[i];
         if (!world->dag->tasks[node].is_finally)
             note_pending(world, &world->nodes[node], &pending, out);
     }
+    explanation_next(out);
     strbuf_add(&out->because, "a finally task runs after everything else; ");
-    add_count(&out->because, pending.count, "task is not over", "tasks are not over");
+    explain_add_count(&out->because, pending.count, "task is not over", "tasks are not over");
     if (pending.count > 0)
         add_pending_list(&pending, out);
-    strbuf_add(&out->change, "it starts when the last of them is over");
+    explanation_change(out, "it starts when the last of them is over");
+    json_put_int(explanation_note(out, EXPLAIN_FINALLY), "not_over", pending.count);
     strbuf_fini(&pending.names);
 }
 
-/* Nothing of the run starts, or this task waits for the run before. */
-static void explain_admission(const struct explain_subject *subject, const char *run_waits_because,
-                              struct explanation *out)
+static void explain_line(const struct admission_state *state, struct explanation *out)
 {
-    if (run_waits_because != NULL) {
-        strbuf_addf(&out->because, "its run may not start yet: %s", run_waits_because);
-        strbuf_add(&out->change, "the run starts by itself when its turn has come");
-        return;
+    enum explain_code code = EXPLAIN_MAX_ACTIVE_RUNS;
+    long long backfill = (long long)state->backfill;
+    if (backfill == 0) {
+        explanation_change(out, "it starts by itself when one of those is over; `max_active_runs` "
+                                "of the DAG is the bound");
+    } else if (state->backfill_state == BACKFILL_PAUSED) {
+        code = EXPLAIN_BACKFILL_PAUSED;
+        explanation_change(out, "`eider backfill resume %lld` lets it go on", backfill);
+    } else if (state->backfill_state == BACKFILL_AWAITING) {
+        code = EXPLAIN_BACKFILL_APPROVAL;
+        explanation_change(out, "`eider backfill approve %lld` lets it begin", backfill);
+    } else {
+        code = EXPLAIN_BACKFILL_TURN;
+        explanation_change(out, "it starts by itself when its turn has come");
     }
-    strbuf_add(&out->because, subject->past);
-    strbuf_add(&out->change, "clear or mark that task, or wait for it");
+    json_t *condition = explanation_note(out, code);
+    json_put_int(condition, "going", state->going);
+    json_put_int(condition, "most", state->most);
+    if (backfill == 0)
+        json_put_int(condition, "ahead", state->ahead);
+    else
+        json_put_int(condition, "backfill", state->backfill);
+}
+
+/* Nothing of the run starts. */
+static void explain_admission(const struct explain_world *world, struct explanation *out)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    const struct admission_state *state = world->admission;
+    const char *past = admission_past_text(arena, state);
+    const char *line = admission_line_text(arena, state);
+    if (past != NULL) {
+        explanation_next(out);
+        explanation_say(out, "its run may not start yet: %s", past);
+        explanation_change(out, "`eider retry %s/%s` runs that one again, or wait for it",
+                           state->dag_id, state->past_run);
+        json_t *condition = explanation_note(out, EXPLAIN_DEPENDS_ON_PAST);
+        json_put_string(condition, "dag_run_id", state->past_run);
+        json_put_string(condition, "state", run_state_name(state->past_state));
+    }
+    if (line != NULL) {
+        explanation_next(out);
+        explanation_say(out, "%s%s", past == NULL ? "its run may not start yet: " : "", line);
+        explain_line(state, out);
+    }
+    if (!world->has_scheduler) {
+        explanation_next(out);
+        explanation_say(out, "no scheduler is there to let it go");
+        explanation_change(out, "`eider up` starts one");
+        (void)explanation_note(out, EXPLAIN_NO_SCHEDULER);
+    }
+}
+
+static void explain_past(const struct explain_subject *subject, struct explanation *out)
+{
+    explanation_next(out);
+    explanation_say(out, "%s", subject->past);
+    explanation_change(out, "clear or mark that task, or wait for it");
+    (void)explanation_note(out, EXPLAIN_DEPENDS_ON_PAST);
+}
+
+static void note_nobody(const struct explain_world *world, struct explanation *out)
+{
+    if (!world->is_orphaned)
+        return;
+    explanation_next(out);
+    explanation_say(out, "nobody works on the run");
+    explanation_change(out, "nobody works on the run: `eider retry %lld` continues it",
+                       number_of(world));
+    (void)explanation_note(out, EXPLAIN_NOBODY_WORKS);
 }
 
 static void explain_none(const struct explain_world *world, const struct explain_subject *subject,
                          struct explanation *out)
 {
     const struct task_row *task = subject->task;
-    if (world->run_waits_because != NULL || subject->past != NULL) {
-        explain_admission(subject, world->run_waits_because, out);
-        return;
-    }
-    if (world->dag->tasks[task->node].is_finally && world->run->open_main > 0)
+    const struct task_def *def = &world->dag->tasks[task->node];
+    if (world->admission != NULL)
+        explain_admission(world, out);
+    if (subject->past != NULL)
+        explain_past(subject, out);
+    if (def->is_finally && world->run->open_main > 0)
         explain_finally(world, out);
-    else
+    else if (def->needs.count > 0)
         explain_parents(world, task, out);
-    if (world->is_orphaned)
-        strbuf_addf(&out->change, "; nobody works on the run: `eider retry %lld` continues it",
-                    number_of(world));
-}
-
-static void explain_queued(const struct explain_world *world, const struct explain_subject *subject,
-                           struct explanation *out)
-{
-    const struct task_row *task = subject->task;
-    strbuf_add(&out->because, "ready to start");
-    if (task->queued_at_us != 0) {
-        strbuf_add(&out->because, " for ");
-        add_span(&out->because, world->now_us - task->queued_at_us);
-    }
-    if (subject->place.is_ready && subject->place.ahead > 0) {
-        strbuf_add(&out->because, "; ");
-        add_count(&out->because, subject->place.ahead, "task comes before it",
-                  "tasks come before it");
-    }
-    if (task->losses > 0)
-        strbuf_addf(&out->because, "; it lost its owner %lld times (%s)", (long long)task->losses,
-                    reason_name(REASON_LOST_OWNER));
-    if (world->is_orphaned) {
-        strbuf_add(&out->because, "; nobody works on the run");
-        strbuf_addf(&out->change, "`eider retry %lld` continues the run", number_of(world));
-    } else {
-        strbuf_add(&out->change, "it starts when its turn has come and a slot is free");
-    }
+    note_nobody(world, out);
+    explain_obstacles(world, subject, out);
 }
 
 static void explain_running(const struct explain_world *world,
@@ -224,40 +222,50 @@ static void explain_running(const struct explain_world *world,
     if (!host->is_alive) {
         strbuf_addf(&out->because, "its owner is dead (process %lld on %s)", (long long)host->pid,
                     name);
-        strbuf_addf(&out->change, "`eider retry %lld` continues the run", number_of(world));
+        if (world->is_foreground)
+            explanation_change(out, "`eider retry %lld` continues the run", number_of(world));
+        else if (world->fleet.count > 0)
+            explanation_change(out, "a host that lives takes it back by itself");
+        else
+            explanation_change(out, "`eider up` starts a host, which takes it back");
+        (void)explanation_note(out, EXPLAIN_OWNER_LOST);
         return;
     }
     strbuf_add(&out->because, "runs for ");
-    add_span(&out->because, world->now_us - task->started_at_us);
+    explain_add_span(&out->because, world->now_us - task->started_at_us);
     strbuf_addf(&out->because, ", attempt %lld, owned by process %lld on %s",
                 (long long)task->attempt, (long long)host->pid, name);
     if (world->run->cancel_asked != CANCEL_NONE)
         strbuf_add(&out->because, "; it was asked to stop");
     else
-        strbuf_addf(&out->change, "`eider stop %lld` stops the run", number_of(world));
+        explanation_change(out, "`eider stop %lld` stops the run", number_of(world));
+    (void)explanation_note(out, EXPLAIN_RUNNING);
 }
 
-static void explain_retry(const struct explain_world *world, const struct task_row *task,
+static void explain_retry(const struct explain_world *world, const struct explain_subject *subject,
                           struct explanation *out)
 {
+    const struct task_row *task = subject->task;
     const struct task_def *def = &world->dag->tasks[task->node];
     char at[INSTANT_TEXT_MAX];
     strbuf_addf(&out->because, "attempt %lld failed (", (long long)task->attempt);
-    add_cause(&out->because, task);
+    explain_add_cause(&out->because, task);
     strbuf_addf(&out->because, "); retry %lld of %lld ", (long long)task->failures,
                 (long long)def->retry.retries);
     if (task->due_at_us > world->now_us) {
         strbuf_add(&out->because, "in ");
-        add_span(&out->because, task->due_at_us - world->now_us + 999999);
+        explain_add_span(&out->because, task->due_at_us - world->now_us + 999999);
     } else {
         strbuf_add(&out->because, "is due");
     }
     strbuf_addf(&out->because, ", at %s", instant_format(task->due_at_us, at));
-    if (world->is_orphaned)
-        strbuf_addf(&out->change, "nobody works on the run: `eider retry %lld` continues it",
-                    number_of(world));
-    else
-        strbuf_add(&out->change, "it starts again by itself");
+    explanation_change(out, "it starts again by itself");
+    json_t *condition = explanation_note(out, EXPLAIN_RETRY_DUE);
+    json_put_instant(condition, "due", task->due_at_us);
+    json_put_int(condition, "retry", task->failures);
+    json_put_int(condition, "retries", def->retry.retries);
+    note_nobody(world, out);
+    explain_obstacles(world, subject, out);
 }
 
 static void explain_instances(const struct explain_world *world,
@@ -273,169 +281,37 @@ static void explain_instances(const struct explain_world *world,
         if (subject->instances.states[state] > 0)
             strbuf_addf(&out->because, "; %lld %s", (long long)subject->instances.states[state],
                         task_state_name(state));
-    int64_t most = world->dag->tasks[task->node].max_parallel;
-    if (most > 0)
-        strbuf_addf(&out->because, "; at most %lld at once", (long long)most);
-    strbuf_add(&out->change, "it is over with the last instance");
+    explanation_change(out, "it is over with the last instance");
+    json_t *condition = explanation_note(out, EXPLAIN_INSTANCES);
+    json_put_int(condition, "over", over);
+    json_put_int(condition, "total", counts->total);
+    explain_parallel(&world->dag->tasks[task->node], subject->instances.states[TASK_RUNNING], out);
 }
 
-/* --- verdicts -------------------------------------------------------------------------------- */
-
-static bool is_consequence(const struct task_row *task)
+static void explain_deferred(const struct explain_world *world,
+                             const struct explain_subject *subject, struct explanation *out)
 {
-    return task->state == TASK_UPSTREAM_FAILED ||
-           (task->state == TASK_SKIPPED && task->reason == REASON_UPSTREAM);
-}
-
-/* Back along parents that ended the same way, to the task where it began; -1: unknown. */
-static int64_t find_origin(const struct explain_world *world, const struct task_row *task)
-{
-    int64_t node = task->node;
-    bool failed = task->state == TASK_UPSTREAM_FAILED;
-    /* Every step goes to a parent, so it ends with the DAG. */
-    while (is_consequence(&world->nodes[node])) {
-        const struct node_list *needs = &world->dag->tasks[node].needs;
-        int64_t parent = -1;
-        for (size_t i = 0; i < needs->count && parent < 0; i++) {
-            enum task_state state = world->nodes[needs->items[i]].state;
-            bool fits = failed ? state == TASK_FAILED || state == TASK_UPSTREAM_FAILED ||
-                                     state == TASK_CANCELLED
-                               : state != TASK_SUCCESS && task_state_is_final(state);
-            if (fits)
-                parent = needs->items[i];
-        }
-        if (parent < 0)
-            return -1;
-        node = parent;
-    }
-    return node == task->node ? -1 : node;
-}
-
-static void explain_consequence(const struct explain_world *world, const struct task_row *task,
-                                struct explanation *out)
-{
-    int64_t origin = task->map_index < 0 ? find_origin(world, task) : -1;
-    if (task->detail != NULL)
-        strbuf_add(&out->because, task->detail);
-    else
-        strbuf_addf(&out->because, "its parents ended so that rule %s cannot be met",
-                    trigger_rule_name(world->dag->tasks[task->node].rule));
-    if (origin < 0)
-        return;
-    const struct task_row *first = &world->nodes[origin];
-    out->caused_by = json_string(id_of(world, origin));
-    strbuf_addf(&out->because, "; it began with '%s', which is %s (", id_of(world, origin),
-                task_state_name(first->state));
-    add_cause(&out->because, first);
-    strbuf_add(&out->because, ")");
-    if (first->state == TASK_FAILED)
-        strbuf_addf(&out->change, "mend '%s', then `eider retry %lld`", id_of(world, origin),
-                    number_of(world));
-}
-
-static void explain_failed(const struct explain_world *world, const struct task_row *task,
-                           struct explanation *out)
-{
-    const char *id = id_of(world, task->node);
-    add_cause(&out->because, task);
-    if (task->attempt > 1)
-        strbuf_addf(&out->because, ", after %lld attempts", (long long)task->attempt);
-    strbuf_addf(&out->change,
-                "`eider logs %lld %s` shows what it printed; `eider retry %lld` runs it "
-                "again; `eider mark %lld %s success` lets the run go on without it",
-                number_of(world), id, number_of(world), number_of(world), id);
-}
-
-static void explain_skipped(const struct explain_world *world, const struct task_row *task,
-                            struct explanation *out)
-{
-    const struct task_def *def = &world->dag->tasks[task->node];
-    bool can_change = false;
-    if (task->reason == REASON_UPSTREAM) {
-        explain_consequence(world, task, out);
-    } else if (task->reason == REASON_CONDITION) {
-        strbuf_addf(&out->because, "its condition was false (if: %s)",
-                    def->condition != NULL ? def->condition : "?");
-        can_change = true;
-    } else if (task->reason == REASON_EMPTY) {
-        strbuf_add(&out->because, "its list of items was empty");
-        can_change = true;
-    } else if (task->reason == REASON_NOT_SELECTED) {
-        strbuf_add(&out->because, "it was not selected when the run was made (--task)");
-    } else if (task->reason == REASON_MARKED) {
-        strbuf_add(&out->because, "somebody marked it (marked)");
+    const struct task_row *task = subject->task;
+    if (task->instance_base != 0) {
+        explain_instances(world, subject, out);
+    } else if (subject->wait.task != 0) {
+        explain_wait(world, task, &subject->wait, &subject->host, out);
     } else {
-        add_cause(&out->because, task);
-        can_change = task->reason != REASON_NOT_CHOSEN;
+        explanation_say(out, "it waits for something outside, without holding a slot");
+        (void)explanation_note(out, EXPLAIN_OUTSIDE);
     }
-    if (can_change)
-        strbuf_addf(&out->change, "`eider tasks clear %lld %s` decides it again", number_of(world),
-                    def->id);
-}
-
-static void explain_cancelled(const struct explain_world *world, const struct task_row *task,
-                              struct explanation *out)
-{
-    strbuf_add(&out->because, world->run->cancel_asked == CANCEL_TIMEOUT
-                                  ? "the run took longer than it may (timeout)"
-                              : task->started_at_us != 0 ? "it was stopped while it ran"
-                                                         : "it was stopped before it started");
-    if (task->detail != NULL)
-        strbuf_addf(&out->because, ": %s", task->detail);
-    strbuf_addf(&out->change, "`eider retry %lld` runs it again", number_of(world));
-}
-
-static void explain_success(const struct task_row *task, struct explanation *out)
-{
-    if (task->reason == REASON_MARKED) {
-        strbuf_add(&out->because, "somebody marked it (marked)");
-        return;
-    }
-    strbuf_add(&out->because, "it succeeded");
-    if (task->reason == REASON_INSTANCES && task->detail != NULL)
-        strbuf_addf(&out->because, ": %s", task->detail);
-    else if (task->attempt > 1)
-        strbuf_addf(&out->because, " with attempt %lld", (long long)task->attempt);
-}
-
-/* It could run, but for a limit. */
-static void explain_held(const struct explain_subject *subject, struct explanation *out)
-{
-    const struct pool_place *place = &subject->pool;
-    if (!place->is_waiting) {
-        strbuf_add(&out->because, "its rule is met; as many tasks of its run are running as may "
-                                  "(max_active_tasks, or max_parallel)");
-        return;
-    }
-    strbuf_add(&out->because, "its rule is met; ");
-    if (strcmp(place->kind, "pool") != 0) {
-        strbuf_addf(&out->because, "%s '%s' may have %lld tasks running and has %lld", place->kind,
-                    place->name, (long long)place->slots, (long long)place->used);
-        strbuf_addf(&out->change, "`eider limits set %s %s --max-running N` raises the limit",
-                    place->kind, place->name);
-    } else if (!place->is_there) {
-        strbuf_addf(&out->because, "it waits for the pool '%s', which is not there", place->name);
-        strbuf_addf(&out->change, "`eider pools set %s --slots N` makes it", place->name);
-    } else {
-        strbuf_addf(&out->because, "it needs %lld of %lld slots of the pool '%s', %lld are held",
-                    (long long)place->need, (long long)place->slots, place->name,
-                    (long long)place->used);
-        strbuf_addf(&out->change, "`eider pools set %s --slots N` gives it more", place->name);
-    }
-    if (place->ahead > 0)
-        strbuf_addf(&out->because, "; %lld come before it", (long long)place->ahead);
+    note_nobody(world, out);
 }
 
 void explain_task(const struct explain_world *world, const struct explain_subject *subject,
                   struct explanation *out)
 {
-    const struct task_row *task = subject->task;
-    switch (task->state) {
+    switch (subject->task->state) {
     case TASK_NONE:
         explain_none(world, subject, out);
         return;
     case TASK_SCHEDULED:
-        explain_held(subject, out);
+        explain_held(world, subject, out);
         return;
     case TASK_QUEUED:
         explain_queued(world, subject, out);
@@ -444,35 +320,20 @@ void explain_task(const struct explain_world *world, const struct explain_subjec
         explain_running(world, subject, out);
         return;
     case TASK_UP_FOR_RETRY:
-        explain_retry(world, task, out);
+        explain_retry(world, subject, out);
         return;
     case TASK_DEFERRED:
     case TASK_UP_FOR_RESCHEDULE:
     case TASK_AWAITING_INPUT:
-        if (task->instance_base != 0)
-            explain_instances(world, subject, out);
-        else if (subject->wait.task != 0)
-            explain_wait(world, task, &subject->wait, &subject->host, out);
-        else
-            strbuf_add(&out->because, "it waits for something outside, without holding a slot");
+        explain_deferred(world, subject, out);
         return;
     case TASK_SUCCESS:
-        explain_success(task, out);
-        return;
     case TASK_FAILED:
-        explain_failed(world, task, out);
-        return;
     case TASK_SKIPPED:
-        explain_skipped(world, task, out);
-        return;
     case TASK_UPSTREAM_FAILED:
-        explain_consequence(world, task, out);
-        return;
     case TASK_CANCELLED:
-        explain_cancelled(world, task, out);
-        return;
     case TASK_REMOVED:
-        strbuf_add(&out->because, "it is no part of the run any more");
+        explain_verdict(world, subject->task, out);
         return;
     case TASK_STATE_COUNT:
         break;
@@ -480,25 +341,49 @@ void explain_task(const struct explain_world *world, const struct explain_subjec
     UNREACHABLE("every state is explained");
 }
 
-void explain_run(const struct explain_world *world, const struct tally *tally, struct strbuf *out)
+/* --- the run --------------------------------------------------------------------------------- */
+
+static void say_counts(const struct tally *tally, struct explanation *out)
 {
     const char *separator = "";
-    strbuf_addf(out, "run %lld of %s is %s: ", number_of(world), world->run->dag_id,
-                run_state_name(world->run->state));
     for (enum task_state state = 0; state < TASK_STATE_COUNT; state++) {
         if (tally->states[state] == 0)
             continue;
-        strbuf_addf(out, "%s%lld %s", separator, (long long)tally->states[state],
-                    state == TASK_NONE ? "waiting" : task_state_name(state));
+        explanation_say(out, "%s%lld %s", separator, (long long)tally->states[state],
+                        state == TASK_NONE ? "waiting" : task_state_name(state));
         separator = ", ";
     }
     if (tally->total == 0)
-        strbuf_add(out, "no tasks");
-    if (!run_state_is_final(world->run->state) && world->run->cancel_asked != CANCEL_NONE)
-        strbuf_add(out, "; it was asked to stop");
-    if (world->run_waits_because != NULL)
-        strbuf_addf(out, "; it may not start yet: %s", world->run_waits_because);
-    if (world->is_orphaned)
-        strbuf_addf(out, "; nobody works on it, its owner is dead: `eider retry %lld` continues it",
-                    number_of(world));
+        explanation_say(out, "no tasks");
+}
+
+void explain_run(const struct explain_world *world, const struct tally *tally,
+                 struct explanation *out)
+{
+    explanation_say(out, "run %lld of %s is %s: ", number_of(world), world->run->dag_id,
+                    run_state_name(world->run->state));
+    say_counts(tally, out);
+    explanation_lead(out);
+    if (run_state_is_final(world->run->state))
+        return;
+    if (world->run->cancel_asked != CANCEL_NONE) {
+        explanation_next(out);
+        explanation_say(out, "it was asked to stop");
+        (void)explanation_note(out, EXPLAIN_STOPPING);
+    }
+    if (world->admission != NULL)
+        explain_admission(world, out);
+    if (world->is_orphaned) {
+        explanation_next(out);
+        explanation_say(out,
+                        "nobody works on it, its owner is dead: `eider retry %lld` continues "
+                        "it",
+                        number_of(world));
+        (void)explanation_note(out, EXPLAIN_NOBODY_WORKS);
+    } else if (!world->is_foreground && world->fleet.count == 0 &&
+               tally->states[TASK_RUNNING] == 0) {
+        explanation_next(out);
+        explanation_say(out, "no host is there that works: `eider up` starts one");
+        (void)explanation_note(out, EXPLAIN_NO_HOST);
+    }
 }

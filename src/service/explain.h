@@ -1,22 +1,28 @@
 #pragma once
 /*
- * explain: why a task is in the state it is in, and what would change that. In words.
+ * explain: why a task or a run is in the state it is in, and what would change that. In words, and
+ * as conditions (explanation.h).
  *
- * Everything is worked out from the rows of one run, which the caller has read.
+ * Everything is worked out from rows that the caller has read.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/json.h"
-#include "base/strbuf.h"
 #include "model/dag.h"
+#include "service/explain_fleet.h"
+#include "service/explanation.h"
+#include "store/admission.h"
 #include "store/overview.h"
 #include "store/pool.h"
+#include "store/queue.h"
 #include "store/rows.h"
 #include "store/run_store.h"
 #include "store/wait.h"
 
-enum { EXPLAIN_NAMES_MAX = 10 };
+enum {
+    EXPLAIN_NAMES_MAX = 10,
+    EXPLAIN_POOLS_MAX = 3, /* its pool, the limits of its DAG and of its namespace */
+};
 
 struct explain_host {
     bool is_known;
@@ -32,9 +38,12 @@ struct explain_world {
     const struct dag *dag;
     const struct task_row *nodes; /* one per node */
     int64_t now_us;
-    bool has_living_host;
-    bool is_orphaned;              /* unfinished, and nobody works on it */
-    const char *run_waits_because; /* NULL: it may go */
+    int64_t running;                         /* tasks of the run */
+    bool is_foreground;                      /* only the process that made the run works on it */
+    bool is_orphaned;                        /* and that one is gone, with the run unfinished */
+    bool has_scheduler;                      /* a living host has that role */
+    struct fleet_hosts fleet;                /* who works on runs that are not in the foreground */
+    const struct admission_state *admission; /* of a run that may not go yet; else NULL */
 };
 
 /* One task or instance. */
@@ -43,23 +52,20 @@ struct explain_subject {
     struct explain_host host; /* of a running one; of one that waits: who looks */
     struct wait_info wait;    /* of one that waits for something outside; task 0: not known */
     struct queue_place place; /* of a queued one */
-    struct pool_place pool;   /* of one that is held */
+    struct pool_place pools[EXPLAIN_POOLS_MAX]; /* pools and limits that have no room for it */
+    size_t pools_count;
+    int64_t gate_ahead;       /* the same, by a limit of its run: those that come before it */
+    int64_t siblings_running; /* instances of its mapped task */
     struct tally instances;   /* of an expanded one: its instances by state */
     const char *past;         /* why its past keeps it waiting, or NULL */
+    /* Of one that is still to start. */
+    const struct queue_info *queue; /* or NULL: not known */
+    const char *labels;             /* that a host must have */
 };
-
-struct explanation {
-    struct strbuf because;
-    struct strbuf change; /* what would change it; may be empty */
-    json_t *waits_for;    /* names */
-    json_t *caused_by;    /* name of the task where it began, or NULL */
-};
-
-void explanation_init(struct explanation *explanation);
-void explanation_fini(struct explanation *explanation);
 
 void explain_task(const struct explain_world *world, const struct explain_subject *subject,
                   struct explanation *out);
 
-/* How the run as a whole stands. */
-void explain_run(const struct explain_world *world, const struct tally *tally, struct strbuf *out);
+/* How the run as a whole stands; its conditions are what keeps all of it from going on. */
+void explain_run(const struct explain_world *world, const struct tally *tally,
+                 struct explanation *out);

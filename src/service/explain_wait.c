@@ -27,7 +27,8 @@ static void add_next(const struct wait_info *wait, struct explanation *out)
 {
     char at[INSTANT_TEXT_MAX];
     if (wait->kind == SENSOR_RUN)
-        strbuf_addf(&out->because, "; next look at %s", instant_format(wait->times.target_us, at));
+        strbuf_addf(&out->because, "; looked %lld times, next look at %s", (long long)wait->looks,
+                    instant_format(wait->times.target_us, at));
 }
 
 static void add_deadline(const struct explain_world *world, const struct wait_info *wait,
@@ -54,6 +55,14 @@ void explain_wait(const struct explain_world *world, const struct task_row *task
     add_looker(wait, looker, out);
     add_next(wait, out);
     add_deadline(world, wait, out);
-    strbuf_addf(&out->change, "`eider mark %lld %s success` lets the run go on without it",
-                (long long)world->run->id, world->dag->tasks[task->node].id);
+    explanation_change(out, "`eider mark %lld %s success` lets the run go on without it",
+                       (long long)world->run->id, world->dag->tasks[task->node].id);
+    json_t *condition = explanation_note(out, EXPLAIN_SENSOR);
+    json_put_string(condition, "sensor", sensor_kind_key(wait->kind));
+    json_put_string(condition, "waits_for", wait_phrase(wait, arena));
+    json_put_instant(condition, "since", wait->since_us);
+    json_put_instant(condition, "deadline", wait->times.deadline_us);
+    json_put_int(condition, "looks", wait->looks);
+    if (wait->kind == SENSOR_RUN)
+        json_put_instant(condition, "next_look", wait->times.target_us);
 }

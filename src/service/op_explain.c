@@ -5,6 +5,8 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "service/explain.h"
+#include "service/explain_around.h"
+#include "service/explain_limits.h"
 #include "service/json_build.h"
 #include "service/lookup.h"
 #include "service/op_handlers.h"
@@ -18,6 +20,7 @@ struct asking {
     struct service *service;
     struct arena *arena;
     struct found_run run;
+    struct explain_around around;
     struct task_row *nodes;
     struct tally *instances; /* one per node */
     struct task_row *chosen; /* instances to speak of */
@@ -25,7 +28,6 @@ struct asking {
     int64_t node;      /* the task asked for; -1: all that did not succeed */
     int64_t map_index; /* one instance of it; -1: all */
     int64_t left_out;
-    bool has_living_host;
     bool has_dead_owner;
 };
 
@@ -77,10 +79,7 @@ static enum status read_rows(struct asking *asking, struct err *err)
     asking->nodes = arena_array(asking->arena, count, sizeof *asking->nodes);
     asking->instances = arena_array(asking->arena, count, sizeof *asking->instances);
     asking->chosen = arena_array(asking->arena, TASKS_MAX, sizeof *asking->chosen);
-    if (store_task_each(asking->run.store, asking->run.info.id, note_row, asking, err) != STATUS_OK)
-        return err->code;
-    asking->has_living_host = service_run_is_held(asking->service, asking->run.info.id);
-    return STATUS_OK;
+    return store_task_each(asking->run.store, asking->run.info.id, note_row, asking, err);
 }
 
 /* --- answering ------------------------------------------------------------------------------- */
@@ -122,16 +121,45 @@ static enum status load_wait(struct asking *asking, const struct task_row *task,
     return load_host(asking, out->wait.host, &out->host, err);
 }
 
+/* Pools and limits without room for it, and its place where a limit of its run holds it. */
+static enum status load_limits(struct asking *asking, const struct task_row *task,
+                               struct explain_subject *out, struct err *err)
+{
+    const struct explain_limits_request limits = {
+        .store = asking->run.store,
+        .arena = asking->arena,
+        .around = &asking->around,
+        .dag = asking->run.dag,
+        .task = task,
+    };
+    out->siblings_running = asking->instances[task->node].states[TASK_RUNNING];
+    if (explain_limits_load(&limits, out, err) != STATUS_OK)
+        return err->code;
+    return store_gate_ahead(asking->run.store, task->run, task->id, &out->gate_ahead, err);
+}
+
+static void put_lane(struct asking *asking, const struct task_row *task,
+                     struct explain_subject *out)
+{
+    const struct task_def *def = &asking->run.dag->tasks[task->node];
+    const char *queue = asking->run.info.queue != NULL ? asking->run.info.queue : def->queue;
+    out->queue = explain_around_queue(&asking->around, queue);
+    out->labels = task_def_labels(def, asking->arena);
+}
+
 static enum status make_subject(struct asking *asking, const struct task_row *task,
                                 struct explain_subject *out, struct err *err)
 {
     *out = (struct explain_subject){.task = task};
     if (task->map_index < 0)
         out->instances = asking->instances[task->node];
+    if (!task_state_is_final(task->state))
+        put_lane(asking, task, out);
     if (task->state == TASK_RUNNING)
         return load_host(asking, task->host, &out->host, err);
-    if (task->state == TASK_SCHEDULED)
-        return store_pool_place(asking->run.store, asking->arena, task->id, &out->pool, err);
+    if ((task->state == TASK_SCHEDULED || task->state == TASK_QUEUED) &&
+        load_limits(asking, task, out, err) != STATUS_OK)
+        return err->code;
     if (task->state == TASK_DEFERRED && task->instance_base == 0)
         return load_wait(asking, task, out, err);
     if (task->state == TASK_QUEUED)
@@ -184,6 +212,7 @@ static void put_task(struct asking *asking, const struct task_row *task,
                  ? json_text(explanation->change.text, explanation->change.length)
                  : json_null());
     json_put(object, "waits_for", json_incref(explanation->waits_for));
+    json_put(object, "conditions", json_incref(explanation->conditions));
     if (explanation->caused_by != NULL)
         json_put(object, "caused_by", json_incref(explanation->caused_by));
     json_put_int(object, "try_number", task_row_tries(task));
@@ -265,17 +294,49 @@ static enum status begin(struct asking *asking, const json_t *request, struct er
 }
 
 static json_t *answer(const struct asking *asking, json_t *taken_tasks,
-                      const struct strbuf *summary)
+                      const struct explanation *of_run, const struct strbuf *summary)
 {
     json_t *object = json_build_object();
+    const struct strbuf *text = asking->node < 0 ? &of_run->because : summary;
     json_put_id(object, "number", asking->run.info.id);
     json_put_string(object, "dag_id", asking->run.info.dag_id);
     json_put_string(object, "dag_run_id", asking->run.info.run_id);
     json_put_string(object, "state", run_state_name(asking->run.info.state));
-    json_put(object, "summary", json_text(summary->text, summary->length));
+    json_put(object, "summary", json_text(text->text, text->length));
+    json_put(object, "conditions", json_incref(of_run->conditions));
     json_put(object, "tasks", taken_tasks);
     json_put_int(object, "left_out", asking->left_out);
     return object;
+}
+
+static enum status load_admission(struct asking *asking, struct admission_state *out,
+                                  struct err *err)
+{
+    *out = (struct admission_state){0};
+    if (asking->run.info.admission != ADMISSION_WAITING)
+        return STATUS_OK;
+    return store_admission_state(asking->run.store, asking->arena, asking->run.info.id, out, err);
+}
+
+static struct explain_world make_world(const struct asking *asking, const struct tally *tally,
+                                       const struct admission_state *admission)
+{
+    const struct run_info *run = &asking->run.info;
+    bool is_open = !run_state_is_final(run->state) && !admission->is_waiting;
+    bool is_foreground = run->scope != 0;
+    return (struct explain_world){
+        .run = run,
+        .dag = asking->run.dag,
+        .nodes = asking->nodes,
+        .now_us = service_now_us(asking->service),
+        .running = tally->states[TASK_RUNNING],
+        .is_foreground = is_foreground,
+        .is_orphaned = is_foreground && is_open &&
+                       (asking->has_dead_owner || !service_run_is_held(asking->service, run->id)),
+        .has_scheduler = asking->around.has_scheduler,
+        .fleet = {asking->around.hosts, asking->around.hosts_count},
+        .admission = admission->is_waiting ? admission : NULL,
+    };
 }
 
 enum status op_run_explain(struct service *service, const json_t *request, json_t **out,
@@ -284,31 +345,21 @@ enum status op_run_explain(struct service *service, const json_t *request, json_
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     CLEANUP(json_decrefp) json_t *tasks = json_build_array();
     CLEANUP(strbuf_fini) struct strbuf summary;
+    CLEANUP(explanation_fini) struct explanation of_run;
     strbuf_init(&summary, SUMMARY_MAX);
+    explanation_init(&of_run);
     struct asking asking = {.service = service, .arena = arena};
+    struct admission_state admission;
     struct tally tally;
     if (begin(&asking, request, err) != STATUS_OK || read_rows(&asking, err) != STATUS_OK ||
-        store_tally(asking.run.store, &asking.run.info, &tally, err) != STATUS_OK)
+        explain_around_load(service, asking.run.store, arena, &asking.around, err) != STATUS_OK ||
+        store_tally(asking.run.store, &asking.run.info, &tally, err) != STATUS_OK ||
+        load_admission(&asking, &admission, err) != STATUS_OK)
         return err->code;
-    const char *run_waits_because = NULL;
-    if (asking.run.info.admission == ADMISSION_WAITING &&
-        store_admission_why(asking.run.store, arena, asking.run.info.id, &run_waits_because, err) !=
-            STATUS_OK)
-        return err->code;
-    bool is_open = !run_state_is_final(asking.run.info.state) && run_waits_because == NULL;
-    struct explain_world world = {
-        .run = &asking.run.info,
-        .dag = asking.run.dag,
-        .nodes = asking.nodes,
-        .now_us = service_now_us(service),
-        .has_living_host = asking.has_living_host,
-        .run_waits_because = run_waits_because,
-        .is_orphaned = is_open && (asking.has_dead_owner || !asking.has_living_host),
-    };
-    if (asking.node < 0)
-        explain_run(&world, &tally, &summary);
+    struct explain_world world = make_world(&asking, &tally, &admission);
+    explain_run(&world, &tally, &of_run);
     if (answer_tasks(&asking, &world, tasks, &summary, err) != STATUS_OK)
         return err->code;
-    *out = answer(&asking, TAKE(tasks), &summary);
+    *out = answer(&asking, TAKE(tasks), &of_run, &summary);
     return STATUS_OK;
 }

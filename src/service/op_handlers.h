@@ -35,6 +35,7 @@ OPERATION_HANDLER(op_dag_diff);
 OPERATION_HANDLER(op_dag_errors);
 OPERATION_HANDLER(op_dag_graph);
 OPERATION_HANDLER(op_dag_list);
+OPERATION_HANDLER(op_dag_explain);
 OPERATION_HANDLER(op_dag_next);
 OPERATION_HANDLER(op_dag_pause);
 OPERATION_HANDLER(op_dag_rollback);

@@ -117,6 +117,44 @@ static json_t *dag_json(const struct forecast_dag *dag)
     return row;
 }
 
+static json_t *pool_json(const struct forecast_pool *pool)
+{
+    json_t *row = json_build_object();
+    json_put_string(row, "name", pool->name);
+    json_put_string(row, "namespace", pool->namespace_);
+    json_put_int(row, "slots", pool->slots);
+    json_put_int(row, "most_used", pool->most_used);
+    json_put_int(row, "tasks", pool->tasks);
+    json_put_int(row, "hours_waited", pool->hours_waited);
+    json_put_int(row, "most_waiting", pool->most_waiting);
+    json_put(row, "longest_wait", json_real(seconds(pool->longest_wait_us)));
+    return row;
+}
+
+static json_t *miss_json(const struct forecast_miss *miss)
+{
+    json_t *row = json_build_object();
+    json_put_string(row, "dag_id", miss->dag_id);
+    json_put_string(row, "task_id", miss->task_id);
+    json_put_string(row, "kind", sla_kind_name(miss->kind));
+    json_put_int(row, "count", miss->count);
+    json_put(row, "worst", json_real(seconds(miss->worst_us)));
+    json_put_instant(row, "first", miss->first_us);
+    return row;
+}
+
+static void put_trouble(const struct forecast *forecast, json_t *out)
+{
+    json_t *pools = json_build_array();
+    json_t *misses = json_build_array();
+    for (size_t i = 0; i < forecast->pools_count; i++)
+        json_build_append(pools, pool_json(&forecast->pools[i]));
+    for (size_t i = 0; i < forecast->misses_count; i++)
+        json_build_append(misses, miss_json(&forecast->misses[i]));
+    json_put(out, "pools", pools);
+    json_put(out, "misses", misses);
+}
+
 static json_t *forecast_json(const struct forecast *forecast, int64_t slots)
 {
     json_t *hours = json_build_array();
@@ -134,6 +172,7 @@ static json_t *forecast_json(const struct forecast *forecast, int64_t slots)
     json_t *out = json_build_object();
     json_put(out, "hours", hours);
     json_put(out, "dags", dags);
+    put_trouble(forecast, out);
     json_put_int(out, "runs", runs);
     json_put_int(out, "tasks", tasks);
     json_put_int(out, "slots", slots);

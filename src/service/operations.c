@@ -333,8 +333,18 @@ static const struct operation_field RESPONSE_EXPLAIN[] = {
     {"dag_run_id", FIELD_STRING, true, "its name"},
     {"state", FIELD_STRING, true, "of the run"},
     {"summary", FIELD_STRING, true, "the answer as sentences"},
-    {"tasks", FIELD_ARRAY, true, "task_id, map_index, state, because, waits_for, change of each"},
+    {"conditions", FIELD_ARRAY, true, "code, because, change of what holds up the whole run"},
+    {"tasks", FIELD_ARRAY, true, "task_id, map_index, state, because, change, conditions of each"},
     {"left_out", FIELD_INTEGER, true, "tasks beyond what the list holds"},
+};
+static const struct operation_field REQUEST_DAG_EXPLAIN[] = {
+    {"dag", FIELD_STRING, true, "id of the DAG"},
+};
+static const struct operation_field RESPONSE_DAG_EXPLAIN[] = {
+    {"dag_id", FIELD_STRING, true, "the DAG"},
+    {"is_paused", FIELD_BOOLEAN, true, "nothing of it starts by itself"},
+    {"summary", FIELD_STRING, true, "the answer as sentences"},
+    {"conditions", FIELD_ARRAY, true, "code, because, change and numbers of each"},
 };
 static const struct operation_field REQUEST_RUN_LIST[] = {
     {"dag", FIELD_STRING, false, "only of this DAG"},
@@ -401,6 +411,8 @@ static const struct operation_field REQUEST_SIMULATE[] = {
 static const struct operation_field RESPONSE_SIMULATE[] = {
     {"hours", FIELD_ARRAY, true, "hour, runs, tasks, busy, busy_percent, most_running, most_waiting"},
     {"dags", FIELD_ARRAY, true, "dag_id, runs, failed, tasks, busy, longest_run, unknown"},
+    {"pools", FIELD_ARRAY, true, "name, namespace, slots, most_used, tasks, hours_waited, most_waiting, longest_wait"},
+    {"misses", FIELD_ARRAY, true, "dag_id, task_id, kind, count, worst, first of expected SLA misses"},
     {"runs", FIELD_INTEGER, true, "that begin"},
     {"tasks", FIELD_INTEGER, true, "that begin"},
     {"slots", FIELD_INTEGER, true, "that were assumed"},
@@ -630,6 +642,8 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_CONFIG_GET), FIELDS(RECORD_SETTING), op_config_get},
     {"config.list", "every setting and where its value came from", PERMISSION_VIEWER,
         NO_FIELDS, FIELDS(LIST_SETTINGS), op_config_list},
+    {"dag.explain", "why a DAG starts no run now", PERMISSION_VIEWER,
+        FIELDS(REQUEST_DAG_EXPLAIN), FIELDS(RESPONSE_DAG_EXPLAIN), op_dag_explain},
     {"dag.graph", "draw a DAG, with the states of a run if one is named", PERMISSION_VIEWER,
         FIELDS(REQUEST_GRAPH), FIELDS(RESPONSE_GRAPH), op_dag_graph},
     {"dag.list", "DAGs that ran or lie in the folder of DAG files", PERMISSION_VIEWER,

@@ -17,6 +17,8 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "model/backfill.h"
+#include "model/run_state.h"
 #include "store/store.h"
 
 struct admission_count {
@@ -63,6 +65,25 @@ NODISCARD enum status store_admission_replaced(struct store *store, int64_t *out
  */
 NODISCARD enum status store_past_let_go(struct store *store, int64_t *out_count, bool *out_left,
                                         struct err *err);
+
+/* What keeps a run waiting. Texts are in an arena. */
+struct admission_state {
+    bool is_waiting; /* else the rest is not set */
+    const char *dag_id;
+    const char *past_run; /* the run before it, for which it waits (depends_on_past); NULL: none */
+    enum run_state past_state;
+    int64_t going; /* in its line */
+    int64_t most;  /* that may; 0: no bound */
+    int64_t ahead; /* that wait before it; of a backfill not counted */
+    int64_t backfill;
+    enum backfill_state backfill_state;
+};
+
+NODISCARD enum status store_admission_state(struct store *store, struct arena *arena, int64_t run,
+                                            struct admission_state *out, struct err *err);
+/* What of it there is to say about the run before, and about its line; NULL: nothing. */
+const char *admission_past_text(struct arena *arena, const struct admission_state *state);
+const char *admission_line_text(struct arena *arena, const struct admission_state *state);
 
 /* Why a run waits, in words for people; NULL when it does not. In `arena`. */
 NODISCARD enum status store_admission_why(struct store *store, struct arena *arena, int64_t run,

@@ -2,9 +2,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "base/json.h"
 #include "base/mem.h"
-#include "base/strbuf.h"
 #include "model/share.h"
 #include "model/word_set.h"
 #include "store/id_list.h"
@@ -20,24 +18,6 @@ static const char QUEUE_MAKE[] = "INSERT INTO queue (name, created_at_us) VALUES
 static const char LANE_MAKE[] = "INSERT INTO lane (queue, labels)"
                                 " SELECT id, $2 FROM queue WHERE name = $1"
                                 " ON CONFLICT (queue, labels) DO NOTHING";
-
-enum { LABELS_BYTES_MAX = 64 << 10 };
-
-/* `worker: gpu` or `worker: [gpu, eu]`, sorted and separated by blanks; what is no text is none. */
-static const char *labels_of(const struct task_def *def, struct arena *arena)
-{
-    const json_t *worker = json_object_get(def->rest, "worker");
-    CLEANUP(strbuf_fini) struct strbuf text;
-    strbuf_init(&text, LABELS_BYTES_MAX);
-    if (json_is_string(worker))
-        strbuf_add(&text, json_string_value(worker));
-    for (size_t i = 0; i < json_array_size(worker); i++) {
-        const char *label = json_string_value(json_array_get(worker, i));
-        strbuf_addf(&text, "%s,", label != NULL ? label : "");
-    }
-    CLEANUP(mem_freep) char *labels = word_set_parse(text.text);
-    return arena_strdup(arena, labels);
-}
 
 static enum status find_or_make(struct store *store, const char *queue, const char *labels,
                                 int64_t *out, struct err *err)
@@ -69,7 +49,7 @@ static enum status list_lanes(struct store *store, const struct dag *dag, const 
     const char *labels = NULL;
     for (size_t i = 0; i < dag->tasks_count; i++) {
         const struct task_def *def = &dag->tasks[i];
-        const char *own = def->rest != NULL ? labels_of(def, arena) : "";
+        const char *own = task_def_labels(def, arena);
         const char *wanted = only != NULL ? only : def->queue;
         bool same = queue != NULL && strcmp(queue, wanted) == 0 && strcmp(labels, own) == 0;
         if (same) {

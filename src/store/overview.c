@@ -115,36 +115,49 @@ enum status store_host_load(struct store *store, struct arena *arena, int64_t id
     return STATUS_OK;
 }
 
-static const char PLACE_FIND[] =
-    "SELECT scope, class, rank FROM ready WHERE run = $1 AND task = $2";
-static const char PLACE_AHEAD[] =
-    "SELECT count(*) FROM ready WHERE scope = $1 AND class = $2 AND (rank < $3 OR rank = $3 AND"
-    " (run < $4 OR run = $4 AND task < $5))";
-static const char PLACE_ALL[] = "SELECT count(*) FROM ready WHERE scope = $1 AND class = $2";
+/* In the order of claiming: nothing of another lane stands before it. */
+static const char PLACE[] =
+    "SELECT (SELECT count(*) FROM ready o WHERE o.scope = r.scope AND o.class = r.class"
+    " AND o.lane = r.lane AND (o.rank < r.rank OR (o.rank = r.rank AND (o.age_us < r.age_us"
+    " OR (o.age_us = r.age_us AND o.task < r.task))))),"
+    " (SELECT count(*) FROM ready o WHERE o.scope = r.scope AND o.class = r.class"
+    " AND o.lane = r.lane) FROM ready r WHERE r.run = $1 AND r.task = $2";
 
 enum status store_queue_place(struct store *store, int64_t run, int64_t task,
                               struct queue_place *out, struct err *err)
 {
     struct db_stmt *stmt = NULL;
-    bool row = false;
-    if (db_query(store->db, &stmt, err, PLACE_FIND, "ii", run, task) != STATUS_OK ||
-        db_step(stmt, &row, err) != STATUS_OK)
-        return err->code;
-    struct queue_place place = {.is_ready = row};
-    if (row) {
-        int64_t scope = db_int(stmt, 0);
-        int64_t class = db_int(stmt, 1);
-        int64_t rank = db_int(stmt, 2);
-        int64_t all = 0;
-        db_reset(stmt);
-        if (db_get_int(store->db, 0, &place.ahead, err, PLACE_AHEAD, "iiiii", scope, class, rank,
-                       run, task) != STATUS_OK ||
-            db_get_int(store->db, 0, &all, err, PLACE_ALL, "ii", scope, class) != STATUS_OK)
-            return err->code;
-        place.behind = all - place.ahead - 1;
-    }
+    struct queue_place place = {0};
+    enum status status = db_query(store->db, &stmt, err, PLACE, "ii", run, task);
+    while (status == STATUS_OK && db_next(stmt, &status, err))
+        place = (struct queue_place){
+            .is_ready = true,
+            .ahead = db_int(stmt, 0),
+            .behind = db_int(stmt, 1) - db_int(stmt, 0) - 1,
+        };
+    if (status != STATUS_OK)
+        return err_wrap(err, "look for the task's place");
     *out = place;
     return STATUS_OK;
+}
+
+static const char GATE_AHEAD[] = "SELECT count(*) FROM gate g JOIN gate o ON o.run = g.run"
+                                 " AND (o.rank < g.rank OR (o.rank = g.rank AND o.task < g.task))"
+                                 " WHERE g.run = $1 AND g.task = $2";
+
+enum status store_gate_ahead(struct store *store, int64_t run, int64_t task, int64_t *out,
+                             struct err *err)
+{
+    return db_get_int(store->db, 0, out, err, GATE_AHEAD, "ii", run, task);
+}
+
+static const char HOST_SHARING[] =
+    "SELECT count(*) FROM running r JOIN lane l ON l.id = r.lane JOIN queue q ON q.id = l.queue"
+    " WHERE r.host = $1 AND q.max_share > 0";
+
+enum status store_host_sharing(struct store *store, int64_t host, int64_t *out, struct err *err)
+{
+    return db_get_int(store->db, 0, out, err, HOST_SHARING, "i", host);
 }
 
 enum status store_ready_count(struct store *store, int64_t *out, struct err *err)

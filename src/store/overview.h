@@ -33,9 +33,16 @@ struct queue_place {
     int64_t behind; /* and those that come after it */
 };
 
-/* Where a task stands among the claimable ones of its scope and class. */
+/* Where a task stands among the claimable ones of its scope, class and lane. */
 NODISCARD enum status store_queue_place(struct store *store, int64_t run, int64_t task,
                                         struct queue_place *out, struct err *err);
+
+/* Of a task that a limit of its run holds: how many are held there and come first. */
+NODISCARD enum status store_gate_ahead(struct store *store, int64_t run, int64_t task, int64_t *out,
+                                       struct err *err);
+/* What a host runs of queues that have a share. */
+NODISCARD enum status store_host_sharing(struct store *store, int64_t host, int64_t *out,
+                                         struct err *err);
 
 /* Tasks and jobs that are claimable and that nobody has claimed. */
 NODISCARD enum status store_ready_count(struct store *store, int64_t *out, struct err *err);

@@ -1,0 +1,12 @@
+#pragma once
+/*
+ * explain_verdict: why a task that is over ended as it did. In words.
+ */
+#include "service/explain.h"
+
+/* "exit code 7: no such file". */
+void explain_add_cause(struct strbuf *out, const struct task_row *task);
+
+/* The task's state is final. */
+void explain_verdict(const struct explain_world *world, const struct task_row *task,
+                     struct explanation *out);

@@ -1,0 +1,76 @@
+"""`eider simulate`: load, pools that are short and deadlines that will be missed."""
+import pytest
+from fleet import Daemon, finish_all
+from harness import wait_for
+
+# Six hours with a tick in each but the first. No task ever ran, so each takes a minute.
+SPAN = ("--from", "2027-01-01", "--to", "2027-01-01T06:00:00Z", "--slots", "8")
+SHORT = """
+    schedule: "0 * * * *"
+    sla: 3m
+    tasks:
+      a: { run: "true", pool: small }
+      b: { run: "true", pool: small }
+      c: { run: "true", pool: small }
+      d: { run: "true", pool: small }
+"""
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def up(request, eider):
+    if request.param == "postgres":
+        request.getfixturevalue("server")
+    daemons = []
+
+    def start():
+        daemons.append(Daemon(eider))
+        return daemons[-1].wait_until_up()
+
+    yield start
+    finish_all(daemons)
+
+
+def simulate(eider, *args):
+    return eider("simulate", *SPAN, *args, "-o", "json", code=0).json()
+
+
+def test_pools_and_deadlines_of_the_coming_hours(eider, up):
+    eider.write("dags/short.yaml", SHORT)
+    eider.write("dags/off.yaml", 'schedule: "0 * * * *"\ntasks: { a: { run: "true" } }')
+    eider("pools", "set", "small", "--slots", "1", code=0)
+    up()
+    wait_for(lambda: eider("dags", "pause", "off").code == 0, "the DAG is offered")
+    wait_for(lambda: eider("dags", "pause", "short").code == 0, "the other, too")
+    eider("dags", "unpause", "short", code=0)
+
+    told = simulate(eider)
+    assert told["runs"] == 5, "the DAG that is paused stays so"
+    pool, = told["pools"]
+    assert (pool["name"], pool["slots"], pool["most_used"], pool["tasks"]) == ("small", 1, 1, 20)
+    assert (pool["hours_waited"], pool["most_waiting"], pool["longest_wait"]) == (5, 3, 180)
+    miss, = told["misses"]
+    assert (miss["dag_id"], miss["task_id"], miss["count"], miss["worst"]) == (
+        "short", None, 5, 60)
+    assert miss["first"] == "2027-01-01T01:03:00Z"
+    said = eider("simulate", *SPAN, code=0)
+    assert "see --pools" in said.err and "see --misses" in said.err, said
+    assert "small" in eider("simulate", *SPAN, "--pools", code=0).out
+    assert "short" in eider("simulate", *SPAN, "--misses", code=0).out
+
+    eider("pools", "set", "small", "--slots", "4", code=0)
+    told = simulate(eider)
+    pool, = told["pools"]
+    assert (pool["most_used"], pool["hours_waited"], pool["longest_wait"]) == (4, 0, 0)
+    assert told["misses"] == []
+
+
+def test_limits_and_queues_count_too(eider, up):
+    eider.write("dags/short.yaml", SHORT.replace(", pool: small", ""))
+    up()
+    eider("limits", "set", "dag", "short", "--max-running", "2", code=0)
+    wait_for(lambda: eider("dags", "show", "short").code == 0, "the DAG is offered")
+    assert max(hour["most_running"] for hour in simulate(eider)["hours"]) == 2
+    eider("queues", "pause", "default", code=0)
+    told = simulate(eider)
+    assert told["tasks"] == 0
+    assert max(hour["most_waiting"] for hour in told["hours"]) == 4, "one run of it goes at a time"
