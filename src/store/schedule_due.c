@@ -32,7 +32,8 @@ static const char *const DUE_LOCK[] = {
     [DB_POSTGRES] = DUE " FOR UPDATE OF s SKIP LOCKED",
 };
 static const char DATE_TAKEN[] = "SELECT count(*) FROM run WHERE dag = $1"
-                                 " AND ((logical_at_us = $2 AND kind <> 'manual') OR run_id = $3)";
+                                 " AND ((logical_at_us = $2 AND kind IN ('scheduled', 'backfill'))"
+                                 " OR run_id = $3)";
 static const char STRETCH[] =
     "UPDATE missed SET last_us = $3, count = count + $4, is_more = is_more + $5"
     " WHERE dag = $1 AND why = $6 AND last_us = $2";
