@@ -192,6 +192,18 @@ def check_replay(joined: Joined) -> Found:
             yield from compare_task(row, Replay(joined, row.id))
 
 
+def check_attempts(joined: Joined) -> Found:
+    """S7: an attempt that was followed by another keeps the verdict that it got."""
+    verdicts = {(event.task, event.attempt): event for event in joined.history.event
+                if event.kind == KIND["TASK_ENDED"] and event.old_state == RUNNING}
+    for row in joined.history.attempt:
+        event = verdicts.get((row.task, row.attempt))
+        if event is not None and event.new_state != row.state:
+            yield Violation("S7", f"attempt {row.attempt} of task {row.task} is kept as"
+                            f" {STATE_NAME[row.state]}, its verdict was"
+                            f" {STATE_NAME.get(event.new_state or 0)}", (event, row))
+
+
 def compare_task(row: h.Task, replay: Replay) -> Found:
     """What follows from the last event against the row as it is."""
     last = replay.last
@@ -349,4 +361,5 @@ def check_places(joined: Joined) -> Found:
                             f" {'without' if given_up else 'with'} a dead letter", (row,))
 
 
-CHECKS = (check_acceptance, check_dedupe, check_owners, check_replay, check_runs, check_places)
+CHECKS = (check_acceptance, check_dedupe, check_owners, check_replay, check_attempts, check_runs,
+          check_places)

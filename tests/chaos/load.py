@@ -15,6 +15,7 @@ import time
 from typing import Any
 
 import history as h
+import timed
 from processes import wall_us
 
 REFUSED = {2, 3, 4, 5, 6}  # usage, not found, not allowed, conflict, invalid
@@ -69,6 +70,15 @@ tasks:
   c: { run: "@ ms=400 fail=1", pool: narrow, retries: 1, retry_delay: 500ms }
   m: { foreach: [1, 2, 3], run: "@ ms=300", pool: narrow }
   z: { needs: [a, b, c, m], run: "@ ms=100", trigger_rule: all_done }
+""",
+    # A file, a time and a command are waited for; who asked tells whose file it is.
+    "waits": """
+tasks:
+  a: { run: "@ ms=300 && touch $flags/{{ params.op }}" }
+  t: { sensor: { duration: 1s } }
+  f: { sensor: { file: "$flags/{{ params.op }}", every: 1s, timeout: 60s, soft_fail: true } }
+  c: { sensor: { run: "test -e $flags/{{ params.op }} && @ ms=50", every: 1s, timeout: 60s } }
+  z: { needs: [t, f, c], trigger_rule: all_done, run: "@ ms=100" }
 """,
 }
 POOL, POOL_SLOTS = "narrow", 3  # of the shape `pooled`
@@ -125,17 +135,31 @@ class Load:
         self.command = f"{setup.probe} {setup.folder / 'probe'}"
         self.dags = setup.folder / "dags"
         self.dags.mkdir(exist_ok=True)
+        self.flags = setup.folder / "flags"
+        self.flags.mkdir(exist_ok=True)
         for name, tasks in SHAPES.items():
-            (self.dags / f"{name}.yaml").write_text(
-                HEAD.format(name=name) + tasks.replace("@", self.command))
+            body = tasks.replace("@", self.command).replace("$flags", str(self.flags))
+            (self.dags / f"{name}.yaml").write_text(HEAD.format(name=name) + body)
+        self.is_timed = False
+
+    def must(self, *args: str) -> None:
+        """A call while all is well."""
+        code, _ = self.eider(*args)
+        if code != 0:
+            raise RuntimeError(f"{' '.join(args)} failed with {code}; see client.err")
 
     def prepare(self) -> None:
         """What those who run the platform set up."""
-        for args in (("pools", "set", POOL, "--slots", str(POOL_SLOTS)),
-                     ("limits", "set", "dag", "pooled", "--max-running", str(DAG_MAX_RUNNING))):
-            code, _ = self.eider(*args)
-            if code != 0:
-                raise RuntimeError(f"{' '.join(args)} failed with {code}; see client.err")
+        self.must("pools", "set", POOL, "--slots", str(POOL_SLOTS))
+        self.must("limits", "set", "dag", "pooled", "--max-running", str(DAG_MAX_RUNNING))
+
+    def offer(self, seconds: float, *names: str) -> None:
+        """DAGs that start by themselves, for so long; each is triggered once, too."""
+        self.is_timed = True
+        for name in names:
+            (self.dags / f"{name}.yaml").write_text(
+                timed.text_of(name, self.command, wall_us(), seconds))
+            self.must("dags", "trigger", f"{name}.yaml", "-o", "json")
 
     def start(self) -> None:
         for thread in self.threads:
@@ -267,6 +291,19 @@ class Load:
         run = rng.choice(self.runs[-20:])
         self.call("clear", "", {"id": run}, "retry", str(run), "-o", "json")
 
+    def emit(self) -> None:
+        """A dataset is said to be updated."""
+        op = self.take_ops(1)[0]
+        self.call("emit", "", {"uri": timed.DATASET, "as_op": op}, "assets", "emit", timed.DATASET,
+                  "--extra", f'{{"op": {op}}}', "-o", "json")
+
+    def backfill(self, rng: random.Random) -> None:
+        op = self.take_ops(1)[0]
+        first, last = timed.some_days(rng)
+        self.call("backfill", "", {"from": first, "to": last, "as_op": op}, "backfill", "create",
+                  timed.HISTORY, "--from", first, "--to", last, "--max-active", "2", "--reason",
+                  f'{{"op": {op}}}', "-o", "json")
+
     def _work(self, number: int) -> None:
         rng = random.Random(f"{self.setup.seed}/{number}")
         while not self.is_over.is_set():
@@ -286,10 +323,14 @@ class Load:
             self.submit_batch(rng)
         elif chance < 0.89:
             self.cancel_run(rng)
-        elif chance < 0.94:
+        elif chance < 0.92:
             self.cancel_job(rng)
-        else:
+        elif chance < 0.96 or not self.is_timed:
             self.clear(rng)
+        elif chance < 0.985:
+            self.emit()
+        else:
+            self.backfill(rng)
 
 
 def parse(text: str) -> Any:
