@@ -7,6 +7,7 @@ import collections
 import datetime
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import history as h
 from check_life import healed_at, samples
@@ -147,13 +148,55 @@ def able_at(joined: Joined, at_us: int) -> int:
     return able if healed is None else max(at_us, min(able, healed))
 
 
+class Pause(NamedTuple):
+    """From when to when a DAG stood still for certain, and at most."""
+
+    dag: str
+    asked: h.Call
+    told_us: int
+    again_us: int
+    over_us: int
+
+
+def pauses(joined: Joined) -> list[Pause]:
+    """One client at a time pauses a DAG; it asks until it has unpaused it."""
+    found = []
+    asked: h.Call | None = None
+    told = again = 0
+    for call in joined.history.client:
+        if call.do == "pause" and call.phase == "i":
+            asked, told, again = call, 0, 0
+        elif call.do == "pause":
+            told = call.at_us if call.phase == "o" else 0
+        elif call.do == "unpause" and call.phase == "i":
+            again = again or call.at_us
+        elif call.do == "unpause" and call.phase == "o" and asked:
+            # A pause of which nobody was told may have come at any time, or never.
+            found.append(Pause(asked.body["dag"], asked, told or again, again, call.at_us))
+    return found
+
+
+def check_paused(joined: Joined) -> Found:
+    """S3: a DAG that is paused starts nothing by itself."""
+    for pause in pauses(joined):
+        for run in joined.history.run:
+            shape = joined.shape(run.id)
+            if run.kind == "scheduled" and shape and shape.dag == pause.dag and (
+                    pause.told_us < run.created_at_us < pause.again_us):
+                yield Violation("S3", f"run {run.id} was made while {pause.dag} was paused",
+                                (pause.asked, run))
+
+
 def lateness(joined: Joined) -> Iterator[tuple[h.Run, int]]:
     """How long after it could be made each scheduled run was made."""
-    tables = dict(timetables(joined))
+    tables, still = dict(timetables(joined)), pauses(joined)
     for run in joined.history.run:
         table = tables.get(run.dag)
         if run.kind == "scheduled" and table and not table.is_held:
-            yield run, run.created_at_us - able_at(joined, run.logical_at_us)
+            name, at_us = joined.shapes[run.version].dag, run.logical_at_us
+            stood = [pause.over_us for pause in still if pause.dag == name
+                     and pause.asked.at_us - joined.bounds.due <= at_us <= pause.over_us]
+            yield run, run.created_at_us - able_at(joined, max([at_us, *stood]))
 
 
 def check_due(joined: Joined) -> Found:
@@ -302,5 +345,5 @@ def check_backfills(joined: Joined) -> Found:
                             f" dates; not for {sorted(map(moment, expected - got))[:3]}", (row,))
 
 
-CHECKS = (check_dates, check_due, check_runs_at_once, check_updates, check_triggers,
+CHECKS = (check_dates, check_paused, check_due, check_runs_at_once, check_updates, check_triggers,
           check_backfills)

@@ -68,6 +68,7 @@ def count(joined: Joined) -> dict[str, int]:
         for sample in history.process if sample.what == "exit")
     counts |= {f"runs {kind}": number for kind, number in
                sorted(collections.Counter(run.kind for run in history.run).items())}
+    counts["pauses"] = len(check_schedule.pauses(joined))
     counts["missed ticks"] = len(history.missed)
     counts["updates of datasets"] = len(history.asset_event)
     counts["latest run ms"] = max(

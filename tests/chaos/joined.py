@@ -160,10 +160,12 @@ class Joined:
         return None
 
     def try_number(self, task: int, attempt: int) -> int:
-        """Which try an attempt is: to look again is none."""
-        looks = sum(event.kind == KIND["TASK_DEFERRED"] and (event.attempt or 0) < attempt
-                    for event in self.task_events.get(task, ()))
-        return attempt - looks
+        """Which try an attempt is: to look again is none, and only the first look has an event."""
+        events = self.task_events.get(task, ())
+        if all(event.kind != KIND["TASK_DEFERRED"] for event in events):
+            return attempt
+        return 1 + sum(ends_attempt(event) and event.kind != KIND["TASK_DEFERRED"]
+                       and (event.attempt or 0) < attempt for event in events)
 
     def op_of(self, task: int) -> int | None:
         """Number of the client's call that made the job or the run of this task."""

@@ -21,6 +21,7 @@ from processes import wall_us
 REFUSED = {2, 3, 4, 5, 6}  # usage, not found, not allowed, conflict, invalid
 CALL_SECONDS = 20.0
 PAUSE_SECONDS = (0.2, 1.0)
+PAUSED_SECONDS = 4.0  # a tick or two of a DAG
 BATCH = 10
 QUEUE = "default"
 REPEATS = 50  # how far back a dedupe key is repeated
@@ -141,6 +142,7 @@ class Load:
             body = tasks.replace("@", self.command).replace("$flags", str(self.flags))
             (self.dags / f"{name}.yaml").write_text(HEAD.format(name=name) + body)
         self.is_timed = False
+        self.pausing = threading.Lock()
 
     def must(self, *args: str) -> None:
         """A call while all is well."""
@@ -304,6 +306,19 @@ class Load:
                   timed.HISTORY, "--from", first, "--to", last, "--max-active", "2", "--reason",
                   f'{{"op": {op}}}', "-o", "json")
 
+    def pause(self) -> None:
+        """A DAG stops for a while; whatever happens to a call, it goes on in the end."""
+        if not self.pausing.acquire(blocking=False):
+            return
+        self.change_pause("pause")
+        self.is_over.wait(PAUSED_SECONDS)
+        while self.change_pause("unpause").phase != "o":
+            time.sleep(PAUSE_SECONDS[0])
+        self.pausing.release()
+
+    def change_pause(self, verb: str) -> h.Call:
+        return self.call(verb, "", {"dag": timed.PAUSED}, "dags", verb, timed.PAUSED, "-o", "json")
+
     def _work(self, number: int) -> None:
         rng = random.Random(f"{self.setup.seed}/{number}")
         while not self.is_over.is_set():
@@ -327,8 +342,10 @@ class Load:
             self.cancel_job(rng)
         elif chance < 0.96 or not self.is_timed:
             self.clear(rng)
-        elif chance < 0.985:
+        elif chance < 0.98:
             self.emit()
+        elif chance < 0.99:
+            self.pause()
         else:
             self.backfill(rng)
 

@@ -145,6 +145,10 @@ class Model:
             self.now = START_US + number * TICK_US
             runs.append(self.make_run(None, "scheduled"))
         last = START_US + (TICKS - 1) * TICK_US
+        self.now = last - TICK_US // 2
+        self.call("pause", "", {"dag": "diamond"}, {})
+        self.now = last - TICK_US // 4
+        self.call("unpause", "", {"dag": "diamond"}, {})
         self.history.missed.append(h.Missed(1, last, last, MISSED_OVERLAP))
         return runs
 

@@ -339,6 +339,12 @@ def date_of_no_tick(history: h.History, rng: random.Random) -> None:
     replace(history.run, run, logical_at_us=run.logical_at_us + 1)
 
 
+def run_while_paused(history: h.History, rng: random.Random) -> None:
+    run = rng.choice(runs_of(history, "scheduled"))
+    told = choose(rng, history.client, lambda call: call.do == "pause" and call.phase == "o")
+    replace(history.run, run, created_at_us=told.at_us + 1000)
+
+
 def forget_missed(history: h.History, rng: random.Random) -> None:
     history.missed.clear()
 
@@ -517,6 +523,7 @@ LIES: list[tuple[Callable[[h.History, random.Random], None], set[str]]] = [
     (same_key, {"S2"}), (two_ids_for_a_key, {"S2"}), (two_bodies_for_a_key, {"S2"}),
     (lose_date, {"S3"}), (double_date, {"S3"}), (date_of_no_tick, {"S3"}), (forget_missed, {"S3"}),
     (miss_what_ran, {"S3"}), (miss_what_is_caught_up, {"S3"}), (gap_in_backfill, {"S3"}),
+    (run_while_paused, {"S3"}),
     (forget_emit, {"S1"}), (lose_backfill, {"S1"}),
     (repeat_nonce, {"S4"}), (start_twice, {"S4"}), (two_holders, {"S4"}),
     (run_without_claim, {"S5"}), (verdict_of_another, {"S5"}), (verdict_without_end, {"S5"}),

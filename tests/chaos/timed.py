@@ -7,7 +7,7 @@ import datetime
 import random
 
 DATASET = "chaos://ticks"
-HISTORY = "history"
+HISTORY, PAUSED = "history", "ticking"
 HISTORY_START = datetime.date(2026, 1, 1)
 HISTORY_DAYS, BACKFILL_DAYS = 40, 4
 CANARY, CANARY_SECONDS = "canary", 3.0
