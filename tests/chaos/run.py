@@ -42,6 +42,7 @@ BITES_MAX = 5
 SOON_SECONDS = 60  # a tick to come within these is waited for
 LOSS_SECONDS = 6.0  # until what a fault took from its host is taken back
 SHORT = {"kills": 16, "pauses": 8, "restarts": 3, "others": 2, "minutes": 1.3}
+PROOFS = ("backfill", "waiting")
 SHORT_WAITS = 200  # of `eider prove waiting`, which has 10,000 otherwise
 FULL = {"kills": 200, "pauses": 100, "restarts": 20, "others": 12, "minutes": 11.5}
 
@@ -147,22 +148,18 @@ class Scene:
 
 
 class Proofs:
-    """Proofs that users can run themselves, on the same server in a database of their own."""
+    """Proofs that users can run themselves."""
 
-    def __init__(self, scene: Scene) -> None:
-        with scene.cluster.session("postgres") as cursor:
-            cursor.execute("CREATE DATABASE proofs OWNER eider")
-        port = scene.links.add("proofs")
-        self.store = f"postgresql://eider@127.0.0.1:{port}/proofs?sslmode=disable"
-        self.scene = scene
+    def __init__(self, program: pathlib.Path, folder: pathlib.Path) -> None:
+        self.program, self.folder = program, folder
         self.running: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(self, name: str, *args: str) -> subprocess.Popen[bytes]:
-        home = self.scene.folder / f"prove-{name}"
+        home = self.folder / f"prove-{name}"
         with home.with_suffix(".txt").open("wb") as out:
             self.running[name] = subprocess.Popen(
-                [str(self.scene.program), "prove", name, *args, "--store", self.store, "--home",
-                 str(home)], stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
+                [str(self.program), "prove", name, *args, "--home", str(home)],
+                stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
         return self.running[name]
 
     def failed(self) -> list[Violation]:
@@ -170,18 +167,23 @@ class Proofs:
         return [Violation("proof", f"eider prove {name} failed; see prove-{name}.txt")
                 for name, process in self.running.items() if process.wait() != 0]
 
+    def close(self) -> None:
+        for process in self.running.values():
+            if process.poll() is None:
+                process.terminate()
+                process.wait()
 
-def settle_and_prove(scene: Scene, is_short: bool) -> tuple[h.History, list[Violation]]:
-    """The end of a run; a short one uses the time in which it waits."""
-    proofs = Proofs(scene)
-    if is_short:
-        proofs.start("waiting", "--count", str(SHORT_WAITS))
-    scene.settle()
-    history = scene.history()
-    proofs.start("backfill").wait()
-    if not is_short:
-        proofs.start("waiting")
-    return history, proofs.failed()
+
+def prove_at_end(scene: Scene, proofs: Proofs) -> list[Violation]:
+    """On the same server, in a database of their own, those that did not run meanwhile."""
+    with scene.cluster.session("postgres") as cursor:
+        cursor.execute("CREATE DATABASE proofs OWNER eider")
+    port = scene.links.add("proofs")
+    store = f"postgresql://eider@127.0.0.1:{port}/proofs?sslmode=disable"
+    for name in PROOFS:
+        if name not in proofs.running:
+            proofs.start(name, "--store", store).wait()
+    return proofs.failed()
 
 
 def bite_again(scene: Scene, seed: int, started: float) -> list[nemeses.Plan]:
@@ -205,6 +207,7 @@ def run(options: argparse.Namespace) -> int:
     # Nothing may depend on there being one leader: with every other seed all hosts act as one.
     leaders = {"EIDER_SWEEP_BY": "every" if options.seed % 2 else "leader"}
     scene = Scene(options.program.resolve(), folder.resolve(), options.hosts, options.seed, leaders)
+    proofs = Proofs(scene.program, scene.folder)
     try:
         if options.replay:
             plans = nemeses.load(options.replay)
@@ -218,13 +221,18 @@ def run(options: argparse.Namespace) -> int:
         scene.start()
         scene.load.offer(options.minutes * 60, *timed.DAGS)
         scene.load.start()
+        if options.short:  # it takes no longer for it, and the store is one of its own
+            proofs.start("waiting", "--count", str(SHORT_WAITS))
         started = time.monotonic()
         scene.nemesis.run(plans)
         nemeses.save(folder / "schedule.jsonl", plans + bite_again(scene, options.seed, started))
         time.sleep(max(0.0, started + options.minutes * 60 - time.monotonic()))
         scene.load.stop()
-        history, unproved = settle_and_prove(scene, options.short)
+        scene.settle()
+        history = scene.history()
+        unproved = prove_at_end(scene, proofs)
     finally:
+        proofs.close()
         scene.close()
     report = checker.check(history)
     report.violations += unproved

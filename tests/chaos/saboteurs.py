@@ -243,16 +243,16 @@ def open_pipe(scene: Scene) -> None:
 
 
 def crowded_pool(scene: Scene) -> None:
-    """Many runs at once that all want slots of one small pool."""
-    for _ in range(3):
+    """Runs at once that want twice as many slots of a small pool as it has, and more."""
+    for _ in range(2):
         scene.load.submit_run("pooled")
     scene.drain()
 
 
 def killed_when_due(scene: Scene) -> None:
     """Every scheduler dies a moment after a tick, and comes back."""
-    scene.load.offer(4 * TICK_US / 1e6, "ticking")
-    for _ in range(3):
+    scene.load.offer(3 * TICK_US / 1e6, "ticking")
+    for _ in range(2):
         time.sleep((TICK_US + AFTER_TICK_US - wall_us() % TICK_US) / 1e6)
         for name, daemon in scene.fleet.daemons.items():
             at_us = wall_us()
@@ -266,7 +266,7 @@ def due_for_all(scene: Scene) -> None:
     with scene.cluster.session() as cursor:
         cursor.execute("DROP INDEX run_logical")
         cursor.execute("ALTER TABLE run DROP CONSTRAINT run_dag_run_id_key")
-    scene.load.offer(4 * TICK_US / 1e6, "ticking", "queued")
+    scene.load.offer(2 * TICK_US / 1e6, "ticking", "queued")
     scene.drain()
 
 
