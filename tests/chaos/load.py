@@ -92,6 +92,12 @@ params:
 JOBS = ("ms=100", "ms=300 lines=10", "ms=2500 lines=40", "ms=100 code=4", "ms=200 fail=1")
 
 
+def text_of(name: str, command: str, flags: pathlib.Path) -> str:
+    """The file of a DAG that clients start; `flags` is where its sensors look."""
+    body = SHAPES[name].replace("@", command).replace("$flags", str(flags))
+    return HEAD.format(name=name) + body
+
+
 @dataclasses.dataclass
 class Setup:
     """Where clients work and what they may call."""
@@ -138,9 +144,8 @@ class Load:
         self.dags.mkdir(exist_ok=True)
         self.flags = setup.folder / "flags"
         self.flags.mkdir(exist_ok=True)
-        for name, tasks in SHAPES.items():
-            body = tasks.replace("@", self.command).replace("$flags", str(self.flags))
-            (self.dags / f"{name}.yaml").write_text(HEAD.format(name=name) + body)
+        for name in SHAPES:
+            (self.dags / f"{name}.yaml").write_text(text_of(name, self.command, self.flags))
         self.is_timed = False
         self.pausing = threading.Lock()
 

@@ -220,6 +220,7 @@ def run(options: argparse.Namespace) -> int:
         nemeses.save(folder / "schedule.jsonl", plans)
         scene.start()
         scene.load.offer(options.minutes * 60, *timed.DAGS)
+        scene.load.backfill(random.Random(options.seed))
         scene.load.start()
         if options.short:  # it takes no longer for it, and the store is one of its own
             proofs.start("waiting", "--count", str(SHORT_WAITS))

@@ -42,8 +42,7 @@ class Bench:
 
     def write(self, name):
         path = self.folder / f"{name}.yaml"
-        path.write_text(load.HEAD.format(name=name)
-                        + load.SHAPES[name].replace("@", self.command))
+        path.write_text(load.text_of(name, self.command, self.folder))
         return path
 
     def start(self, name):
@@ -85,6 +84,7 @@ def assert_valid(history):
 
 @pytest.mark.parametrize("shape", [name for name in load.SHAPES if name != "closing"])
 def test_a_real_run_keeps_every_promise(bench, shape):
+    bench.eider("pools", "set", load.POOL, "--slots", load.POOL_SLOTS)
     bench.eider("run", bench.write(shape), "-p", "op=1")
     history = bench.history()
     assert_valid(history)
