@@ -147,6 +147,12 @@ class Scene:
         self.cluster.close()
 
 
+def check_store(scene: Scene) -> list[Violation]:
+    """What the program itself says of its store."""
+    code, reply = scene.load.eider("store", "check", "-o", "json")
+    return [] if code == 0 else [Violation("S19", f"eider store check: {str(reply)[:1000]}")]
+
+
 class Proofs:
     """Proofs that users can run themselves."""
 
@@ -231,7 +237,7 @@ def run(options: argparse.Namespace) -> int:
         scene.load.stop()
         scene.settle()
         history = scene.history()
-        unproved = prove_at_end(scene, proofs)
+        unproved = [*check_store(scene), *prove_at_end(scene, proofs)]
     finally:
         proofs.close()
         scene.close()
