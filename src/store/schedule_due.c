@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/sabotage.h"
 #include "model/params.h"
 #include "os/zone_file.h"
 #include "store/admission_priv.h"
@@ -32,7 +33,8 @@ static const char *const DUE_LOCK[] = {
     [DB_POSTGRES] = DUE " FOR UPDATE OF s SKIP LOCKED",
 };
 static const char DATE_TAKEN[] = "SELECT count(*) FROM run WHERE dag = $1"
-                                 " AND ((logical_at_us = $2 AND kind <> 'manual') OR run_id = $3)";
+                                 " AND ((logical_at_us = $2 AND kind IN ('scheduled', 'backfill'))"
+                                 " OR run_id = $3)";
 static const char STRETCH[] =
     "UPDATE missed SET last_us = $3, count = count + $4, is_more = is_more + $5"
     " WHERE dag = $1 AND why = $6 AND last_us = $2";
@@ -91,11 +93,12 @@ static enum status list_due(struct batch *batch, struct err *err)
     struct db_stmt *stmt = NULL;
     int64_t most = batch->is_careful ? 1 : BATCH_DAGS;
     batch->dags = arena_array(batch->arena, BATCH_DAGS, sizeof *batch->dags);
-    const char *sql = DUE_LOCK[db_dialect(db)];
+    const char *sql = SABOTAGE("no_unique_date") ? DUE : DUE_LOCK[db_dialect(db)];
     enum status status = db_query(db, &stmt, err, sql, "ii", batch->now_us, most);
     while (status == STATUS_OK && db_next(stmt, &status, err))
         batch->dags[batch->dags_count++] = (struct due_dag){
             .key = db_int(stmt, 0), .cursor_us = db_int(stmt, 1), .version = db_int(stmt, 2)};
+    SABOTAGE_PAUSE("no_unique_date"); /* until others have listed the same */
     return status;
 }
 
@@ -277,7 +280,19 @@ static enum status move_cursors(struct batch *batch, struct err *err)
     db_bulk_init(&bulk, &MOVE);
     for (size_t i = 0; i < batch->dags_count; i++)
         db_bulk_add(&bulk, batch->dags[i].key, batch->dags[i].cursor_us, batch->dags[i].next_us);
-    return db_bulk_run(batch->store->db, &bulk, (int64_t)bulk.rows, err);
+    /* A cursor that somebody moved further means that its dates have runs. */
+    int64_t expected = SABOTAGE("no_unique_date") ? DB_ANY_CHANGES : (int64_t)bulk.rows;
+    return db_bulk_run(batch->store->db, &bulk, expected, err);
+}
+
+/* What dies in between has moved the cursors and made no runs. */
+static enum status move_cursors_apart(struct batch *batch, struct err *err)
+{
+    struct db *db = batch->store->db;
+    if (move_cursors(batch, err) != STATUS_OK || db_commit(db, err) != STATUS_OK)
+        return err->code;
+    SABOTAGE_PAUSE("cursor_moves_apart");
+    return db_begin(db, err);
 }
 
 static enum status start(struct batch *batch, struct err *err)
@@ -294,9 +309,12 @@ static enum status start(struct batch *batch, struct err *err)
         free(batch->dags[i].params);
     }
     batch->dags_count = decided;
+    bool is_apart = SABOTAGE("cursor_moves_apart");
+    if (is_apart && move_cursors_apart(batch, err) != STATUS_OK)
+        return err->code;
     if (make_runs(batch, err) != STATUS_OK)
         return err->code;
-    return move_cursors(batch, err);
+    return is_apart ? STATUS_OK : move_cursors(batch, err);
 }
 
 struct starting {

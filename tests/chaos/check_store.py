@@ -114,10 +114,13 @@ class Replay:
         self.generation: int | None = None if is_instance else 0
         self.is_over = False
         self.attempt = 0  # the last one that ended
+        self.is_looking = False  # from now on attempts may end without an event
         self.failures = self.losses = 0
         self.last: h.Event | None = None
 
     def feed(self, event: h.Event) -> Found:
+        if self.is_looking:
+            self.attempt = max(self.attempt, (event.attempt or 0) - ends_attempt(event))
         if event.kind in NEW_GENERATION:
             yield from self._renew(event)
         else:
@@ -134,6 +137,8 @@ class Replay:
             if ends_attempt(event):
                 yield from self._end_attempt(event)
             self.is_over = self.is_over or event.kind == KIND["TASK_ENDED"]
+            # A sensor says once that it waits, however often it looks.
+            self.is_looking |= event.kind == KIND["TASK_DEFERRED"]
             if event.kind == KIND["TASK_ENDED"] and event.new_state not in FINAL:
                 yield Violation("S6", f"task {self.task}: ended in a state that is not final",
                                 self._rows(event))
@@ -151,7 +156,7 @@ class Replay:
                 self.last.kind in NEW_GENERATION):
             yield Violation("S6", f"task {self.task}: cleared twice at once", self._rows(event))
         self.generation = event.generation
-        self.is_over = False
+        self.is_over = self.is_looking = False
         self.failures = self.losses = 0
 
     def _end_attempt(self, event: h.Event) -> Found:
@@ -192,6 +197,18 @@ def check_replay(joined: Joined) -> Found:
             yield from compare_task(row, Replay(joined, row.id))
 
 
+def check_attempts(joined: Joined) -> Found:
+    """S7: an attempt that was followed by another keeps the verdict that it got."""
+    verdicts = {(event.task, event.attempt): event for event in joined.history.event
+                if event.kind == KIND["TASK_ENDED"] and event.old_state == RUNNING}
+    for row in joined.history.attempt:
+        event = verdicts.get((row.task, row.attempt))
+        if event is not None and event.new_state != row.state:
+            yield Violation("S7", f"attempt {row.attempt} of task {row.task} is kept as"
+                            f" {STATE_NAME[row.state]}, its verdict was"
+                            f" {STATE_NAME.get(event.new_state or 0)}", (event, row))
+
+
 def compare_task(row: h.Task, replay: Replay) -> Found:
     """What follows from the last event against the row as it is."""
     last = replay.last
@@ -202,7 +219,7 @@ def compare_task(row: h.Task, replay: Replay) -> Found:
                         f" {told}", rows)
         return
     running = row.state == RUNNING
-    if row.attempt != replay.attempt + running:
+    if row.attempt != replay.attempt + running and (replay.is_over or not replay.is_looking):
         yield Violation("S19", f"task {row.id} has attempt {row.attempt}"
                         f"{' running' if running else ''}, events tell the end of"
                         f" {replay.attempt}", rows)
@@ -349,4 +366,5 @@ def check_places(joined: Joined) -> Found:
                             f" {'without' if given_up else 'with'} a dead letter", (row,))
 
 
-CHECKS = (check_acceptance, check_dedupe, check_owners, check_replay, check_runs, check_places)
+CHECKS = (check_acceptance, check_dedupe, check_owners, check_replay, check_attempts, check_runs,
+          check_places)

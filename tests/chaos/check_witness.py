@@ -31,9 +31,9 @@ def check_fencing(joined: Joined) -> Found:
         if owner is None:
             yield Violation("S5", f"a process ran under claim {process.nonce}, which no row knows",
                             rows_of(process))
-        elif owner[1] != process.attempt:
-            yield Violation("S5", f"a process ran as attempt {process.attempt}, its claim is of"
-                            f" attempt {owner[1]}", rows_of(process))
+        elif joined.try_number(*owner) != process.attempt:
+            yield Violation("S5", f"a process ran as try {process.attempt}, its claim is of"
+                            f" try {joined.try_number(*owner)}", rows_of(process))
     for nonce, processes in joined.by_nonce.items():
         if len(processes) > 1:
             yield Violation("S4", f"claim {nonce} was started {len(processes)} times",

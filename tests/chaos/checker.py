@@ -17,6 +17,7 @@ import time
 from typing import Any
 
 import check_life
+import check_schedule
 import check_store
 import check_witness
 import history as h
@@ -25,7 +26,7 @@ from joined import Bounds, Joined, Violation
 VALID, VIOLATED, INCONCLUSIVE = 0, 1, 3
 NAMES = {VALID: "valid", VIOLATED: "violated", INCONCLUSIVE: "inconclusive"}
 PER_RULE_MAX = 20
-CHECKS = (*check_store.CHECKS, *check_witness.CHECKS, *check_life.CHECKS)
+CHECKS = (*check_store.CHECKS, *check_witness.CHECKS, *check_life.CHECKS, *check_schedule.CHECKS)
 
 
 @dataclasses.dataclass
@@ -65,6 +66,13 @@ def count(joined: Joined) -> dict[str, int]:
     counts["daemons ended by themselves"] = sum(
         sample.values.get("asked_us") is None and sample.values.get("code") != -9
         for sample in history.process if sample.what == "exit")
+    counts |= {f"runs {kind}": number for kind, number in
+               sorted(collections.Counter(run.kind for run in history.run).items())}
+    counts["pauses"] = len(check_schedule.pauses(joined))
+    counts["missed ticks"] = len(history.missed)
+    counts["updates of datasets"] = len(history.asset_event)
+    counts["latest run ms"] = max(
+        (late for _, late in check_schedule.lateness(joined)), default=0) // 1000
     together = [overlap[3] for overlap in check_witness.overlaps(joined)]
     counts["overlaps"] = len(together)
     counts["longest overlap ms"] = max(together, default=0) // 1000

@@ -31,7 +31,7 @@ def plain(value: Any) -> Any:
 
 def rows(cursor: Cursor, kind: Any, is_postgres: bool) -> Iterable[Any]:
     names = [column(name, is_postgres) for name in kind._fields]
-    cursor.execute(f"SELECT {', '.join(names)} FROM {kind.__name__.lower()}")
+    cursor.execute(f"SELECT {', '.join(names)} FROM {h.table_of(kind)}")
     for row in cursor.fetchall():
         yield kind(*map(plain, row))
 

@@ -96,6 +96,9 @@ class Run(NamedTuple):
     ended_at_us: int | None
     row_version: int
     xmin: int | None
+    kind: str = "manual"
+    logical_at_us: int = 0
+    backfill: int = 0
 
 
 class Version(NamedTuple):
@@ -150,6 +153,79 @@ class Pool(NamedTuple):
     name: str
     slots: int
     removed: int
+
+
+class Missed(NamedTuple):
+    """A row of `missed`: ticks from the first to the last that became no run."""
+
+    dag: int
+    first_us: int
+    last_us: int
+    why: int
+
+
+class Backfill(NamedTuple):
+    """A row of `backfill`; its reason names the call that made it."""
+
+    id: int
+    dag: int
+    state: int
+    from_us: int
+    to_us: int
+    max_active: int
+    reason: str
+
+
+class BackfillRun(NamedTuple):
+    """A row of `backfill_run`: what became of a date."""
+
+    backfill: int
+    logical_at_us: int
+    run: int
+
+
+class Asset(NamedTuple):
+    """A row of `asset`: a dataset."""
+
+    id: int
+    uri: str
+
+
+class AssetEvent(NamedTuple):
+    """A row of `asset_event`: an update, by a task of a run or (run 0) by somebody."""
+
+    id: int
+    asset: int
+    at_us: int
+    run: int
+    task_id: str | None
+    map_index: int
+    extra: str
+
+
+class TriggerWatch(NamedTuple):
+    """A row of `trigger_watch`: what a DAG waits for; kinds are WATCH_* in check_schedule.py."""
+
+    dag: int
+    kind: int
+    name: str
+    since_us: int
+
+
+class TriggerPending(NamedTuple):
+    """A row of `trigger_pending`: what happened and no run was made of yet."""
+
+    dag: int
+    kind: int
+    source: int
+
+
+class RunCause(NamedTuple):
+    """A row of `run_cause`: what a run was made of."""
+
+    run: int
+    kind: int
+    source: int
 
 
 class Place(NamedTuple):
@@ -222,8 +298,15 @@ class Sample(NamedTuple):
     values: dict[str, Any]
 
 
-STORE_TYPES = {kind.__name__.lower(): kind for kind in
-               (Event, Task, Attempt, Run, Version, Job, Host, Dead, Pool, Place, Log)}
+def table_of(kind: type) -> str:
+    """The table whose rows a type is of."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__).lower()
+
+
+STORE_TYPES = {table_of(kind): kind for kind in
+               (Event, Task, Attempt, Run, Version, Job, Host, Dead, Pool, Missed, Backfill,
+                BackfillRun, Asset, AssetEvent, TriggerWatch, TriggerPending, RunCause, Place,
+                Log)}
 OTHER_TYPES = {"client": Call, "probe": Probe, "nemesis": Fault, "process": Sample}
 
 
@@ -240,6 +323,14 @@ class History:
     host: list[Host] = dataclasses.field(default_factory=list)
     dead: list[Dead] = dataclasses.field(default_factory=list)
     pool: list[Pool] = dataclasses.field(default_factory=list)
+    missed: list[Missed] = dataclasses.field(default_factory=list)
+    backfill: list[Backfill] = dataclasses.field(default_factory=list)
+    backfill_run: list[BackfillRun] = dataclasses.field(default_factory=list)
+    asset: list[Asset] = dataclasses.field(default_factory=list)
+    asset_event: list[AssetEvent] = dataclasses.field(default_factory=list)
+    trigger_watch: list[TriggerWatch] = dataclasses.field(default_factory=list)
+    trigger_pending: list[TriggerPending] = dataclasses.field(default_factory=list)
+    run_cause: list[RunCause] = dataclasses.field(default_factory=list)
     place: list[Place] = dataclasses.field(default_factory=list)
     log: list[Log] = dataclasses.field(default_factory=list)
     client: list[Call] = dataclasses.field(default_factory=list)

@@ -11,7 +11,7 @@ RUNNING = STATE["RUNNING"]
 # Kinds that end an attempt when the row was running.
 ENDS_ATTEMPT = frozenset(KIND[name] for name in
                          ("TASK_ENDED", "TASK_RETRY", "TASK_LOST", "TASK_RETURNED",
-                          "TASK_EXPANDED"))
+                          "TASK_EXPANDED", "TASK_DEFERRED"))
 NEW_GENERATION = frozenset((KIND["TASK_CLEARED"], KIND["TASK_MARKED"]))
 CLAIM_TAG = 8  # hex digits of the nonce in a probe's output lines
 
@@ -25,6 +25,7 @@ class Bounds:
     sweep: int = 1_000_000
     poll: int = 1_000_000
     grace: int = 10_000_000  # from TERM to the end of a task, and of a daemon
+    due: int = 2_000_000  # from a tick to its run
     slack: int = 250_000  # between two clocks readings of one machine under load
     start: int = 2_000_000  # from a claim's commit to the start of its process
     patience: int = 5_000_000  # added to every bound on what must happen
@@ -157,6 +158,14 @@ class Joined:
             if old.attempt == attempt:
                 return old.exit_code
         return None
+
+    def try_number(self, task: int, attempt: int) -> int:
+        """Which try an attempt is: to look again is none, and only the first look has an event."""
+        events = self.task_events.get(task, ())
+        if all(event.kind != KIND["TASK_DEFERRED"] for event in events):
+            return attempt
+        return 1 + sum(ends_attempt(event) and event.kind != KIND["TASK_DEFERRED"]
+                       and (event.attempt or 0) < attempt for event in events)
 
     def op_of(self, task: int) -> int | None:
         """Number of the client's call that made the job or the run of this task."""

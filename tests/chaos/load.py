@@ -15,11 +15,13 @@ import time
 from typing import Any
 
 import history as h
+import timed
 from processes import wall_us
 
 REFUSED = {2, 3, 4, 5, 6}  # usage, not found, not allowed, conflict, invalid
 CALL_SECONDS = 20.0
 PAUSE_SECONDS = (0.2, 1.0)
+PAUSED_SECONDS = 4.0  # a tick or two of a DAG
 BATCH = 10
 QUEUE = "default"
 REPEATS = 50  # how far back a dedupe key is repeated
@@ -70,6 +72,15 @@ tasks:
   m: { foreach: [1, 2, 3], run: "@ ms=300", pool: narrow }
   z: { needs: [a, b, c, m], run: "@ ms=100", trigger_rule: all_done }
 """,
+    # A file, a time and a command are waited for; who asked tells whose file it is.
+    "waits": """
+tasks:
+  a: { run: "@ ms=300 && touch $flags/{{ params.op }}" }
+  t: { sensor: { duration: 1s } }
+  f: { sensor: { file: "$flags/{{ params.op }}", every: 1s, timeout: 60s, soft_fail: true } }
+  c: { sensor: { run: "test -e $flags/{{ params.op }} && @ ms=50", every: 1s, timeout: 60s } }
+  z: { needs: [t, f, c], trigger_rule: all_done, run: "@ ms=100" }
+""",
 }
 POOL, POOL_SLOTS = "narrow", 3  # of the shape `pooled`
 DAG_MAX_RUNNING = 5  # of the same, over all its runs
@@ -79,6 +90,12 @@ params:
   op: {{ type: string, default: "" }}
 """
 JOBS = ("ms=100", "ms=300 lines=10", "ms=2500 lines=40", "ms=100 code=4", "ms=200 fail=1")
+
+
+def text_of(name: str, command: str, flags: pathlib.Path) -> str:
+    """The file of a DAG that clients start; `flags` is where its sensors look."""
+    body = SHAPES[name].replace("@", command).replace("$flags", str(flags))
+    return HEAD.format(name=name) + body
 
 
 @dataclasses.dataclass
@@ -125,17 +142,31 @@ class Load:
         self.command = f"{setup.probe} {setup.folder / 'probe'}"
         self.dags = setup.folder / "dags"
         self.dags.mkdir(exist_ok=True)
-        for name, tasks in SHAPES.items():
-            (self.dags / f"{name}.yaml").write_text(
-                HEAD.format(name=name) + tasks.replace("@", self.command))
+        self.flags = setup.folder / "flags"
+        self.flags.mkdir(exist_ok=True)
+        for name in SHAPES:
+            (self.dags / f"{name}.yaml").write_text(text_of(name, self.command, self.flags))
+        self.is_timed = False
+        self.pausing = threading.Lock()
+
+    def must(self, *args: str) -> None:
+        """A call while all is well."""
+        code, _ = self.eider(*args)
+        if code != 0:
+            raise RuntimeError(f"{' '.join(args)} failed with {code}; see client.err")
 
     def prepare(self) -> None:
         """What those who run the platform set up."""
-        for args in (("pools", "set", POOL, "--slots", str(POOL_SLOTS)),
-                     ("limits", "set", "dag", "pooled", "--max-running", str(DAG_MAX_RUNNING))):
-            code, _ = self.eider(*args)
-            if code != 0:
-                raise RuntimeError(f"{' '.join(args)} failed with {code}; see client.err")
+        self.must("pools", "set", POOL, "--slots", str(POOL_SLOTS))
+        self.must("limits", "set", "dag", "pooled", "--max-running", str(DAG_MAX_RUNNING))
+
+    def offer(self, seconds: float, *names: str) -> None:
+        """DAGs that start by themselves, for so long; each is triggered once, too."""
+        self.is_timed = True
+        for name in names:
+            (self.dags / f"{name}.yaml").write_text(
+                timed.text_of(name, self.command, wall_us(), seconds))
+            self.must("dags", "trigger", f"{name}.yaml", "-o", "json")
 
     def start(self) -> None:
         for thread in self.threads:
@@ -267,6 +298,32 @@ class Load:
         run = rng.choice(self.runs[-20:])
         self.call("clear", "", {"id": run}, "retry", str(run), "-o", "json")
 
+    def emit(self) -> None:
+        """A dataset is said to be updated."""
+        op = self.take_ops(1)[0]
+        self.call("emit", "", {"uri": timed.DATASET, "as_op": op}, "assets", "emit", timed.DATASET,
+                  "--extra", f'{{"op": {op}}}', "-o", "json")
+
+    def backfill(self, rng: random.Random) -> None:
+        op = self.take_ops(1)[0]
+        first, last = timed.some_days(rng)
+        self.call("backfill", "", {"from": first, "to": last, "as_op": op}, "backfill", "create",
+                  timed.HISTORY, "--from", first, "--to", last, "--max-active", "2", "--reason",
+                  f'{{"op": {op}}}', "-o", "json")
+
+    def pause(self) -> None:
+        """A DAG stops for a while; whatever happens to a call, it goes on in the end."""
+        if not self.pausing.acquire(blocking=False):
+            return
+        self.change_pause("pause")
+        self.is_over.wait(PAUSED_SECONDS)
+        while self.change_pause("unpause").phase != "o":
+            time.sleep(PAUSE_SECONDS[0])
+        self.pausing.release()
+
+    def change_pause(self, verb: str) -> h.Call:
+        return self.call(verb, "", {"dag": timed.PAUSED}, "dags", verb, timed.PAUSED, "-o", "json")
+
     def _work(self, number: int) -> None:
         rng = random.Random(f"{self.setup.seed}/{number}")
         while not self.is_over.is_set():
@@ -286,10 +343,16 @@ class Load:
             self.submit_batch(rng)
         elif chance < 0.89:
             self.cancel_run(rng)
-        elif chance < 0.94:
+        elif chance < 0.92:
             self.cancel_job(rng)
-        else:
+        elif chance < 0.96 or not self.is_timed:
             self.clear(rng)
+        elif chance < 0.98:
+            self.emit()
+        elif chance < 0.99:
+            self.pause()
+        else:
+            self.backfill(rng)
 
 
 def parse(text: str) -> Any:

@@ -8,20 +8,26 @@ import json
 import random
 
 import history as h
-from product import (FINAL, KIND, OWNER_LOSSES_MAX, REASON, RUN_STATE, STATE, Counts, Shape,
-                     decide_rule, read_shape)
+from check_schedule import MISSED_OVERLAP, WATCH_DATASET
+from product import (BACKFILL_STATE, FINAL, KIND, OWNER_LOSSES_MAX, REASON, RUN_STATE, STATE,
+                     Counts, Shape, decide_rule, read_shape)
+from timed import instant
 
 START_US = 1_700_000_000_000_000
 STEP_US = 400_000
 RETRY_MS = 1000
+TICK_US, TICKS = 10_000_000, 4  # the last of which is missed
+NEWS, RESULT = "chaos://news", "chaos://result"
 
 DIAMOND = json.dumps({
-    "dag": "diamond", "max_active_tasks": 2,
+    "dag": "diamond", "max_active_tasks": 2, "max_active_runs": 1,
+    "schedule": {"every": "10s", "catchup": "all", "overlap": "skip", "start": instant(START_US),
+                 "end": instant(START_US + (TICKS - 1) * TICK_US), "datasets": NEWS},
     "finally": {"sweep": {"run": "probe"}},
     "tasks": {"a": {"run": "probe", "retries": 2, "retry_delay": "1s"},
               "b": {"run": "probe", "needs": ["a"], "pool": "narrow", "slots": 2},
               "c": {"run": "probe", "needs": ["a"], "retries": 1, "retry_delay": "1s"},
-              "d": {"run": "probe", "needs": ["b", "c"]},
+              "d": {"run": "probe", "needs": ["b", "c"], "outputs": [RESULT]},
               "e": {"run": "probe", "needs": ["d"], "trigger_rule": "all_done",
                     "pool": "narrow"}}})
 
@@ -56,8 +62,9 @@ class RunRow:
 
     id: int
     first: int
-    op: int
+    op: int | None
     created_us: int
+    kind: str = "manual"
     state: int = RUN_STATE["QUEUED"]
     cancel: int = 0
     ended_us: int | None = None
@@ -81,6 +88,9 @@ class Model:
         self.history.version.append(h.Version(1, 1, DIAMOND))
         self.history.pool += [h.Pool(1, 0, "default", "narrow", 2, 0),
                               h.Pool(2, 1, "", "default", 3, 0), h.Pool(3, 2, "", "diamond", 2, 0)]
+        self.history.asset += [h.Asset(1, NEWS), h.Asset(2, RESULT)]
+        self.history.trigger_watch.append(
+            h.TriggerWatch(1, WATCH_DATASET, NEWS, START_US - STEP_US))
         self.hosts = [f"h{number + 1}" for number in range(hosts)]
         for number, name in enumerate(self.hosts):
             self.history.host.append(h.Host(number + 1, name, 100 + number, self.now, None, ""))
@@ -112,8 +122,12 @@ class Model:
     # --- what clients ask for
 
     def submit_run(self) -> int:
-        run = RunRow(len(self.run_rows) + 1, self.next_id, self.op + 1, self.now)
-        self.call("run", "", {}, {"id": run.id})
+        run = self.make_run(self.op + 1)
+        self.call("run", "", {}, {"id": run})
+        return run
+
+    def make_run(self, op: int | None, kind: str = "manual") -> int:
+        run = RunRow(len(self.run_rows) + 1, self.next_id, op, self.now, kind)
         self.run_rows[run.id] = run
         run.xmin = self.xid
         self.event("RUN_CREATED", run.id, None, 0, 0, 0)
@@ -123,6 +137,44 @@ class Model:
             self.next_id += 1
         self.step()
         return run.id
+
+    def tick(self) -> list[int]:
+        """All runs that time starts, as far as they are not missed."""
+        runs = []
+        for number in range(TICKS - 1):
+            self.now = START_US + number * TICK_US
+            runs.append(self.make_run(None, "scheduled"))
+        last = START_US + (TICKS - 1) * TICK_US
+        self.now = last - TICK_US // 2
+        self.call("pause", "", {"dag": "diamond"}, {})
+        self.now = last - TICK_US // 4
+        self.call("unpause", "", {"dag": "diamond"}, {})
+        self.history.missed.append(h.Missed(1, last, last, MISSED_OVERLAP))
+        return runs
+
+    def emit(self) -> int:
+        """The run that somebody's update of a dataset starts."""
+        op = self.call("emit", "", {"uri": NEWS}, {})
+        self.update(1, 0, None, json.dumps({"op": op}))
+        run = self.make_run(None, "dataset")
+        self.history.run_cause.append(
+            h.RunCause(run, WATCH_DATASET, len(self.history.asset_event)))
+        return run
+
+    def update(self, asset: int, run: int, task: str | None, extra: str = "{}") -> None:
+        self.history.asset_event.append(h.AssetEvent(
+            len(self.history.asset_event) + 1, asset, self.now, run, task, -1, extra))
+
+    def backfill(self, runs: list[int]) -> None:
+        """Finds a run for each of its dates."""
+        op = self.call("backfill", "", {}, {})
+        number = len(self.history.backfill) + 1
+        dates = [self.run_rows[run].created_us for run in runs]
+        self.history.backfill.append(h.Backfill(number, 1, BACKFILL_STATE["SUCCESS"], dates[0],
+                                                dates[-1], 1, json.dumps({"op": op})))
+        self.history.backfill_run += [h.BackfillRun(number, date, run)
+                                      for date, run in zip(dates, runs)]
+        self.step()
 
     def submit_job(self, retries: int = 1, delay_ms: int = 0, canary: bool = False) -> int:
         task = self.next_id
@@ -180,6 +232,8 @@ class Model:
         old, row.state, row.reason = row.state, STATE[state], REASON[reason]
         row.ended_us = self.now
         self.tell("TASK_ENDED", row, old)
+        if row.run and state == "SUCCESS" and self.shape.nodes[row.node].outputs:
+            self.update(2, row.run, self.shape.nodes[row.node].name)
         if row.run == 0 and state == "FAILED" or reason == "LOST_OWNER":
             self.history.dead.append(h.Dead(row.id, row.run, self.now, row.reason, row.attempt))
 
@@ -324,16 +378,22 @@ class Model:
             failures = sum(row.state in (STATE["FAILED"], STATE["UPSTREAM_FAILED"])
                            for row in tasks)
             history.run.append(h.Run(
-                run.id, 1, 1, f"manual__{run.id}", run.state, json.dumps({"op": str(run.op)}),
+                run.id, 1, 1, f"{run.kind}__{run.id}", run.state,
+                json.dumps({"op": "" if run.op is None else str(run.op)}),
                 run.first, run.cancel, sum(row.state not in FINAL for row in tasks), 0,
                 sum(row.state == STATE["RUNNING"] for row in tasks), failures, run.created_us,
-                run.ended_us, run.version, run.xmin))
+                run.ended_us, run.version, run.xmin, run.kind, run.created_us))
         return history
 
 
 def make(seed: int, runs: int = 4, jobs: int = 6) -> h.History:
     """A valid history with a bit of everything."""
     model = Model(seed)
+    timed = model.tick()
+    for run in timed:
+        model.finish_run(run)
+    model.backfill(timed)
+    model.finish_run(model.emit())
     for number in range(runs):
         run = model.submit_run()
         if number % 4 == 3:

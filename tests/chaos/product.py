@@ -35,6 +35,8 @@ REASON_NAME = {number: name for name, number in REASON.items()}
 FINAL = frozenset(STATE[name] for name in
                   ("SUCCESS", "FAILED", "SKIPPED", "UPSTREAM_FAILED", "CANCELLED", "REMOVED"))
 RUN_FINAL = frozenset(RUN_STATE[name] for name in ("SUCCESS", "FAILED", "CANCELLED"))
+BACKFILL_STATE = read_map("backfill.h", "BACKFILL_STATE_MAP")
+BACKFILL_FINAL = frozenset(BACKFILL_STATE[name] for name in ("SUCCESS", "FAILED", "CANCELLED"))
 CANCEL_ASKED, CANCEL_TIMEOUT = 1, 2
 POOL_NAMED, POOL_OF_NAMESPACE, POOL_OF_DAG = 0, 1, 2
 
@@ -74,6 +76,7 @@ class Node:
     retry: RetryPolicy
     pool: str
     slots: int
+    outputs: tuple[str, ...]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,6 +87,8 @@ class Shape:
     namespace: str
     nodes: tuple[Node, ...]
     max_active_tasks: int
+    max_active_runs: int
+    schedule: dict[str, str]
     leaves_only: bool
     leaves: frozenset[int]
 
@@ -118,11 +123,14 @@ def read_shape(canonical: str) -> Shape:
             allow_failure=bool(task.get("allow_failure", False)),
             retry=retry_policy(task),
             pool=task.get("pool", ""),
-            slots=int(task.get("slots", 1))))
+            slots=int(task.get("slots", 1)),
+            outputs=tuple(task.get("outputs", ()))))
     inner = {parent for node in nodes for parent in node.needs}
     return Shape(dag=dag.get("dag", ""), namespace=dag.get("namespace", "default"),
                  nodes=tuple(nodes),
                  max_active_tasks=int(dag.get("max_active_tasks", 0)),
+                 max_active_runs=int(dag.get("max_active_runs", 1)),
+                 schedule=dag.get("schedule") or {},
                  leaves_only=dag.get("verdict") == "leaves",
                  leaves=frozenset(set(range(len(nodes))) - inner))
 

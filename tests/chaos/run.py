@@ -27,9 +27,11 @@ import fleet as fleets
 import history as h
 import load as loads
 import nemesis as nemeses
+import timed
 from cluster import Cluster
-from joined import Bounds, Joined
-from product import FINAL, ROOT, RUN_FINAL
+from joined import Bounds, Joined, Violation
+from processes import wall_us
+from product import BACKFILL_FINAL, FINAL, ROOT, RUN_FINAL
 from proxy import Proxies
 
 CANARIES = 10
@@ -37,8 +39,11 @@ WARM_SECONDS = 60.0
 DRAIN_SECONDS = 240.0
 POLL = 0.2
 BITES_MAX = 5
+SOON_SECONDS = 60  # a tick to come within these is waited for
 LOSS_SECONDS = 6.0  # until what a fault took from its host is taken back
 SHORT = {"kills": 16, "pauses": 8, "restarts": 3, "others": 2, "minutes": 1.3}
+PROOFS = ("backfill", "waiting")
+SHORT_WAITS = 200  # of `eider prove waiting`, which has 10,000 otherwise
 FULL = {"kills": 200, "pauses": 100, "restarts": 20, "others": 12, "minutes": 11.5}
 
 
@@ -95,10 +100,16 @@ class Scene:
     def is_drained(self) -> bool:
         run_states = ", ".join(map(str, sorted(RUN_FINAL)))
         task_states = ", ".join(map(str, sorted(FINAL)))
+        backfill_states = ", ".join(map(str, sorted(BACKFILL_FINAL)))
         return self.ask(
             f"SELECT (SELECT count(*) FROM run WHERE state NOT IN ({run_states}))"
             f" + (SELECT count(*) FROM task WHERE run = 0 AND state NOT IN ({task_states}))"
             " + (SELECT count(*) FROM ready) + (SELECT count(*) FROM running)"
+            " + (SELECT count(*) FROM trigger_pending) + (SELECT count(*) FROM waiting)"
+            f" + (SELECT count(*) FROM backfill WHERE state NOT IN ({backfill_states}))"
+            # Timetables end with the load; those that tick once a day do not count.
+            " + (SELECT count(*) FROM schedule WHERE next_us < "
+            f"{wall_us() + SOON_SECONDS * 1_000_000})"
         )[0][0] == 0
 
     def drain(self) -> bool:
@@ -113,6 +124,8 @@ class Scene:
         self.fleet.note("healed")
         if self.drain():
             self.fleet.note("drained")
+            if self.load.is_timed:
+                self.load.offer(timed.CANARY_SECONDS, timed.CANARY)
             for _ in range(CANARIES):
                 self.load.submit_job("ms=50", canary=True)
             self.drain()
@@ -132,6 +145,51 @@ class Scene:
         self.fleet.close()
         self.links.close()
         self.cluster.close()
+
+
+def check_store(scene: Scene) -> list[Violation]:
+    """What the program itself says of its store."""
+    code, reply = scene.load.eider("store", "check", "-o", "json")
+    return [] if code == 0 else [Violation("S19", f"eider store check: {str(reply)[:1000]}")]
+
+
+class Proofs:
+    """Proofs that users can run themselves."""
+
+    def __init__(self, program: pathlib.Path, folder: pathlib.Path) -> None:
+        self.program, self.folder = program, folder
+        self.running: dict[str, subprocess.Popen[bytes]] = {}
+
+    def start(self, name: str, *args: str) -> subprocess.Popen[bytes]:
+        home = self.folder / f"prove-{name}"
+        with home.with_suffix(".txt").open("wb") as out:
+            self.running[name] = subprocess.Popen(
+                [str(self.program), "prove", name, *args, "--home", str(home)],
+                stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
+        return self.running[name]
+
+    def failed(self) -> list[Violation]:
+        """Waits for all."""
+        return [Violation("proof", f"eider prove {name} failed; see prove-{name}.txt")
+                for name, process in self.running.items() if process.wait() != 0]
+
+    def close(self) -> None:
+        for process in self.running.values():
+            if process.poll() is None:
+                process.terminate()
+                process.wait()
+
+
+def prove_at_end(scene: Scene, proofs: Proofs) -> list[Violation]:
+    """On the same server, in a database of their own, those that did not run meanwhile."""
+    with scene.cluster.session("postgres") as cursor:
+        cursor.execute("CREATE DATABASE proofs OWNER eider")
+    port = scene.links.add("proofs")
+    store = f"postgresql://eider@127.0.0.1:{port}/proofs?sslmode=disable"
+    for name in PROOFS:
+        if name not in proofs.running:
+            proofs.start(name, "--store", store).wait()
+    return proofs.failed()
 
 
 def bite_again(scene: Scene, seed: int, started: float) -> list[nemeses.Plan]:
@@ -155,6 +213,7 @@ def run(options: argparse.Namespace) -> int:
     # Nothing may depend on there being one leader: with every other seed all hosts act as one.
     leaders = {"EIDER_SWEEP_BY": "every" if options.seed % 2 else "leader"}
     scene = Scene(options.program.resolve(), folder.resolve(), options.hosts, options.seed, leaders)
+    proofs = Proofs(scene.program, scene.folder)
     try:
         if options.replay:
             plans = nemeses.load(options.replay)
@@ -166,7 +225,11 @@ def run(options: argparse.Namespace) -> int:
                 list(scene.fleet.daemons), int(options.minutes * 60_000), with_disk)
         nemeses.save(folder / "schedule.jsonl", plans)
         scene.start()
+        scene.load.offer(options.minutes * 60, *timed.DAGS)
+        scene.load.backfill(random.Random(options.seed))
         scene.load.start()
+        if options.short:  # it takes no longer for it, and the store is one of its own
+            proofs.start("waiting", "--count", str(SHORT_WAITS))
         started = time.monotonic()
         scene.nemesis.run(plans)
         nemeses.save(folder / "schedule.jsonl", plans + bite_again(scene, options.seed, started))
@@ -174,9 +237,12 @@ def run(options: argparse.Namespace) -> int:
         scene.load.stop()
         scene.settle()
         history = scene.history()
+        unproved = [*check_store(scene), *prove_at_end(scene, proofs)]
     finally:
+        proofs.close()
         scene.close()
     report = checker.check(history)
+    report.violations += unproved
     text = {"seed": options.seed, "replay": f"{folder}/schedule.jsonl", **report.as_json()}
     (folder / "report.json").write_text(json.dumps(text, indent=1))
     checker.show(report)

@@ -38,6 +38,7 @@ WATCH_SECONDS = 0.02
 HOSTS = 3
 TRIES_ALONE = 3
 LONG_MS = 9_000
+TICK_US, AFTER_TICK_US = 3_000_000, 700_000  # of `ticking`, and while a late one is being made
 # Whoever is cut off, somebody sweeps at once; a host that has nothing to tell stays silent.
 COMMON = {"EIDER_SWEEP_BY": "every", "EIDER_POLL": "5s"}
 SLOW = {"EIDER_LEASE": "6s", "EIDER_RENEW": "2s"}  # longer, so that a fault fits in between
@@ -242,9 +243,30 @@ def open_pipe(scene: Scene) -> None:
 
 
 def crowded_pool(scene: Scene) -> None:
-    """Many runs at once that all want slots of one small pool."""
-    for _ in range(8):
+    """Runs at once that want twice as many slots of a small pool as it has, and more."""
+    for _ in range(2):
         scene.load.submit_run("pooled")
+    scene.drain()
+
+
+def killed_when_due(scene: Scene) -> None:
+    """Every scheduler dies a moment after a tick, and comes back."""
+    scene.load.offer(3 * TICK_US / 1e6, "ticking")
+    for _ in range(2):
+        time.sleep((TICK_US + AFTER_TICK_US - wall_us() % TICK_US) / 1e6)
+        for name, daemon in scene.fleet.daemons.items():
+            at_us = wall_us()
+            daemon.signal(signal.SIGKILL, keeper_too=False)
+            h.append(scene.nemesis.record, h.Fault(1, "kill", name, at_us, wall_us(), {}))
+    scene.drain()
+
+
+def due_for_all(scene: Scene) -> None:
+    """All schedulers act at the same ticks, and the database would let them: no key is left."""
+    with scene.cluster.session() as cursor:
+        cursor.execute("DROP INDEX run_logical")
+        cursor.execute("ALTER TABLE run DROP CONSTRAINT run_dag_run_id_key")
+    scene.load.offer(2 * TICK_US / 1e6, "ticking", "queued")
     scene.drain()
 
 
@@ -278,6 +300,8 @@ SABOTEURS = {
     "pipe_eof_wait": scenario(open_pipe, "L6", "L8"),
     "event_after_commit": scenario(plain_work, "S19"),
     "pool_counted_then_updated": scenario(crowded_pool, "S10"),
+    "cursor_moves_apart": scenario(killed_when_due, "S3"),
+    "no_unique_date": scenario(due_for_all, "S3"),
 }
 
 

@@ -42,8 +42,7 @@ class Bench:
 
     def write(self, name):
         path = self.folder / f"{name}.yaml"
-        path.write_text(load.HEAD.format(name=name)
-                        + load.SHAPES[name].replace("@", self.command))
+        path.write_text(load.text_of(name, self.command, self.folder))
         return path
 
     def start(self, name):

@@ -311,6 +311,18 @@ STORE_TEST(schedule, a_date_that_has_a_run_is_left_alone)
     cr_assert_eq(info_of("d").cursor_us, START_US + 4 * HOUR_US);
 }
 
+STORE_TEST(schedule, a_run_from_an_event_takes_no_date)
+{
+    struct version_ref ref = save(DAG(HOURLY ", \"max_active_runs\": 10, \"catchup\": \"all\""));
+    (void)trigger(ref.version, "event", 0, START_US + 3 * HOUR_US);
+    (void)trigger(ref.version, "backfill", 5, START_US + 2 * HOUR_US);
+
+    at_hour(4, 0);
+    cr_assert_eq(start_due().runs, 3, "all but that of the backfill");
+    EXPECT_STR(runs(), "even 01:00 queued, back 00:00 queued, sche 23:00 queued, sche 01:00 queued,"
+                       " sche 02:00 queued");
+}
+
 STORE_TEST(schedule, many_dags_are_due_at_once)
 {
     enum { DAGS = 230 };
