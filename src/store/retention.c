@@ -1,5 +1,6 @@
 #include "store/retention.h"
 
+#include "model/event_kind.h"
 #include "model/run_state.h"
 #include "store/store_priv.h"
 
@@ -22,8 +23,10 @@ static const char VALUES_REMOVE[] =
     "DELETE FROM value WHERE task IN (SELECT t.id FROM task t JOIN block b ON t.id >= b.first"
     " AND t.id < b.first + b.count WHERE b.run = $1)";
 static const char EVENTS_REMOVE[] =
-    "DELETE FROM event WHERE id IN (SELECT id FROM event WHERE run IS NULL AND task IS NULL"
-    " AND at_us < $1 ORDER BY id LIMIT $2)";
+    "DELETE FROM event WHERE id IN (SELECT id FROM event WHERE ((run IS NULL AND task IS NULL)"
+    " OR kind = 13) AND at_us < $1 ORDER BY id LIMIT $2)";
+/* That a run was deleted outlives it. */
+_Static_assert(EVENT_RUN_DELETED == 13, "as in the SQL");
 
 /* How many runs are looked at for one that can go, at most. */
 enum { LOOK_FACTOR = 10 };
