@@ -415,7 +415,7 @@ static const struct operation_field RESPONSE_PRUNE[] = {
     {"runs_without_values", FIELD_INTEGER, true, "kept, but not their values"},
     {"values", FIELD_INTEGER, true, "removed from runs that are kept"},
     {"jobs", FIELD_INTEGER, true, "removed"},
-    {"events", FIELD_INTEGER, true, "removed, of changes that concern no run"},
+    {"events", FIELD_INTEGER, true, "removed: changes that concern no run, updates of datasets, calls of webhooks"},
     {"dry_run", FIELD_BOOLEAN, true, "nothing was removed"},
 };
 static const struct operation_field REQUEST_CLEAR[] = {
