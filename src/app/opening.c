@@ -284,7 +284,10 @@ static enum status reopen_run(struct session *session, const struct engine_reque
         .map_index = -1,
         .actor = actor_name(),
     };
-    return store_clear(session->store, &clear, arena, &cleared, err);
+    store_set_reason(session->store, request->reason);
+    enum status status = store_clear(session->store, &clear, arena, &cleared, err);
+    store_set_reason(session->store, NULL);
+    return status;
 }
 
 /* --- the two steps --------------------------------------------------------------------------- */

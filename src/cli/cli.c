@@ -9,6 +9,8 @@
 #include "cli/exit_code.h"
 #include "cli/help.h"
 #include "cli/parsed.h"
+#include "cli/request.h"
+#include "service/operations.h"
 
 enum { WATCH_MS = 2000 };
 
@@ -50,13 +52,23 @@ static enum status configure(struct cli *cli, struct err *err)
     return STATUS_OK;
 }
 
+/* Of the operations that a command calls some only look. */
+static void add_reason(const struct cli *cli, const char *operation, json_t *request)
+{
+    const struct operation *row = operation_find(&OPERATIONS, operation);
+    if (cli->reason != NULL && row != NULL && operation_takes(row, "reason"))
+        json_put_string(request, "reason", cli->reason);
+}
+
 enum status cli_call(struct cli *cli, const char *operation, json_t *taken_request,
                      json_t **out_response, struct err *err)
 {
+    json_t *request = taken_request != NULL ? taken_request : request_new();
+    add_reason(cli, operation, request);
     enum status status = configure(cli, err);
     if (status == STATUS_OK)
-        status = operation_call(&cli->host.operations, operation, taken_request, out_response, err);
-    json_decref(taken_request);
+        status = operation_call(&cli->host.operations, operation, request, out_response, err);
+    json_decref(request);
     return status;
 }
 
@@ -204,6 +216,7 @@ int cli_main(const struct cli_host *host, int argc, const char *const *argv)
     };
     CHECK(output_format_parse(parsed_get(&parsed, "output", "table"), &cli.output.format));
     cli.flags = collect_flags(&parsed);
+    cli.reason = parsed_get(&parsed, "reason", NULL);
     int code = dispatch(&cli, &parsed);
     json_decref(cli.flags);
     parsed_fini(&parsed);

@@ -53,6 +53,7 @@ struct cli {
     bool verbose;
     bool is_configured;
     json_t *flags;
+    const char *reason; /* --reason, for operations that keep one; or NULL */
 };
 
 /* Runs the command that argv names; returns the exit code. argv[0] is the program. */

@@ -7,8 +7,9 @@
 #include "cli/handlers.h"
 #include "cli/request.h"
 #include "cli/views.h"
+#include "os/secret_box.h"
 
-enum { LIMIT_MAX = 10000 };
+enum { LIMIT_MAX = 10000, TOKEN_LINE_MAX = 256 };
 
 /* --- datasets -------------------------------------------------------------------------------- */
 
@@ -97,13 +98,33 @@ int cmd_webhooks_delete(struct cli *cli, const struct parsed *parsed)
     return code;
 }
 
+/* What stands on a command line can be seen by others, so it may come on standard input. */
+static enum status put_token(struct cli *cli, const struct parsed *parsed, json_t *request,
+                             struct err *err)
+{
+    char line[TOKEN_LINE_MAX];
+    if (parsed->args_count > 0 && strcmp(parsed->args[0], "-") != 0) {
+        json_put_string(request, "token", parsed->args[0]);
+        return STATUS_OK;
+    }
+    if (fgets(line, sizeof line, cli->host.in) == NULL)
+        return err_set(err, STATUS_INVALID, "there is no token on standard input");
+    line[strcspn(line, "\r\n")] = '\0';
+    json_t *token = json_text(line, strlen(line));
+    secret_wipe(line, sizeof line);
+    if (token == NULL)
+        return err_set(err, STATUS_INVALID, "what stands on standard input is no token");
+    json_put(request, "token", token);
+    return STATUS_OK;
+}
+
 int cmd_webhooks_fire(struct cli *cli, const struct parsed *parsed)
 {
     struct err err = {0};
     json_t *request = request_new();
-    json_put_string(request, "token", parsed->args[0]);
     request_put_option(request, parsed, "key", "key");
-    if (put_json(request, parsed, "body", "body", &err) != STATUS_OK) {
+    if (put_token(cli, parsed, request, &err) != STATUS_OK ||
+        put_json(request, parsed, "body", "body", &err) != STATUS_OK) {
         json_decref(request);
         return cli_fail(cli, &err);
     }

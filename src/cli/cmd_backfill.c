@@ -66,7 +66,6 @@ static enum status fill_request(json_t *request, const struct parsed *parsed, st
     request_put_option(request, parsed, "queue", "queue");
     request_put_option(request, parsed, "dag-version", "version");
     request_put_option(request, parsed, "note", "note");
-    request_put_option(request, parsed, "reason", "reason");
     return STATUS_OK;
 }
 
@@ -140,31 +139,24 @@ int cmd_backfill_show(struct cli *cli, const struct parsed *parsed)
 
 /* --- changing -------------------------------------------------------------------------------- */
 
-static int change(struct cli *cli, const struct parsed *parsed, const char *operation,
-                  json_t *taken_request)
-{
-    request_put_option(taken_request, parsed, "reason", "reason");
-    return cli_show(cli, operation, taken_request, &VIEW_BACKFILL);
-}
-
 int cmd_backfill_pause(struct cli *cli, const struct parsed *parsed)
 {
-    return change(cli, parsed, "backfill.pause", request_of_backfill(parsed));
+    return cli_show(cli, "backfill.pause", request_of_backfill(parsed), &VIEW_BACKFILL);
 }
 
 int cmd_backfill_resume(struct cli *cli, const struct parsed *parsed)
 {
-    return change(cli, parsed, "backfill.resume", request_of_backfill(parsed));
+    return cli_show(cli, "backfill.resume", request_of_backfill(parsed), &VIEW_BACKFILL);
 }
 
 int cmd_backfill_approve(struct cli *cli, const struct parsed *parsed)
 {
-    return change(cli, parsed, "backfill.approve", request_of_backfill(parsed));
+    return cli_show(cli, "backfill.approve", request_of_backfill(parsed), &VIEW_BACKFILL);
 }
 
 int cmd_backfill_cancel(struct cli *cli, const struct parsed *parsed)
 {
     json_t *request = request_of_backfill(parsed);
     json_put_bool(request, "running", parsed_has(parsed, "running"));
-    return change(cli, parsed, "backfill.cancel", request);
+    return cli_show(cli, "backfill.cancel", request, &VIEW_BACKFILL);
 }

@@ -267,6 +267,7 @@ int cmd_retry(struct cli *cli, const struct parsed *parsed)
         .name = parsed->args[0],
         .tasks = parsed->args + 1,
         .tasks_count = parsed->args_count - 1,
+        .reason = cli->reason,
         .record = true,
         .wants_output = parsed_has(parsed, "logs"),
     };

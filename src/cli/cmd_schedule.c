@@ -28,7 +28,6 @@ static int set_paused(struct cli *cli, const struct parsed *parsed, const char *
     for (size_t i = 0; i < parsed->args_count; i++)
         (void)json_array_append_new(names, json_text(parsed->args[i], strlen(parsed->args[i])));
     json_put(request, "dags", names);
-    request_put_option(request, parsed, "reason", "reason");
     return cli_show(cli, operation, request, &VIEW_PAUSED);
 }
 

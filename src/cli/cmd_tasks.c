@@ -54,6 +54,7 @@ int cmd_tasks_render(struct cli *cli, const struct parsed *parsed)
 
 int cmd_tasks_clear(struct cli *cli, const struct parsed *parsed)
 {
+    struct err err = {0};
     json_t *request = request_of_run(parsed);
     json_t *tasks = json_array();
     CHECK(tasks != NULL);
@@ -61,8 +62,29 @@ int cmd_tasks_clear(struct cli *cli, const struct parsed *parsed)
         CHECK(json_array_append_new(tasks, json_string(parsed->args[i])) == 0);
     json_put(request, "tasks", tasks);
     json_put_bool(request, "downstream", parsed_has(parsed, "downstream"));
+    json_put_bool(request, "upstream", parsed_has(parsed, "upstream"));
+    json_put_bool(request, "failed", parsed_has(parsed, "failed"));
     json_put_bool(request, "dry_run", parsed_has(parsed, "dry-run"));
+    if (request_put_int(request, parsed, "map-index", "map_index", LIMIT_INSTANCES, &err) !=
+        STATUS_OK) {
+        json_decref(request);
+        return cli_fail(cli, &err);
+    }
     return cli_show(cli, "task.clear", request, &VIEW_TASK_INSTANCES);
+}
+
+int cmd_tasks_note(struct cli *cli, const struct parsed *parsed)
+{
+    struct err err = {0};
+    json_t *request = request_of_run(parsed);
+    json_put_string(request, "task", parsed->args[1]);
+    json_put_string(request, "note", parsed->args[2]);
+    if (request_put_int(request, parsed, "map-index", "map_index", LIMIT_INSTANCES, &err) !=
+        STATUS_OK) {
+        json_decref(request);
+        return cli_fail(cli, &err);
+    }
+    return cli_show(cli, "task.note", request, &VIEW_TASK_INSTANCE);
 }
 
 int cmd_mark(struct cli *cli, const struct parsed *parsed)

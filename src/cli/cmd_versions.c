@@ -17,7 +17,6 @@ static json_t *request_of_dag_id(const struct parsed *parsed)
 {
     json_t *request = request_new();
     json_put_string(request, "dag", parsed->args[0]);
-    request_put_option(request, parsed, "reason", "reason");
     return request;
 }
 
@@ -118,6 +117,5 @@ int cmd_runs_rerun(struct cli *cli, const struct parsed *parsed)
 {
     json_t *request = request_of_run(parsed);
     request_put_option(request, parsed, "version", "version");
-    request_put_option(request, parsed, "reason", "reason");
     return cli_show(cli, "run.rerun", request, &VIEW_RUN);
 }

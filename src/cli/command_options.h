@@ -38,6 +38,18 @@
     {"format", 0, "FORMAT", "text, dot, mermaid or svg", false, COMPLETE_CHOICE,                   \
      GRAPH_FORMATS, NULL}
 #define OPTION_WIDTH VALUE("width", 0, "COLUMNS", "room for the picture")
+#define JOB_STATUSES "pending delayed claimed completed failed skipped cancelled"
+#define OPTION_QUEUE VALUE("queue", 0, "QUEUE", "only of this queue")
+#define OPTION_OLDER VALUE("older", 0, "DURATION", "only what is older, such as 7d")
+#define OPTION_STATUS                                                                              \
+    {"status", 's', "STATUS", "only of this status", false, COMPLETE_CHOICE, JOB_STATUSES, NULL}
+#define OPTION_LIMIT VALUE("limit", 'n', "N", "at most so many; 20 by default")
+#define OPTION_DELAY VALUE("delay", 0, "DURATION", "not before so long from now, such as 5m")
+#define OPTION_AT    VALUE("at", 0, "TIME", "not before, such as 2026-01-15T02:00:00Z")
+#define OPTION_NAMESPACE VALUE("namespace", 0, "NAME", "whose pool it is; default by default")
+#define OPTION_ONLY_DAG                                                                            \
+    {"dag", 0, "DAG", "only of this DAG", false, COMPLETE_DAG, NULL, NULL}
+#define OPTION_SPACE VALUE("namespace", 0, "NAME", "the namespace in the store; `default` by default")
 #define OPTION_REASON VALUE("reason", 0, "TEXT", "why; kept with the change")
 
 #define ENQUEUE_ARGS "QUEUE [HANDLER [PAYLOAD] | -- COMMAND..]"

@@ -19,12 +19,14 @@ static const struct command_option TRIGGER_OPTIONS[] = {
     {"task", 't', "TASK", "only this task (repeatable)", true, COMPLETE_NONE, NULL, NULL},
     VALUE("run-id", 0, "ID", "name of the run"),
     VALUE("note", 0, "TEXT", "a note kept with the run"),
-    OPTION_DAG,
+    OPTION_DAG, OPTION_REASON,
 };
 static const struct command_option TEST_OPTIONS[] = {
     OPTION_PARAM, OPTION_CONF, OPTION_DATE, OPTION_DAG, OPTION_SLOTS,
 };
-static const struct command_option RETRY_OPTIONS[] = {OPTION_SLOTS, OPTION_LOGS, OPTION_DRY};
+static const struct command_option RETRY_OPTIONS[] = {
+    OPTION_SLOTS, OPTION_LOGS, OPTION_DRY, OPTION_REASON,
+};
 #define OPTION_OF(name, argument, doc, setting)                                                    \
     {name, 0, argument, doc, false, COMPLETE_NONE, NULL, setting}
 static const struct command_option UP_OPTIONS[] = {
@@ -41,7 +43,7 @@ static const struct command_option LOGS_OPTIONS[] = {
     VALUE("grep", 'g', "RE", "only lines that match"),
     OPTION_MAP,
 };
-static const struct command_option MARK_OPTIONS[] = {OPTION_MAP};
+static const struct command_option MARK_OPTIONS[] = {OPTION_MAP, OPTION_REASON};
 static const struct command_option DAGS_LIST_OPTIONS[] = {
     VALUE("tag", 0, "TAG", "only with this tag"),
     SWITCH("all", 'a', "inactive ones, too"),
@@ -50,7 +52,6 @@ static const struct command_option VERSION_OPTIONS[] = {
     OPTION_DAG, VALUE("version", 0, "N", "a version other than the current one"),
 };
 static const struct command_option ROLLBACK_OPTIONS[] = {OPTION_REASON, OPTION_DRY};
-static const struct command_option DAGS_DELETE_OPTIONS[] = {OPTION_YES, OPTION_DRY, OPTION_REASON};
 static const struct command_option RERUN_OPTIONS[] = {
     {"version", 0, "WHICH", "original (by default) or newest", false, COMPLETE_CHOICE,
         "original newest", NULL},
@@ -62,7 +63,7 @@ static const struct command_option NEXT_OPTIONS[] = {
     SWITCH("missed", 0, "those that became no run instead"),
     OPTION_DAG,
 };
-static const struct command_option PAUSE_OPTIONS[] = {OPTION_REASON};
+static const struct command_option CHANGE_OPTIONS[] = {OPTION_REASON};
 static const struct command_option GRAPH_OPTIONS[] = {OPTION_GRAPH, OPTION_WIDTH, OPTION_DAG};
 static const struct command_option FILE_OPTIONS[] = {OPTION_DAG};
 static const struct command_option RUN_GRAPH_OPTIONS[] = {OPTION_GRAPH, OPTION_WIDTH};
@@ -78,8 +79,8 @@ static const struct command_option STATE_OPTIONS[] = {
 static const struct command_option WAIT_OPTIONS[] = {
     VALUE("timeout", 0, "SECONDS", "give up after"),
 };
-static const struct command_option CANCEL_OPTIONS[] = {OPTION_DRY};
-static const struct command_option DELETE_OPTIONS[] = {OPTION_YES, OPTION_DRY};
+static const struct command_option CANCEL_OPTIONS[] = {OPTION_DRY, OPTION_REASON};
+static const struct command_option DELETE_OPTIONS[] = {OPTION_YES, OPTION_DRY, OPTION_REASON};
 static const struct command_option ASSETS_LIST_OPTIONS[] = {
     VALUE("contains", 0, "TEXT", "only URIs with this in them"),
     VALUE("limit", 'n', "N", "at most so many; 100 by default"),
@@ -88,10 +89,11 @@ static const struct command_option ASSETS_SHOW_OPTIONS[] = {
     VALUE("limit", 'n', "N", "at most so many updates; 20 by default"),
 };
 static const struct command_option ASSETS_EMIT_OPTIONS[] = {
-    VALUE("extra", 0, "JSON", "an object that is told to those who wait"),
+    VALUE("extra", 0, "JSON", "an object that is told to those who wait"), OPTION_REASON,
 };
 static const struct command_option WEBHOOKS_CREATE_OPTIONS[] = {
     VALUE("name", 0, "NAME", "as in the DAG's schedule; not needed when it says 'webhook: true'"),
+    OPTION_REASON,
 };
 static const struct command_option WEBHOOKS_FIRE_OPTIONS[] = {
     VALUE("body", 0, "JSON", "what is told; an object becomes the conf of the run"),
@@ -104,7 +106,10 @@ static const struct command_option RENDER_OPTIONS[] = {
     OPTION_PARAM, OPTION_CONF, OPTION_DATE, OPTION_DAG,
 };
 static const struct command_option CLEAR_OPTIONS[] = {
-    SWITCH("downstream", 0, "what comes after it, too"), OPTION_DRY,
+    SWITCH("downstream", 0, "what comes after them, too; what started of it always is"),
+    SWITCH("upstream", 0, "what they need, too"),
+    SWITCH("failed", 0, "of all those only what did not succeed"),
+    OPTION_MAP, OPTION_DRY, OPTION_REASON,
 };
 #define BACKFILL_STATES                                                                            \
     "awaiting_approval running paused cancelling success failed cancelled"
@@ -133,18 +138,9 @@ static const struct command_option BACKFILL_LIST_OPTIONS[] = {
 static const struct command_option BACKFILL_SHOW_OPTIONS[] = {
     SWITCH("dates", 0, "list its dates with their runs"),
 };
-static const struct command_option BACKFILL_CHANGE_OPTIONS[] = {OPTION_REASON};
 static const struct command_option BACKFILL_CANCEL_OPTIONS[] = {
     SWITCH("running", 0, "stop what runs, too"), OPTION_REASON,
 };
-#define JOB_STATUSES "pending delayed claimed completed failed skipped cancelled"
-#define OPTION_QUEUE VALUE("queue", 0, "QUEUE", "only of this queue")
-#define OPTION_OLDER VALUE("older", 0, "DURATION", "only what is older, such as 7d")
-#define OPTION_STATUS                                                                              \
-    {"status", 's', "STATUS", "only of this status", false, COMPLETE_CHOICE, JOB_STATUSES, NULL}
-#define OPTION_LIMIT VALUE("limit", 'n', "N", "at most so many; 20 by default")
-#define OPTION_DELAY VALUE("delay", 0, "DURATION", "not before so long from now, such as 5m")
-#define OPTION_AT    VALUE("at", 0, "TIME", "not before, such as 2026-01-15T02:00:00Z")
 
 static const struct command_option ENQUEUE_OPTIONS[] = {
     OPTION_DELAY, OPTION_AT,
@@ -163,17 +159,19 @@ static const struct command_option QUEUE_SET_OPTIONS[] = {
     VALUE("max-share", 0, "PERCENT", "of each host's slots, with others that have a share; 0: no bound"),
     VALUE("soft", 0, "N", "warn producers when so many wait; 0: never"),
     VALUE("hard", 0, "N", "refuse producers when so many wait; 0: never"),
+    OPTION_REASON,
 };
-#define OPTION_NAMESPACE VALUE("namespace", 0, "NAME", "whose pool it is; default by default")
 static const struct command_option POOL_OPTIONS[] = {OPTION_NAMESPACE};
-static const struct command_option POOL_DELETE_OPTIONS[] = {OPTION_NAMESPACE, OPTION_YES, OPTION_DRY};
+static const struct command_option POOL_DELETE_OPTIONS[] = {
+    OPTION_NAMESPACE, OPTION_YES, OPTION_DRY, OPTION_REASON,
+};
 static const struct command_option POOL_SET_OPTIONS[] = {
     OPTION_NAMESPACE,
     VALUE("slots", 0, "N", "how many there are; a new pool needs them"),
-    VALUE("description", 0, "TEXT", "what it is for"),
+    VALUE("description", 0, "TEXT", "what it is for"), OPTION_REASON,
 };
 static const struct command_option LIMIT_SET_OPTIONS[] = {
-    VALUE("max-running", 0, "N", "tasks that run at once on all hosts"),
+    VALUE("max-running", 0, "N", "tasks that run at once on all hosts"), OPTION_REASON,
 };
 static const struct command_option JOBS_LIST_OPTIONS[] = {
     OPTION_QUEUE, OPTION_STATUS, OPTION_LIMIT,
@@ -185,16 +183,16 @@ static const struct command_option JOBS_LOGS_OPTIONS[] = {
     VALUE("tail", 0, "N", "only the last lines"),
     VALUE("grep", 'g', "RE", "only lines that match"),
 };
-static const struct command_option RESCHEDULE_OPTIONS[] = {OPTION_DELAY, OPTION_AT};
+static const struct command_option RESCHEDULE_OPTIONS[] = {OPTION_DELAY, OPTION_AT, OPTION_REASON};
 static const struct command_option JOBS_PURGE_OPTIONS[] = {
-    OPTION_OLDER, OPTION_QUEUE, OPTION_STATUS, OPTION_YES, OPTION_DRY,
+    OPTION_OLDER, OPTION_QUEUE, OPTION_STATUS, OPTION_YES, OPTION_DRY, OPTION_REASON,
 };
 static const struct command_option DLQ_LIST_OPTIONS[] = {OPTION_QUEUE, OPTION_LIMIT};
 static const struct command_option DLQ_REQUEUE_OPTIONS[] = {
-    SWITCH("all", 0, "all of them"), OPTION_QUEUE, OPTION_DRY,
+    SWITCH("all", 0, "all of them"), OPTION_QUEUE, OPTION_DRY, OPTION_REASON,
 };
 static const struct command_option DLQ_PURGE_OPTIONS[] = {
-    OPTION_OLDER, OPTION_QUEUE, OPTION_YES, OPTION_DRY,
+    OPTION_OLDER, OPTION_QUEUE, OPTION_YES, OPTION_DRY, OPTION_REASON,
 };
 static const struct command_option DLQ_EXPORT_OPTIONS[] = {OPTION_QUEUE};
 static const struct command_option HOSTS_LIST_OPTIONS[] = {
@@ -204,8 +202,6 @@ static const struct command_option DESIRED_OPTIONS[] = {
     VALUE("min", 0, "N", "never fewer"), VALUE("max", 0, "N", "never more"),
 };
 
-#define OPTION_ONLY_DAG                                                                            \
-    {"dag", 0, "DAG", "only of this DAG", false, COMPLETE_DAG, NULL, NULL}
 static const struct command_option SLA_LIST_OPTIONS[] = {
     OPTION_ONLY_DAG, SWITCH("open", 0, "only what is late now"), OPTION_LIMIT,
 };
@@ -222,7 +218,6 @@ static const struct command_option NOTIFY_TEST_OPTIONS[] = {
     {"kind", 0, "KIND", "what is said to have happened; failure by default", false,
         COMPLETE_CHOICE, "success failure retry skip sla_miss", NULL},
 };
-#define OPTION_SPACE VALUE("namespace", 0, "NAME", "the namespace in the store; `default` by default")
 static const struct command_option VAULT_LIST_OPTIONS[] = {
     VALUE("namespace", 0, "NAME", "only of this namespace, and what counts for all"),
 };
@@ -230,9 +225,18 @@ static const struct command_option VAULT_SHOW_OPTIONS[] = {OPTION_SPACE};
 static const struct command_option VAULT_SET_OPTIONS[] = {
     OPTION_SPACE,
     {"file", 0, "FILE", "read the value from a file", false, COMPLETE_FILE, NULL, NULL},
-    VALUE("doc", 0, "TEXT", "what it is for"),
+    VALUE("doc", 0, "TEXT", "what it is for"), OPTION_REASON,
 };
-static const struct command_option VAULT_DELETE_OPTIONS[] = {OPTION_SPACE, OPTION_YES, OPTION_DRY};
+static const struct command_option VAULT_DELETE_OPTIONS[] = {
+    OPTION_SPACE, OPTION_YES, OPTION_DRY, OPTION_REASON,
+};
+static const struct command_option AUDIT_OPTIONS[] = {
+    VALUE("actor", 0, "NAME", "only of this one"), OPTION_ONLY_DAG,
+    {"run", 0, "RUN", "only of this run", false, COMPLETE_RUN, NULL, NULL},
+    VALUE("from", 0, "TIME", "not before"), VALUE("to", 0, "TIME", "before that"),
+    SWITCH("all", 'a', "what the program did by itself, too"),
+    OPTION_LIMIT, VALUE("before", 0, "ID", "only older ones than this, for the next page"),
+};
 
 static const struct command_option RESTORE_OPTIONS[] = {OPTION_YES};
 static const struct command_option EXPORT_OPTIONS[] = {
@@ -363,7 +367,7 @@ static const struct command ROWS[] = {
     {"dags delete", GROUP_DAGS, COMMAND_READS, "DAG", 1, 1, COMPLETE_DAG, NULL,
         "delete a DAG with its versions, runs and logs",
         "Its file must be gone from the folders of all running daemons, and its runs over.",
-        "eider dags delete orders_daily --yes", OPTIONS(DAGS_DELETE_OPTIONS), cmd_dags_delete},
+        "eider dags delete orders_daily --yes", OPTIONS(DELETE_OPTIONS), cmd_dags_delete},
     {"assets list", GROUP_DAGS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
         "list datasets that were updated or are waited for", NULL,
         "eider assets list --contains warehouse", OPTIONS(ASSETS_LIST_OPTIONS), cmd_assets_list},
@@ -386,9 +390,9 @@ static const struct command ROWS[] = {
     {"webhooks delete", GROUP_DAGS, COMMAND_READS, "ID", 1, 1, COMPLETE_NONE, NULL,
         "make the token of a webhook useless", NULL, "eider webhooks delete 3 --yes",
         OPTIONS(DELETE_OPTIONS), cmd_webhooks_delete},
-    {"webhooks fire", GROUP_DAGS, COMMAND_READS, "TOKEN", 1, 1, COMPLETE_NONE, NULL,
-        "start a DAG by the token of a webhook", NULL,
-        "eider webhooks fire ewh_... --body '{\"ref\": \"main\"}' --key 7f3a",
+    {"webhooks fire", GROUP_DAGS, COMMAND_READS, "[TOKEN]", 0, 1, COMPLETE_NONE, NULL,
+        "start a DAG by the token of a webhook", "Without TOKEN it is read from standard input.",
+        "eider webhooks fire --body '{\"ref\": \"main\"}' --key 7f3a < token",
         OPTIONS(WEBHOOKS_FIRE_OPTIONS), cmd_webhooks_fire},
     {"dags next", GROUP_DAGS, COMMAND_READS, "FILE|DAG", 1, 1, COMPLETE_FILE, NULL,
         "show when a DAG runs next",
@@ -403,10 +407,10 @@ static const struct command ROWS[] = {
         "Runs that exist go on, and a DAG that is paused can be triggered. When it is let go on,\n"
         "`catchup` says what becomes of the ticks in between.",
         "eider dags pause orders_daily stock --reason 'warehouse is down'",
-        OPTIONS(PAUSE_OPTIONS), cmd_dags_pause},
+        OPTIONS(CHANGE_OPTIONS), cmd_dags_pause},
     {"dags unpause", GROUP_DAGS, COMMAND_READS, "DAG..", 1, ARGS_ANY, COMPLETE_DAG, NULL,
         "let DAGs start by themselves again", NULL, "eider dags unpause orders_daily",
-        OPTIONS(PAUSE_OPTIONS), cmd_dags_unpause},
+        OPTIONS(CHANGE_OPTIONS), cmd_dags_unpause},
 
     /* --- runs --- */
     {"runs list", GROUP_RUNS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
@@ -440,7 +444,7 @@ static const struct command ROWS[] = {
         OPTIONS(DELETE_OPTIONS), cmd_runs_delete},
     {"runs note", GROUP_RUNS, COMMAND_READS, "RUN TEXT", 2, 2, COMPLETE_RUN, NULL,
         "set the note of a run", NULL, "eider runs note 7 'late file from the shop'",
-        {NULL, 0}, cmd_runs_note},
+        OPTIONS(CHANGE_OPTIONS), cmd_runs_note},
     {"runs values", GROUP_RUNS, COMMAND_READS, "RUN [TASK]", 1, 2, COMPLETE_RUN, NULL,
         "show the values that tasks returned", NULL, "eider runs values 7 list_parts -o json",
         OPTIONS(VALUES_OPTIONS), cmd_runs_values},
@@ -467,10 +471,10 @@ static const struct command ROWS[] = {
         OPTIONS(BACKFILL_SHOW_OPTIONS), cmd_backfill_show},
     {"backfill pause", GROUP_RUNS, COMMAND_READS, "NUMBER", 1, 1, COMPLETE_NONE, NULL,
         "begin no further runs for a while; those that run go on", NULL, "eider backfill pause 3",
-        OPTIONS(BACKFILL_CHANGE_OPTIONS), cmd_backfill_pause},
+        OPTIONS(CHANGE_OPTIONS), cmd_backfill_pause},
     {"backfill resume", GROUP_RUNS, COMMAND_READS, "NUMBER", 1, 1, COMPLETE_NONE, NULL,
         "go on with a paused backfill", NULL, "eider backfill resume 3",
-        OPTIONS(BACKFILL_CHANGE_OPTIONS), cmd_backfill_resume},
+        OPTIONS(CHANGE_OPTIONS), cmd_backfill_resume},
     {"backfill cancel", GROUP_RUNS, COMMAND_READS, "NUMBER", 1, 1, COMPLETE_NONE, NULL,
         "begin nothing more of a backfill",
         "Runs that have started go on to their end, unless --running stops them, too.",
@@ -478,7 +482,7 @@ static const struct command ROWS[] = {
         OPTIONS(BACKFILL_CANCEL_OPTIONS), cmd_backfill_cancel},
     {"backfill approve", GROUP_RUNS, COMMAND_READS, "NUMBER", 1, 1, COMPLETE_NONE, NULL,
         "let a backfill begin that is larger than `backfill_approval`", NULL,
-        "eider backfill approve 3", OPTIONS(BACKFILL_CHANGE_OPTIONS), cmd_backfill_approve},
+        "eider backfill approve 3", OPTIONS(CHANGE_OPTIONS), cmd_backfill_approve},
 
     /* --- tasks --- */
     {"tasks list", GROUP_TASKS, COMMAND_READS, "FILE|DAG", 1, 1, COMPLETE_FILE, NULL,
@@ -495,9 +499,16 @@ static const struct command ROWS[] = {
         "list the states of a run's tasks", NULL, "eider tasks states 7 --watch",
         OPTIONS(STATE_OPTIONS), cmd_runs_tasks},
     {"tasks clear", GROUP_TASKS, COMMAND_READS, "RUN TASK..", 2, ARGS_ANY, COMPLETE_RUN, NULL,
-        "forget the outcome of tasks, so that they run again", NULL,
-        "eider tasks clear 7 build --downstream --dry-run", OPTIONS(CLEAR_OPTIONS),
+        "forget the outcome of tasks, so that they run again",
+        "What comes after them and started already runs again in any case. What did not succeed of a\n"
+        "whole run is for `eider retry`.",
+        "eider tasks clear 7 build --upstream --dry-run\n"
+        "eider tasks clear 7 stage --map-index 3 --reason 'late file'", OPTIONS(CLEAR_OPTIONS),
         cmd_tasks_clear},
+    {"tasks note", GROUP_TASKS, COMMAND_READS, "RUN TASK TEXT", 3, 3, COMPLETE_RUN, NULL,
+        "set the note of a task in a run; an empty one removes it", NULL,
+        "eider tasks note 7 build 'ran on the old cluster'", OPTIONS(MARK_OPTIONS),
+        cmd_tasks_note},
 
     /* --- queues, jobs and hosts --- */
     {"enqueue", GROUP_JOBS, COMMAND_READS, ENQUEUE_ARGS, 1, ARGS_ANY, COMPLETE_NONE, NULL,
@@ -522,10 +533,10 @@ static const struct command ROWS[] = {
     {"jobs cancel", GROUP_JOBS, COMMAND_READS, "ID", 1, 1, COMPLETE_NONE, NULL,
         "stop a job",
         "One that waits does not run; one that runs is ended by its host.",
-        "eider jobs cancel 380503554898525184", {NULL, 0}, cmd_jobs_cancel},
+        "eider jobs cancel 380503554898525184", OPTIONS(CHANGE_OPTIONS), cmd_jobs_cancel},
     {"jobs retry", GROUP_JOBS, COMMAND_READS, "ID", 1, 1, COMPLETE_NONE, NULL,
         "run a job again that is over, or now one that waits for its time", NULL,
-        "eider jobs retry 380503554898525184", {NULL, 0}, cmd_jobs_retry},
+        "eider jobs retry 380503554898525184", OPTIONS(CHANGE_OPTIONS), cmd_jobs_retry},
     {"jobs reschedule", GROUP_JOBS, COMMAND_READS, "ID", 1, 1, COMPLETE_NONE, NULL,
         "give a job that waits another time", NULL,
         "eider jobs reschedule 380503554898525184 --delay 2h", OPTIONS(RESCHEDULE_OPTIONS),
@@ -546,9 +557,9 @@ static const struct command ROWS[] = {
         OPTIONS(QUEUE_SET_OPTIONS), cmd_queues_set},
     {"queues pause", GROUP_JOBS, COMMAND_READS, "QUEUE", 1, 1, COMPLETE_NONE, NULL,
         "claim nothing more of a queue; what runs goes on", NULL, "eider queues pause mail",
-        {NULL, 0}, cmd_queues_pause},
+        OPTIONS(CHANGE_OPTIONS), cmd_queues_pause},
     {"queues resume", GROUP_JOBS, COMMAND_READS, "QUEUE", 1, 1, COMPLETE_NONE, NULL,
-        "let hosts claim from a queue again", NULL, "eider queues resume mail", {NULL, 0},
+        "let hosts claim from a queue again", NULL, "eider queues resume mail", OPTIONS(CHANGE_OPTIONS),
         cmd_queues_resume},
     {"queues delete", GROUP_JOBS, COMMAND_READS, "QUEUE", 1, 1, COMPLETE_NONE, NULL,
         "delete an empty queue", NULL, "eider queues delete mail --yes", OPTIONS(DELETE_OPTIONS),
@@ -577,7 +588,7 @@ static const struct command ROWS[] = {
         "eider limits set namespace reports --max-running 20", OPTIONS(LIMIT_SET_OPTIONS),
         cmd_limits_set},
     {"limits delete", GROUP_JOBS, COMMAND_READS, "namespace|dag NAME", 2, 2, COMPLETE_NONE, NULL,
-        "remove such a bound", NULL, "eider limits delete namespace reports", {NULL, 0},
+        "remove such a bound", NULL, "eider limits delete namespace reports", OPTIONS(CHANGE_OPTIONS),
         cmd_limits_delete},
     {"dlq list", GROUP_JOBS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
         "list dead letters: what failed for good or was put aside", NULL,
@@ -601,9 +612,9 @@ static const struct command ROWS[] = {
         "show a host", NULL, "eider hosts show worker-3", {NULL, 0}, cmd_hosts_show},
     {"hosts drain", GROUP_JOBS, COMMAND_READS, "HOST", 1, 1, COMPLETE_NONE, NULL,
         "let a host finish what it has and claim nothing more", NULL,
-        "eider hosts drain worker-3", {NULL, 0}, cmd_hosts_drain},
+        "eider hosts drain worker-3", OPTIONS(CHANGE_OPTIONS), cmd_hosts_drain},
     {"hosts resume", GROUP_JOBS, COMMAND_READS, "HOST", 1, 1, COMPLETE_NONE, NULL,
-        "let a host claim again", NULL, "eider hosts resume worker-3", {NULL, 0},
+        "let a host claim again", NULL, "eider hosts resume worker-3", OPTIONS(CHANGE_OPTIONS),
         cmd_hosts_resume},
     {"hosts desired", GROUP_JOBS, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
         "say how many hosts the work that is there asks for",
@@ -628,7 +639,7 @@ static const struct command ROWS[] = {
         "list messages: sent, waiting and given up", NULL,
         "eider notify list --failed", OPTIONS(NOTIFY_LIST_OPTIONS), cmd_notify_list},
     {"notify retry", GROUP_ALERTS, COMMAND_READS, "ID", 1, 1, COMPLETE_NONE, NULL,
-        "send a message that failed or waits, now", NULL, "eider notify retry 42", {NULL, 0},
+        "send a message that failed or waits, now", NULL, "eider notify retry 42", OPTIONS(CHANGE_OPTIONS),
         cmd_notify_retry},
     {"notify test", GROUP_ALERTS, COMMAND_READS, "TARGET", 1, 1, COMPLETE_DAG, NULL,
         "send a test message and show what the receiver answered",
@@ -691,7 +702,7 @@ static const struct command ROWS[] = {
         "seal everything in the store anew, with the first key",
         "Put the new key in front of the old one first, on every host. What cannot be opened stays as\n"
         "it is; it may be stopped and begun again.",
-        "EIDER_SECRET_KEY=\"$NEW,$OLD\" eider secrets rotate", {NULL, 0}, cmd_secrets_rotate},
+        "EIDER_SECRET_KEY=\"$NEW,$OLD\" eider secrets rotate", OPTIONS(CHANGE_OPTIONS), cmd_secrets_rotate},
 
     /* --- store and settings --- */
     {"store check", GROUP_STORE, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
@@ -721,7 +732,11 @@ static const struct command ROWS[] = {
         "A daemon does so by itself, a little at a time. The settings are keep_runs,\n"
         "keep_runs_per_dag, keep_logs, keep_values, keep_jobs and keep_events. With --dry-run\n"
         "runs and jobs are counted and nothing is removed.",
-        "eider store prune --dry-run", OPTIONS(MIGRATE_OPTIONS), cmd_store_prune},
+        "eider store prune --dry-run", OPTIONS(CANCEL_OPTIONS), cmd_store_prune},
+    {"audit list", GROUP_STORE, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
+        "list what people changed: when, who, what, and why", NULL,
+        "eider audit list --dag orders_daily\neider audit list --actor ann --from 2026-01-15 -o json",
+        OPTIONS(AUDIT_OPTIONS), cmd_audit_list},
     {"config list", GROUP_STORE, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
         "list settings and where each value came from", NULL, NULL, {NULL, 0}, cmd_config_list},
     {"config get", GROUP_STORE, COMMAND_READS, "KEY", 1, 1, COMPLETE_NONE, NULL,

@@ -43,6 +43,7 @@ struct engine_request {
     size_t tasks_count;
     const char *run_id; /* NULL: made from the date */
     const char *note;   /* or NULL */
+    const char *reason; /* why it is done again, for the record; or NULL */
     bool record;        /* false: in a temporary store that is gone afterwards */
     bool wants_output;  /* call observer->log_line with the output of tasks */
 };

@@ -58,6 +58,8 @@ struct parsed;
     X(tasks_list)                                                                                  \
     X(tasks_show)                                                                                  \
     X(tasks_render)                                                                                \
+    X(audit_list)                                                                                  \
+    X(tasks_note)                                                                                  \
     X(tasks_clear)                                                                                 \
     X(enqueue)                                                                                     \
     X(vars_list)                                                                                   \

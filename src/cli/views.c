@@ -53,6 +53,7 @@ static const struct column TASK_INSTANCES[] = {
     {"DURATION", "duration", COLUMN_DURATION, false},
     {"REASON", "reason", COLUMN_TEXT, false},
     {"MESSAGE", "message", COLUMN_TEXT, true},
+    {"NOTE", "note", COLUMN_TEXT, true},
     {"LABEL", "label", COLUMN_TEXT, true},
     {"KIND", "operator", COLUMN_TEXT, true},
     {"MAX TRIES", "max_tries", COLUMN_NUMBER, true},
@@ -352,6 +353,19 @@ static const struct column SETTING_COLUMNS[] = {
     {"MEANING", "help", COLUMN_TEXT, true},
 };
 const struct view VIEW_SETTINGS = {.list = "settings", COLUMNS(SETTING_COLUMNS)};
+
+static const struct column AUDIT[] = {
+    {"AT", "at", COLUMN_INSTANT, false},
+    {"BY", "actor", COLUMN_TEXT, false},
+    {"ACTION", "action", COLUMN_TEXT, false},
+    {"OBJECT", "object", COLUMN_TEXT, false},
+    {"COUNT", "count", COLUMN_NUMBER, false},
+    {"REASON", "reason", COLUMN_TEXT, false},
+    {"DETAILS", "details", COLUMN_JSON, true},
+    {"ID", "id", COLUMN_NUMBER, true},
+};
+const struct view VIEW_AUDIT = {.list = "entries", COLUMNS(AUDIT), .name = "id",
+    .empty = "nothing was changed by hand"};
 
 static const struct column VERSION[] = {
     {"Version", "version", COLUMN_TEXT, false},

@@ -192,3 +192,23 @@ bool dag_reach_has(struct dag_reach *reach, uint32_t ancestor, uint32_t node)
     }
     return false;
 }
+
+/* --- what belongs to some tasks --------------------------------------------------------------- */
+
+void dag_add_upstream(const struct dag *dag, bool *chosen)
+{
+    for (size_t i = dag->tasks_count; i-- > 0;) {
+        const struct task_def *def = &dag->tasks[dag->order[i]];
+        for (size_t j = 0; chosen[dag->order[i]] && j < def->needs.count; j++)
+            chosen[def->needs.items[j]] = true;
+    }
+}
+
+void dag_add_downstream(const struct dag *dag, bool *chosen)
+{
+    for (size_t i = 0; i < dag->tasks_count; i++) {
+        const struct task_def *def = &dag->tasks[dag->order[i]];
+        for (size_t j = 0; chosen[dag->order[i]] && j < def->dependants.count; j++)
+            chosen[def->dependants.items[j]] = true;
+    }
+}

@@ -30,6 +30,10 @@ NODISCARD size_t dag_graph_build(struct dag *dag, struct dag_cycle out_cycles[DA
 /* Place of each node in `order`; heap, caller frees. */
 NODISCARD uint32_t *dag_graph_positions(const struct dag *dag);
 
+/* Choose what the chosen tasks need as well, or what comes after them; one place per node. */
+void dag_add_upstream(const struct dag *dag, bool *chosen);
+void dag_add_downstream(const struct dag *dag, bool *chosen);
+
 /* Repeated questions of the form "does a come before b?". */
 struct dag_reach;
 NODISCARD struct dag_reach *dag_reach_new(const struct dag *dag);

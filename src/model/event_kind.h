@@ -2,6 +2,8 @@
 /*
  * event_kind: what an event row tells. Stored as a number: add at the end only.
  */
+#include <stdbool.h>
+
 #include "base/attrs.h"
 
 #define EVENT_KIND_MAP(X)                                                                          \
@@ -59,7 +61,10 @@
     X(DAG_ROLLED_BACK, "dag_rolled_back")                                                          \
     X(DAG_OFFERED, "dag_offered")                                                                  \
     X(DAG_WITHDRAWN, "dag_withdrawn")                                                              \
-    X(DAG_DELETED, "dag_deleted")
+    X(DAG_DELETED, "dag_deleted")                                                                  \
+    X(TASK_NOTE, "task_note")                                                                      \
+    X(TASK_CANCEL_ASKED, "task_cancel_asked")                                                      \
+    X(STORE_PRUNED, "store_pruned")
 
 enum event_kind {
 #define X(name, text) EVENT_##name,
@@ -69,3 +74,5 @@ enum event_kind {
 };
 
 const char *event_kind_name(enum event_kind kind);
+/* Somebody wanted it: part of the audit trail, where the reason that was given is kept. */
+bool event_kind_is_change(enum event_kind kind);

@@ -22,6 +22,7 @@ enum {
     LIMIT_VALUES_PER_TASK = 1000,
     LIMIT_PARAMS_BYTES = 1 << 20, /* params or conf of one run */
     LIMIT_NOTE_BYTES = 64 << 10,
+    LIMIT_REASON_BYTES = 4 << 10,
     LIMIT_SECRET_BYTES = 64 << 10,  /* one secret, variable or connection */
     LIMIT_MASK_BYTES = 256 << 10,   /* secrets hidden in the output of one task, together */
     LIMIT_PAYLOAD_BYTES = 1 << 20,  /* of one job; also in sql/ */

@@ -293,7 +293,7 @@ static enum status remove_events(const struct retention_call *call, struct reten
                             EVENTS_PORTION, &count, err) != STATUS_OK)
         return err->code;
     report->events += count;
-    *out_more |= count == EVENTS_PORTION;
+    *out_more |= count >= EVENTS_PORTION;
     return STATUS_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "model/dag_graph.h"
 #include "model/limits.h"
 #include "model/params.h"
 #include "model/settings.h"
@@ -117,24 +118,6 @@ static enum status read_timetable(struct backfill_plan *plan, struct err *err)
 
 /* --- tasks ----------------------------------------------------------------------------------- */
 
-static void add_upstream(const struct dag *dag, bool *chosen)
-{
-    for (size_t i = dag->tasks_count; i-- > 0;) {
-        const struct task_def *def = &dag->tasks[dag->order[i]];
-        for (size_t j = 0; chosen[dag->order[i]] && j < def->needs.count; j++)
-            chosen[def->needs.items[j]] = true;
-    }
-}
-
-static void add_downstream(const struct dag *dag, bool *chosen)
-{
-    for (size_t i = 0; i < dag->tasks_count; i++) {
-        const struct task_def *def = &dag->tasks[dag->order[i]];
-        for (size_t j = 0; chosen[dag->order[i]] && j < def->dependants.count; j++)
-            chosen[def->dependants.items[j]] = true;
-    }
-}
-
 static enum status choose_tasks(const json_t *request, struct backfill_plan *plan, struct err *err)
 {
     const struct dag *dag = plan->dag;
@@ -151,9 +134,9 @@ static enum status choose_tasks(const json_t *request, struct backfill_plan *pla
         chosen[node] = before[node] = true;
     }
     if (json_get_bool(request, "upstream", false))
-        add_upstream(dag, before);
+        dag_add_upstream(dag, before);
     if (json_get_bool(request, "downstream", false))
-        add_downstream(dag, chosen);
+        dag_add_downstream(dag, chosen);
     for (size_t node = 0; node < dag->tasks_count; node++)
         if (chosen[node] || before[node])
             json_build_append(plan->tasks, json_string(dag->tasks[node].id));

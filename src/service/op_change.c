@@ -4,12 +4,10 @@
  * Before each change the run is cleared of owners that died, so that nobody has to wait for a
  * process that is gone.
  */
-#include <string.h>
-
 #include "base/check.h"
 #include "base/str.h"
 #include "blob/blob.h"
-#include "model/limits.h"
+#include "model/dag_graph.h"
 #include "service/json_build.h"
 #include "service/lookup.h"
 #include "service/op_handlers.h"
@@ -93,7 +91,7 @@ enum status op_run_cancel(struct service *service, const json_t *request, json_t
     return answer_run(service, &run, arena, out, err);
 }
 
-/* --- run.delete, run.note -------------------------------------------------------------------- */
+/* --- run.delete ------------------------------------------------------------------------------ */
 
 enum status op_run_delete(struct service *service, const json_t *request, json_t **out,
                           struct err *err)
@@ -120,33 +118,28 @@ enum status op_run_delete(struct service *service, const json_t *request, json_t
     return STATUS_OK;
 }
 
-enum status op_run_note(struct service *service, const json_t *request, json_t **out,
-                        struct err *err)
-{
-    CLEANUP(arena_freep) struct arena *arena = arena_new();
-    const char *note = json_get_string(request, "note", "");
-    struct found_run run;
-    if (strlen(note) > LIMIT_NOTE_BYTES)
-        return err_set(err, STATUS_LIMIT, "a note has at most %d bytes", LIMIT_NOTE_BYTES);
-    if (lookup_run(service, DB_READ_WRITE, arena, request, &run, err) != STATUS_OK ||
-        store_run_set_note(run.store, run.info.id, note, service->actor, err) != STATUS_OK)
-        return err->code;
-    return answer_run(service, &run, arena, out, err);
-}
-
 /* --- task.clear, run.retry ------------------------------------------------------------------- */
 
-static enum status choose_nodes(const struct found_run *run, const json_t *names,
+static enum status choose_nodes(const struct found_run *run, const json_t *request,
                                 struct arena *arena, const bool **out, struct err *err)
 {
-    bool *nodes = arena_array(arena, run->dag->tasks_count + 1, sizeof *nodes);
+    const json_t *names = json_object_get(request, "tasks");
+    size_t count = run->dag->tasks_count;
+    bool *nodes = arena_array(arena, count + 1, sizeof *nodes);
+    bool *needed = arena_array(arena, count + 1, sizeof *needed);
     for (size_t i = 0; i < json_array_size(names); i++) {
         const char *name = json_string_value(json_array_get(names, i));
         int64_t node = 0;
         if (lookup_node(run->dag, name, &node, err) != STATUS_OK)
             return err->code;
-        nodes[node] = true;
+        nodes[node] = needed[node] = true;
     }
+    if (json_get_bool(request, "downstream", false))
+        dag_add_downstream(run->dag, nodes);
+    if (json_get_bool(request, "upstream", false))
+        dag_add_upstream(run->dag, needed);
+    for (size_t node = 0; node < count; node++)
+        nodes[node] |= needed[node];
     *out = nodes;
     return STATUS_OK;
 }
@@ -184,6 +177,7 @@ struct clearing {
     bool is_retry;
     bool dry_run;
     bool whole;
+    bool only_failed;
     int64_t map_index;
 };
 
@@ -198,7 +192,7 @@ static enum status clear_tasks(struct service *service, const json_t *request,
     struct clear_result result;
     if (lookup_run(service, DB_READ_WRITE, arena, request, &run, err) != STATUS_OK ||
         (json_array_size(names) > 0 &&
-         choose_nodes(&run, names, arena, &nodes, err) != STATUS_OK) ||
+         choose_nodes(&run, request, arena, &nodes, err) != STATUS_OK) ||
         (!clearing->dry_run && recover(service, &run, err) != STATUS_OK))
         return err->code;
     struct clear_request clear = {
@@ -206,6 +200,7 @@ static enum status clear_tasks(struct service *service, const json_t *request,
         .nodes = nodes,
         .map_index = clearing->map_index,
         .whole = clearing->whole,
+        .only_failed = clearing->only_failed,
         .dry_run = clearing->dry_run,
         .actor = service->actor,
     };
@@ -236,12 +231,13 @@ enum status op_task_clear(struct service *service, const json_t *request, json_t
 {
     struct clearing clearing = {
         .dry_run = json_get_bool(request, "dry_run", false),
+        .only_failed = json_get_bool(request, "failed", false),
         .map_index = json_get_int(request, "map_index", -1),
     };
     if (json_array_size(json_object_get(request, "tasks")) == 0)
         return err_set(err, STATUS_INVALID, "'tasks' is empty: name the tasks to clear");
     /* A task cleared as a whole works out its instances anew. */
-    clearing.whole = clearing.map_index < 0;
+    clearing.whole = clearing.map_index < 0 && !clearing.only_failed;
     return clear_tasks(service, request, &clearing, out, err);
 }
 

@@ -1,7 +1,9 @@
+#include "base/mem.h"
 #include "sched/retention_turn.h"
 #include "service/json_build.h"
 #include "service/op_handlers.h"
 #include "service/service.h"
+#include "store/audit.h"
 
 enum status op_store_prune(struct service *service, const json_t *request, json_t **out,
                            struct err *err)
@@ -16,13 +18,18 @@ enum status op_store_prune(struct service *service, const json_t *request, json_
     for (bool more = true; more;)
         if (retention_turn(&call, &report, &more, err) != STATUS_OK)
             return err->code;
-    *out = json_build_object();
-    json_put_int(*out, "runs", report.runs);
-    json_put_int(*out, "runs_without_logs", report.runs_without_logs);
-    json_put_int(*out, "runs_without_values", report.runs_without_values);
-    json_put_int(*out, "values", report.values);
-    json_put_int(*out, "jobs", report.jobs);
-    json_put_int(*out, "events", report.events);
-    json_put_bool(*out, "dry_run", dry_run);
+    CLEANUP(json_decrefp) json_t *object = json_build_object();
+    json_put_int(object, "runs", report.runs);
+    json_put_int(object, "runs_without_logs", report.runs_without_logs);
+    json_put_int(object, "runs_without_values", report.runs_without_values);
+    json_put_int(object, "values", report.values);
+    json_put_int(object, "jobs", report.jobs);
+    json_put_int(object, "events", report.events);
+    CLEANUP(mem_freep) char *counts = json_format(object);
+    if (!dry_run &&
+        store_audit_add(call.store, EVENT_STORE_PRUNED, service->actor, counts, err) != STATUS_OK)
+        return err_wrap(err, "what is old was removed, which could not be recorded");
+    json_put_bool(object, "dry_run", dry_run);
+    *out = TAKE(object);
     return STATUS_OK;
 }

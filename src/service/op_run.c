@@ -13,6 +13,7 @@
 #include "service/trigger_json.h"
 #include "store/job.h"
 #include "store/overview.h"
+#include "store/task_note.h"
 #include "store/value.h"
 #include "store/version.h"
 
@@ -135,6 +136,7 @@ enum status op_run_show(struct service *service, const json_t *request, json_t *
 /* --- run.tasks ------------------------------------------------------------------------------- */
 
 struct task_listing {
+    struct task_note_list notes;
     const struct service *service;
     const struct found_run *run;
     json_t *tasks;
@@ -152,6 +154,7 @@ static enum status list_task(void *context, const struct run_row *run, const str
     json_t *object =
         task_json(listing->service, &listing->run->info, &run->dag->tasks[task->node], task);
     json_build_append(listing->tasks, object);
+    json_put_string(object, "note", task_note_find(&listing->notes, task->id));
     return task_json_add_host(listing->service, listing->run->store, task, object, err);
 }
 
@@ -189,6 +192,7 @@ enum status op_run_tasks(struct service *service, const json_t *request, json_t 
     if (read_task_state(request, &listing.state, err) != STATUS_OK ||
         lookup_run(service, DB_READ_ONLY, arena, request, &run, err) != STATUS_OK ||
         (task_id != NULL && lookup_node(run.dag, task_id, &listing.node, err) != STATUS_OK) ||
+        store_task_notes(run.store, arena, run.info.id, &listing.notes, err) != STATUS_OK ||
         store_task_each(run.store, run.info.id, list_task, &listing, err) != STATUS_OK)
         return err->code;
     *out = json_build_object();

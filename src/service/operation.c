@@ -4,7 +4,10 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/str.h"
+#include "model/limits.h"
+#include "service/service.h"
 
 static const char *const PERMISSIONS[] = {
 #define X(name, text) [PERMISSION_##name] = (text),
@@ -97,6 +100,11 @@ static const struct operation_field *find_field(const struct operation_schema *s
     return NULL;
 }
 
+bool operation_takes(const struct operation *operation, const char *field)
+{
+    return find_field(&operation->request, field) != NULL;
+}
+
 static const char *field_name_at(const void *context, size_t i)
 {
     return ((const struct operation_schema *)context)->fields[i].name;
@@ -164,6 +172,21 @@ static const char *operation_name_at(const void *context, size_t i)
     return ((const struct operation_table *)context)->rows[i].name;
 }
 
+/* Whatever the handler changes is changed for the reason that the request gives. */
+static enum status call_handler(const struct operation *operation, struct service *service,
+                                const json_t *request, json_t **out_response, struct err *err)
+{
+    const char *reason =
+        operation_takes(operation, "reason") ? json_get_string(request, "reason", NULL) : NULL;
+    if (reason != NULL && strlen(reason) > LIMIT_REASON_BYTES)
+        return err_set(err, STATUS_LIMIT, "%s: a reason has at most %d bytes", operation->name,
+                       LIMIT_REASON_BYTES);
+    service_set_reason(service, reason);
+    enum status status = operation->handler(service, request, out_response, err);
+    service_set_reason(service, NULL);
+    return status;
+}
+
 enum status operation_local_call(void *local, const char *name, const json_t *request,
                                  json_t **out_response, struct err *err)
 {
@@ -178,7 +201,7 @@ enum status operation_local_call(void *local, const char *name, const json_t *re
     }
     if (operation_check_request(operation, request, err) != STATUS_OK)
         return err->code;
-    return operation->handler(here->service, request, out_response, err);
+    return call_handler(operation, here->service, request, out_response, err);
 }
 
 enum status operation_call(const struct operation_caller *caller, const char *name,

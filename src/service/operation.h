@@ -106,6 +106,9 @@ NODISCARD enum status operation_local_call(void *local, const char *name, const 
 /* NULL when there is no such row. */
 const struct operation *operation_find(const struct operation_table *table, const char *name);
 
+/* Whether its request may have such a member. */
+bool operation_takes(const struct operation *operation, const char *field);
+
 /* STATUS_INVALID names the member: unknown (with the nearest known one), missing, or mistyped. */
 NODISCARD enum status operation_check_request(const struct operation *operation,
                                               const json_t *request, struct err *err);

@@ -30,6 +30,10 @@
     {                                                                                              \
         "map_index", FIELD_INTEGER, false, "one instance of a mapped task"                         \
     }
+#define REASON                                                                                     \
+    {                                                                                              \
+        "reason", FIELD_STRING, false, "why; kept with the change"                                 \
+    }
 #define TOTAL                                                                                      \
     {                                                                                              \
         "total_entries", FIELD_INTEGER, true, "how many there are in the list"                     \

@@ -14,7 +14,7 @@ static const struct operation_field REQUEST_DAG[] = {
 static const struct operation_field REQUEST_RERUN[] = {
     RUN,
     {"version", FIELD_STRING, false, "original (by default) or newest"},
-    {"reason", FIELD_STRING, false, "why, for the note of the new run"},
+    REASON,
 };
 static const struct operation_field REQUEST_TRIGGER[] = {
     {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
@@ -26,6 +26,7 @@ static const struct operation_field REQUEST_TRIGGER[] = {
     {"note", FIELD_STRING, false, "a note kept with the run"},
     {"tasks", FIELD_STRINGS, false, "only these"},
     {"needs_worker", FIELD_BOOLEAN, false, "fail when nobody is there to run it"},
+    REASON,
 };
 static const struct operation_field REQUEST_NEXT[] = {
     {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
@@ -44,7 +45,7 @@ static const struct operation_field RESPONSE_NEXT[] = {
 };
 static const struct operation_field REQUEST_PAUSE[] = {
     {"dags", FIELD_STRINGS, true, "ids of DAGs"},
-    {"reason", FIELD_STRING, false, "kept with the change"},
+    REASON,
 };
 static const struct operation_field LIST_PAUSED[] = {
     {"dags", FIELD_ARRAY, true, "dag_id, is_paused and changed of each"}, TOTAL,
@@ -67,7 +68,7 @@ static const struct operation_field RECORD_RENDERED[] = {
     {"fields", FIELD_ARRAY, true, "field and value of each template, error where one cannot be"},
 };
 static const struct operation_field REQUEST_RUN[] = {RUN};
-static const struct operation_field REQUEST_DRY[] = {RUN, DRY_RUN};
+static const struct operation_field REQUEST_DRY[] = {RUN, REASON, DRY_RUN};
 static const struct operation_field REQUEST_PATH[] = {
     {"path", FIELD_STRING, true, "file of the copy"},
 };
@@ -116,6 +117,7 @@ static const struct operation_field RECORD_TASK_INSTANCE[] = {
     {"hostname", FIELD_STRING, false, "who runs it"},
     {"pid", FIELD_INTEGER, false, "of the process that owns it"},
     {"retries_left", FIELD_INTEGER, true, "of its budget"},
+    {"note", FIELD_STRING, false, "what people wrote about it"},
 };
 static const struct operation_field RECORD_DAG[] = {
     {"dag_id", FIELD_STRING, true, "its id"},
@@ -172,7 +174,6 @@ static const struct operation_field RECORD_SETTING[] = {
 };
 
 #define BACKFILL {"backfill", FIELD_ID, true, "its number"}
-#define WHY      {"reason", FIELD_STRING, false, "why; kept with the change"}
 static const struct operation_field REQUEST_BACKFILL[] = {
     {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
     {"file", FIELD_STRING, false, "path of a DAG file"},
@@ -189,7 +190,7 @@ static const struct operation_field REQUEST_BACKFILL[] = {
     {"downstream", FIELD_BOOLEAN, false, "and what comes after them"},
     {"version", FIELD_STRING, false, "number of the DAG's version for new runs, or newest"},
     {"note", FIELD_STRING, false, "a note kept with every run"},
-    WHY,
+    REASON,
     {"dates", FIELD_INTEGER, false, "of a plan: list so many dates"},
 };
 static const struct operation_field RECORD_PLAN[] = {
@@ -256,9 +257,9 @@ static const struct operation_field LIST_BACKFILLS[] = {
 static const struct operation_field REQUEST_BACKFILL_SHOW[] = {
     BACKFILL, {"dates", FIELD_INTEGER, false, "list so many dates that were decided on"},
 };
-static const struct operation_field REQUEST_BACKFILL_CHANGE[] = {BACKFILL, WHY};
+static const struct operation_field REQUEST_BACKFILL_CHANGE[] = {BACKFILL, REASON};
 static const struct operation_field REQUEST_BACKFILL_CANCEL[] = {
-    BACKFILL, WHY, {"running", FIELD_BOOLEAN, false, "stop what runs, too"},
+    BACKFILL, REASON, {"running", FIELD_BOOLEAN, false, "stop what runs, too"},
 };
 static const struct operation_field REQUEST_CONFIG_GET[] = {
     {"key", FIELD_STRING, true, "name of the setting"},
@@ -322,7 +323,8 @@ static const struct operation_field LIST_TASK_INSTANCES[] = {
     {"task_instances", FIELD_ARRAY, true, "task instances"}, TOTAL,
 };
 static const struct operation_field REQUEST_CANCEL[] = {
-    RUN, {"task", FIELD_STRING, false, "only this task, unless it runs already"}, INDEX, DRY_RUN,
+    RUN, {"task", FIELD_STRING, false, "only this task, unless it runs already"}, INDEX, REASON,
+    DRY_RUN,
 };
 static const struct operation_field REQUEST_EXPLAIN[] = {
     RUN, {"task", FIELD_STRING, false, "only of this task"}, INDEX,
@@ -356,10 +358,11 @@ static const struct operation_field LIST_RUNS[] = {
     {"dag_runs", FIELD_ARRAY, true, "runs, newest first"}, TOTAL,
 };
 static const struct operation_field REQUEST_NOTE[] = {
-    RUN, {"note", FIELD_STRING, true, "the note; empty removes it"},
+    RUN, {"note", FIELD_STRING, true, "the note; empty removes it"}, REASON,
 };
 static const struct operation_field REQUEST_RETRY[] = {
-    RUN, {"tasks", FIELD_STRINGS, false, "these; by default what did not succeed"}, DRY_RUN,
+    RUN, {"tasks", FIELD_STRINGS, false, "these; by default what did not succeed"}, REASON,
+    DRY_RUN,
 };
 static const struct operation_field REQUEST_RUN_TASKS[] = {
     RUN,
@@ -417,28 +420,29 @@ static const struct operation_field RESPONSE_SIMULATE[] = {
     {"tasks", FIELD_INTEGER, true, "that begin"},
     {"slots", FIELD_INTEGER, true, "that were assumed"},
 };
-static const struct operation_field REQUEST_PRUNE[] = {DRY_RUN};
+static const struct operation_field REQUEST_PRUNE[] = {REASON, DRY_RUN};
 static const struct operation_field RESPONSE_PRUNE[] = {
     {"runs", FIELD_INTEGER, true, "removed with everything of theirs"},
     {"runs_without_logs", FIELD_INTEGER, true, "kept, but not their logs"},
     {"runs_without_values", FIELD_INTEGER, true, "kept, but not their values"},
     {"values", FIELD_INTEGER, true, "removed from runs that are kept"},
     {"jobs", FIELD_INTEGER, true, "removed"},
-    {"events", FIELD_INTEGER, true, "removed, of changes that concern no run"},
+    {"events", FIELD_INTEGER, true, "removed: changes that concern no run, updates of datasets, calls of webhooks"},
     {"dry_run", FIELD_BOOLEAN, true, "nothing was removed"},
 };
 static const struct operation_field REQUEST_CLEAR[] = {
     RUN,
     {"tasks", FIELD_STRINGS, true, "which"},
-    {"downstream", FIELD_BOOLEAN, false, "what comes after them always runs again"},
-    INDEX,
-    DRY_RUN,
+    {"downstream", FIELD_BOOLEAN, false, "what comes after them; what started of it in any case"},
+    {"upstream", FIELD_BOOLEAN, false, "what they need, too"},
+    {"failed", FIELD_BOOLEAN, false, "of all those only what did not succeed"},
+    INDEX, REASON, DRY_RUN,
 };
 static const struct operation_field LIST_TASKS[] = {
     {"dag_id", FIELD_STRING, true, "their DAG"}, {"tasks", FIELD_ARRAY, true, "tasks, parents first"}, TOTAL,
 };
 static const struct operation_field REQUEST_MARK[] = {
-    RUN, TASK, {"state", FIELD_STRING, true, "success, failed or skipped"}, INDEX,
+    RUN, TASK, {"state", FIELD_STRING, true, "success, failed or skipped"}, INDEX, REASON,
 };
 
 #define QUEUE_NAME {"name", FIELD_STRING, true, "its name"}
@@ -466,9 +470,11 @@ static const struct operation_field RECORD_LETTER[] = {
 static const struct operation_field REQUEST_REQUEUE[] = {
     {"id", FIELD_ID, false, "this one"},
     {"all", FIELD_BOOLEAN, false, "all of them, at most 1000 at a time"},
-    ONLY_QUEUE, OLDER, LIMIT, DRY_RUN,
+    ONLY_QUEUE, OLDER, LIMIT, REASON, DRY_RUN,
 };
-static const struct operation_field REQUEST_DEAD_PURGE[] = {ONLY_QUEUE, OLDER, LIMIT, DRY_RUN};
+static const struct operation_field REQUEST_DEAD_PURGE[] = {
+    ONLY_QUEUE, OLDER, LIMIT, REASON, DRY_RUN,
+};
 static const struct operation_field RESPONSE_PURGE[] = {
     {"purged", FIELD_INTEGER, true, "how many went, or would"},
     {"dry_run", FIELD_BOOLEAN, true, "nothing was changed"},
@@ -479,7 +485,7 @@ static const struct operation_field REQUEST_HOST_LIST[] = {
 static const struct operation_field LIST_HOSTS[] = {{"hosts", FIELD_ARRAY, true, "newest first"}, TOTAL};
 static const struct operation_field REQUEST_HOST[] = {HOST};
 static const struct operation_field REQUEST_DRAIN[] = {
-    HOST, {"drain", FIELD_BOOLEAN, false, "false: claim again"},
+    HOST, {"drain", FIELD_BOOLEAN, false, "false: claim again"}, REASON,
 };
 static const struct operation_field RECORD_HOST[] = {
     {"id", FIELD_ID, true, "its number"},
@@ -525,6 +531,7 @@ static const struct operation_field REQUEST_JOB_LIST[] = {
 };
 static const struct operation_field LIST_JOBS[] = {{"jobs", FIELD_ARRAY, true, "newest first"}, TOTAL};
 static const struct operation_field REQUEST_JOB[] = {JOB};
+static const struct operation_field REQUEST_JOB_CHANGE[] = {JOB, REASON};
 static const struct operation_field REQUEST_JOB_LOG[] = {
     JOB,
     {"try_number", FIELD_INTEGER, false, "this attempt; the newest by default"},
@@ -536,9 +543,11 @@ static const struct operation_field REQUEST_RESCHEDULE[] = {
     JOB,
     {"run_after", FIELD_INSTANT, false, "not before"},
     {"delay", FIELD_STRING, false, "the same, from now on, such as 5m"},
+    REASON,
 };
 static const struct operation_field REQUEST_JOB_PURGE[] = {
-    ONLY_QUEUE, {"status", FIELD_STRING, false, "only of this status"}, OLDER, LIMIT, DRY_RUN,
+    ONLY_QUEUE, {"status", FIELD_STRING, false, "only of this status"}, OLDER, LIMIT, REASON,
+    DRY_RUN,
 };
 static const struct operation_field RECORD_JOB[] = {
     {"id", FIELD_ID, true, "its number"},
@@ -580,7 +589,7 @@ static const struct operation_field LIST_QUEUES[] = {
     {"queues", FIELD_ARRAY, true, "by priority, then name"}, TOTAL,
 };
 static const struct operation_field REQUEST_QUEUE[] = {QUEUE_NAME};
-static const struct operation_field REQUEST_QUEUE_DELETE[] = {QUEUE_NAME, DRY_RUN};
+static const struct operation_field REQUEST_QUEUE_DELETE[] = {QUEUE_NAME, REASON, DRY_RUN};
 static const struct operation_field REQUEST_QUEUE_SET[] = {
     QUEUE_NAME,
     {"priority", FIELD_INTEGER, false, "higher ones are served first"},
@@ -590,6 +599,7 @@ static const struct operation_field REQUEST_QUEUE_SET[] = {
     {"hard_pending", FIELD_INTEGER, false, "refuse producers from here on; 0: never"},
     {"paused", FIELD_BOOLEAN, false, "nothing of it is claimed"},
     {"create", FIELD_BOOLEAN, false, "make it when it is not there; true by default"},
+    REASON,
 };
 static const struct operation_field REQUEST_WEBHOOK_LIST[] = {
     {"dag", FIELD_STRING, false, "only those of this DAG"},
@@ -597,9 +607,10 @@ static const struct operation_field REQUEST_WEBHOOK_LIST[] = {
 static const struct operation_field REQUEST_WEBHOOK_CREATE[] = {
     {"dag", FIELD_STRING, true, "id of the DAG"},
     {"name", FIELD_STRING, false, "as in the DAG's schedule; default when it says true"},
+    REASON,
 };
 static const struct operation_field REQUEST_WEBHOOK[] = {
-    {"id", FIELD_ID, true, "number of the webhook"}, DRY_RUN,
+    {"id", FIELD_ID, true, "number of the webhook"}, REASON, DRY_RUN,
 };
 static const struct operation_field REQUEST_FIRE[] = {
     {"token", FIELD_STRING, true, "of the webhook"},
@@ -681,7 +692,7 @@ static const struct operation ROWS[] = {
     {"host.show", "a host", PERMISSION_VIEWER,
         FIELDS(REQUEST_HOST), FIELDS(RECORD_HOST), op_host_show},
     {"job.cancel", "stop a job", PERMISSION_OPERATOR,
-        FIELDS(REQUEST_JOB), FIELDS(RECORD_JOB), op_job_cancel},
+        FIELDS(REQUEST_JOB_CHANGE), FIELDS(RECORD_JOB), op_job_cancel},
     {"job.enqueue", "put jobs in a queue, all or none", PERMISSION_OPERATOR,
         FIELDS(REQUEST_ENQUEUE), FIELDS(RESPONSE_ENQUEUE), op_job_enqueue},
     {"job.list", "jobs, newest first", PERMISSION_VIEWER,
@@ -693,7 +704,7 @@ static const struct operation ROWS[] = {
     {"job.reschedule", "another time for a job that waits", PERMISSION_OPERATOR,
         FIELDS(REQUEST_RESCHEDULE), FIELDS(RECORD_JOB), op_job_reschedule},
     {"job.retry", "run a job again, or now", PERMISSION_OPERATOR,
-        FIELDS(REQUEST_JOB), FIELDS(RECORD_JOB), op_job_retry},
+        FIELDS(REQUEST_JOB_CHANGE), FIELDS(RECORD_JOB), op_job_retry},
     {"job.show", "a job", PERMISSION_VIEWER,
         FIELDS(REQUEST_JOB), FIELDS(RECORD_JOB), op_job_show},
     {"log.read", "what tasks printed, in parts", PERMISSION_VIEWER,

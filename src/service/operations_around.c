@@ -6,7 +6,6 @@
 #include "service/operations.h"
 
 /* clang-format off */
-#define REASON {"reason", FIELD_STRING, false, "why, for the record"}
 #define DAG_ID {"dag", FIELD_STRING, true, "id of the DAG"}
 static const struct operation_field REQUEST_DAG_ID[] = {DAG_ID};
 static const struct operation_field RECORD_VERSION[] = {
@@ -76,7 +75,7 @@ static const struct operation_field REQUEST_NOTICE_LIST[] = {
 static const struct operation_field LIST_NOTICES[] = {
     {"notices", FIELD_ARRAY, true, "messages, newest first"}, TOTAL,
 };
-static const struct operation_field REQUEST_NOTICE[] = {{"id", FIELD_ID, true, "its number"}};
+static const struct operation_field REQUEST_NOTICE[] = {{"id", FIELD_ID, true, "its number"}, REASON};
 static const struct operation_field RECORD_NOTICE[] = {
     {"id", FIELD_ID, true, "its number"},
     {"delivery", FIELD_STRING, true, "what its receiver knows it by"},
@@ -113,6 +112,7 @@ static const struct operation_field REQUEST_ASSET[] = {
 static const struct operation_field REQUEST_EMIT[] = {
     {"uri", FIELD_STRING, true, "URI of the dataset"},
     {"extra", FIELD_OBJECT, false, "told to those who wait for it"},
+    REASON,
 };
 static const struct operation_field RECORD_ASSET[] = {
     {"uri", FIELD_STRING, true, "what names it"},
@@ -142,7 +142,7 @@ static const struct operation_field LIST_ASSETS[] = {
 
 static const struct operation_field REQUEST_VAULT_LIST[] = {ONLY_SPACE};
 static const struct operation_field REQUEST_VAULT_NAME[] = {NAMED, SPACE};
-static const struct operation_field REQUEST_VAULT_DELETE[] = {NAMED, SPACE, DRY_RUN};
+static const struct operation_field REQUEST_VAULT_DELETE[] = {NAMED, SPACE, REASON, DRY_RUN};
 static const struct operation_field RESPONSE_VAULT_DELETE[] = {
     NAMED, SPACE, {"deleted", FIELD_BOOLEAN, true, "false: nothing was changed"},
 };
@@ -153,7 +153,7 @@ static const struct operation_field LIST_VARIABLES[] = {
     {"variables", FIELD_ARRAY, true, "by name, what counts first"}, TOTAL,
 };
 static const struct operation_field REQUEST_VARIABLE_SET[] = {
-    NAMED, SPACE, DOC, {"value", FIELD_ANY, true, "a text; other values are kept as JSON"},
+    NAMED, SPACE, DOC, REASON, {"value", FIELD_ANY, true, "a text; other values are kept as JSON"},
 };
 static const struct operation_field RECORD_CONNECTION[] = {
     VAULT_RECORD,
@@ -164,7 +164,7 @@ static const struct operation_field LIST_CONNECTIONS[] = {
     {"connections", FIELD_ARRAY, true, "by name, what counts first"}, TOTAL,
 };
 static const struct operation_field REQUEST_CONNECTION_SET[] = {
-    NAMED, SPACE, DOC, {"value", FIELD_ANY, true, "a URI, or an object of its parts"},
+    NAMED, SPACE, DOC, REASON, {"value", FIELD_ANY, true, "a URI, or an object of its parts"},
 };
 static const struct operation_field RESPONSE_CONNECTION_TEST[] = {
     NAMED,
@@ -180,7 +180,7 @@ static const struct operation_field LIST_SECRETS[] = {
     {"secrets", FIELD_ARRAY, true, "by name, what counts first; never their values"}, TOTAL,
 };
 static const struct operation_field REQUEST_SECRET_SET[] = {
-    NAMED, SPACE, DOC, {"value", FIELD_STRING, true, "the secret, which nobody can read back"},
+    NAMED, SPACE, DOC, REASON, {"value", FIELD_STRING, true, "the secret, which nobody can read back"},
 };
 static const struct operation_field RESPONSE_ROTATE[] = {
     {"resealed", FIELD_INTEGER, true, "values sealed anew"},
@@ -205,9 +205,11 @@ static const struct operation_field LIST_POOLS[] = {
     {"pools", FIELD_ARRAY, true, "by name, then namespace"}, TOTAL,
 };
 static const struct operation_field REQUEST_POOL[] = {POOL_NAME, POOL_NAMESPACE};
-static const struct operation_field REQUEST_POOL_DELETE[] = {POOL_NAME, POOL_NAMESPACE, DRY_RUN};
+static const struct operation_field REQUEST_POOL_DELETE[] = {
+    POOL_NAME, POOL_NAMESPACE, REASON, DRY_RUN,
+};
 static const struct operation_field REQUEST_POOL_SET[] = {
-    POOL_NAME, POOL_NAMESPACE,
+    POOL_NAME, POOL_NAMESPACE, REASON,
     {"slots", FIELD_INTEGER, false, "how many there are; a new one needs them"},
     {"description", FIELD_STRING, false, "what it is for"},
 };
@@ -216,10 +218,37 @@ static const struct operation_field REQUEST_POOL_SET[] = {
 static const struct operation_field LIST_LIMITS[] = {
     {"limits", FIELD_ARRAY, true, "each with kind, name, max_running, running and waiting"}, TOTAL,
 };
-static const struct operation_field REQUEST_LIMIT[] = {LIMIT_KIND, LIMIT_NAME};
+static const struct operation_field REQUEST_LIMIT[] = {LIMIT_KIND, LIMIT_NAME, REASON};
 static const struct operation_field REQUEST_LIMIT_SET[] = {
-    LIMIT_KIND, LIMIT_NAME,
+    LIMIT_KIND, LIMIT_NAME, REASON,
     {"max_running", FIELD_INTEGER, true, "tasks that run at once on all hosts"},
+};
+
+static const struct operation_field REQUEST_REASON[] = {REASON};
+static const struct operation_field REQUEST_AUDIT[] = {
+    {"actor", FIELD_STRING, false, "only of this one; schedulers and hosts have names, too"},
+    {"dag", FIELD_STRING, false, "only of this DAG"},
+    {"run", FIELD_STRING, false, "only of this run; of a deleted one its number"},
+    {"from", FIELD_INSTANT, false, "not before"},
+    {"to", FIELD_INSTANT, false, "before that"},
+    {"all", FIELD_BOOLEAN, false, "what the program did by itself, too"},
+    {"before", FIELD_ID, false, "only older ones than this id, for the next page"},
+    LIMIT,
+};
+static const struct operation_field LIST_AUDIT[] = {
+    {"entries", FIELD_ARRAY, true, "id, at, actor, action, object, objects, count, dag_id, number, reason, details of each, newest first"},
+    TOTAL,
+};
+static const struct operation_field REQUEST_TASK_NOTE[] = {
+    RUN, TASK, INDEX, {"note", FIELD_STRING, true, "the note; empty removes it"}, REASON,
+};
+static const struct operation_field RECORD_TASK_NOTE[] = {
+    {"number", FIELD_ID, true, "the run"},
+    {"dag_id", FIELD_STRING, true, "its DAG"},
+    {"task_id", FIELD_STRING, true, "the task, with everything that `run.tasks` tells of it"},
+    {"map_index", FIELD_INTEGER, true, "-1 unless it is an instance of a mapped task"},
+    {"state", FIELD_STRING, true, "of the task"},
+    {"note", FIELD_STRING, false, "what people wrote about it"},
 };
 
 static const struct operation ROWS[] = {
@@ -229,6 +258,8 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_ASSET_LIST), FIELDS(LIST_ASSETS), op_asset_list},
     {"asset.show", "a dataset with its updates and who waits for it", PERMISSION_VIEWER,
         FIELDS(REQUEST_ASSET), FIELDS(RECORD_ASSET), op_asset_show},
+    {"audit.list", "what people changed, when, and why", PERMISSION_VIEWER,
+        FIELDS(REQUEST_AUDIT), FIELDS(LIST_AUDIT), op_audit_list},
     {"connection.delete", "delete a connection from the store", PERMISSION_EDITOR,
         FIELDS(REQUEST_VAULT_DELETE), FIELDS(RESPONSE_VAULT_DELETE), op_connection_delete},
     {"connection.list", "connections of all sources, without secrets", PERMISSION_VIEWER,
@@ -274,7 +305,7 @@ static const struct operation ROWS[] = {
     {"secret.list", "names of secrets of all sources", PERMISSION_VIEWER,
         FIELDS(REQUEST_VAULT_LIST), FIELDS(LIST_SECRETS), op_secret_list},
     {"secret.rotate", "seal everything anew with the first key", PERMISSION_EDITOR,
-        NO_FIELDS, FIELDS(RESPONSE_ROTATE), op_secret_rotate},
+        FIELDS(REQUEST_REASON), FIELDS(RESPONSE_ROTATE), op_secret_rotate},
     {"secret.set", "keep a secret in the store, sealed", PERMISSION_EDITOR,
         FIELDS(REQUEST_SECRET_SET), FIELDS(RECORD_SECRET), op_secret_set},
     {"secret.show", "where a secret comes from, never its value", PERMISSION_VIEWER,
@@ -283,6 +314,8 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_SLA_LIST), FIELDS(LIST_MISSES), op_sla_list},
     {"sla.report", "how DAGs keep their deadlines", PERMISSION_VIEWER,
         FIELDS(REQUEST_SLA_REPORT), FIELDS(LIST_SLAS), op_sla_report},
+    {"task.note", "set the note of a task in a run", PERMISSION_OPERATOR,
+        FIELDS(REQUEST_TASK_NOTE), FIELDS(RECORD_TASK_NOTE), op_task_note},
     {"variable.delete", "delete a variable from the store", PERMISSION_EDITOR,
         FIELDS(REQUEST_VAULT_DELETE), FIELDS(RESPONSE_VAULT_DELETE), op_variable_delete},
     {"variable.list", "variables of all sources", PERMISSION_VIEWER,

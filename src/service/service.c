@@ -25,6 +25,13 @@ void service_close_store(struct service *service)
     service->store = NULL;
 }
 
+void service_set_reason(struct service *service, const char *reason)
+{
+    service->reason = reason;
+    if (service->store != NULL)
+        store_set_reason(service->store, reason);
+}
+
 void service_fini(struct service *service)
 {
     service_close_store(service);
@@ -84,6 +91,7 @@ static enum status open_store(struct service *service, enum db_mode mode, struct
     service_close_store(service);
     service->store = store;
     service->store_mode = mode;
+    store_set_reason(store, service->reason);
     *out = store;
     return STATUS_OK;
 }

@@ -40,6 +40,7 @@ struct service {
     const char *home;                              /* state folder */
     const char *dags;                              /* folder of DAG files; NULL: none */
     const char *actor;                             /* who asks; kept with every change */
+    const char *reason;                            /* why, as the request says; or NULL */
     bool (*is_alive)(void *context, int64_t host); /* NULL: leases tell */
     void *is_alive_context;
     /*
@@ -74,6 +75,8 @@ struct service {
     struct blob *blob;
 };
 
+/* Why what is changed from here on is changed; borrowed until the next call. NULL: nobody said. */
+void service_set_reason(struct service *service, const char *reason);
 void service_fini(struct service *service); /* twice is fine */
 
 /*

@@ -175,15 +175,21 @@ static bool has_started(const struct task_row *task)
     return task->state != TASK_NONE && task->reason != REASON_NOT_SELECTED;
 }
 
+static bool is_asked(const struct clear_request *request, const struct task_row *task)
+{
+    if (request->nodes != NULL && !request->nodes[task->node])
+        return false;
+    return (request->nodes != NULL && !request->only_failed) || did_not_succeed(task);
+}
+
 /* The chosen nodes, everything downstream of them that started, and what must go with it. */
 static void choose_nodes(struct change *change, const struct clear_request *request, bool *chosen)
 {
     const struct run_tasks *tasks = &change->tasks;
     const struct dag *dag = tasks->run->dag;
     for (size_t node = 0; node < dag->tasks_count; node++) {
-        chosen[node] =
-            request->nodes != NULL ? request->nodes[node] : did_not_succeed(tasks->nodes[node]);
-        chosen[node] = chosen[node] && tasks->nodes[node]->reason != REASON_NOT_SELECTED;
+        chosen[node] = is_asked(request, tasks->nodes[node]) &&
+                       tasks->nodes[node]->reason != REASON_NOT_SELECTED;
     }
     for (size_t i = 0; i < dag->tasks_count; i++) {
         uint32_t node = dag->order[i];
@@ -286,11 +292,10 @@ static bool keeps_expansion(const struct change *change, const struct clear_requ
 {
     const struct task_row *task = change->tasks.nodes[node];
     const struct task_def *def = &change->tasks.run->dag->tasks[node];
-    bool is_asked = request->nodes != NULL ? request->nodes[node] : did_not_succeed(task);
     bool follows = def->is_finally && change->main_again;
     for (size_t i = 0; i < def->needs.count; i++)
         follows |= chosen[def->needs.items[i]];
-    return task->instance_base != 0 && is_asked && !request->whole && !follows;
+    return task->instance_base != 0 && is_asked(request, task) && !request->whole && !follows;
 }
 
 static const char CHOSEN_GET[] = "SELECT json FROM value WHERE task = $1 AND key = 'chosen'";

@@ -31,6 +31,7 @@ struct clear_request {
     int64_t run;
     const bool *nodes; /* one per node: clear it; NULL: whatever did not succeed */
     int64_t map_index; /* only this instance of the chosen nodes; -1: all that did not succeed */
+    bool only_failed;  /* of the chosen nodes those that did not succeed */
     bool whole;        /* chosen mapped tasks are expanded again */
     bool dry_run;
     const char *actor;

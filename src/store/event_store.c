@@ -1,5 +1,10 @@
 #include "store/event_store.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
 #include "store/store_priv.h"
 
 #define EVENT_COLUMNS                                                                              \
@@ -45,9 +50,40 @@ enum status store_event_each(struct store *store, const struct event_range *rang
 static const char EVENT_ADD[] =
     "INSERT INTO event (at_us, kind, actor, data) VALUES ($1, $2, $3, $4)";
 
+void store_set_reason(struct store *store, const char *reason)
+{
+    free(store->reason);
+    store->reason = NULL;
+    if (reason == NULL || reason[0] == '\0')
+        return;
+    CLEANUP(json_decrefp) json_t *object = json_object();
+    json_put_string(object, "reason", reason);
+    store->reason = json_format(object);
+}
+
+/* The data with the reason that was given; NULL: as they are. */
+static char *add_reason(const struct store *store, const char *actor, const char *data)
+{
+    struct err ignored = {0};
+    CLEANUP(json_decrefp) json_t *object = NULL;
+    CLEANUP(json_decrefp) json_t *reason = NULL;
+    if (store->reason == NULL || actor == NULL)
+        return NULL;
+    if (data == NULL)
+        return mem_strdup(store->reason);
+    if (json_parse(data, strlen(data), &object, &ignored) != STATUS_OK ||
+        json_parse(store->reason, strlen(store->reason), &reason, &ignored) != STATUS_OK ||
+        json_object_update_missing(object, reason) != 0)
+        return NULL;
+    return json_format(object);
+}
+
 enum status store_tell(struct store *store, enum event_kind kind, const char *actor,
                        const char *data, struct err *err)
 {
+    CLEANUP(mem_freep) char *reasoned = add_reason(store, actor, data);
+    if (reasoned != NULL)
+        data = reasoned;
     if (db_later(store->db, err, EVENT_ADD, "iitt", store_now_us(store), (int64_t)kind, actor,
                  data) != STATUS_OK)
         return err_wrap(err, "write an event");

@@ -43,8 +43,6 @@ static const char PULSE[] =
     " (SELECT 1 FROM running r WHERE r.host = h.id))))";
 static const char HOST_BY_ID[] = "SELECT id FROM host WHERE id = $1";
 static const char DRAIN[] = "UPDATE host SET draining = $2 WHERE id = $1 AND ended_at_us IS NULL";
-static const char HOST_EVENT[] =
-    "INSERT INTO event (at_us, kind, actor, data) VALUES ($1, $2, $3, $4)";
 
 static const char *text_of(const char *text)
 {
@@ -245,8 +243,7 @@ static enum status set_draining(struct store *store, int64_t id, bool drain, con
     if (db_changes(db) != 1)
         return err_set(err, STATUS_NOT_FOUND, "there is no living host %lld", (long long)id);
     enum event_kind kind = drain ? EVENT_HOST_DRAINED : EVENT_HOST_RESUMED;
-    if (db_do(db, err, HOST_EVENT, "iitt", store_now_us(store), (int64_t)kind, actor, data) !=
-        STATUS_OK)
+    if (store_tell(store, kind, actor, data, err) != STATUS_OK)
         return err->code;
     return db_notify(db, STORE_CHANNEL_STOP, "", err);
 }

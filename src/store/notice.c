@@ -35,15 +35,12 @@ bool notice_state_parse(const char *name, enum notice_state *out)
 static const char SETTLE[] = "UPDATE notice SET state = $3, due_at_us = $4, answer = $5,"
                              " ended_at_us = $6 WHERE id = $1 AND attempts = $2 AND state = 1";
 static const char SETTLE_FOLDED[] = "UPDATE notice SET ended_at_us = $2 WHERE head = $1";
-static const char EVENT_ADD[] =
-    "INSERT INTO event (at_us, kind, actor, data) VALUES ($1, $2, $3, $4)";
 
 static enum status note(struct store *store, enum event_kind kind, const char *actor, int64_t id,
                         struct err *err)
 {
     CLEANUP(mem_freep) char *data = mem_format("{\"notice\":\"%lld\"}", (long long)id);
-    return db_do(store->db, err, EVENT_ADD, "iitt", store_now_us(store), (int64_t)kind, actor,
-                 data);
+    return store_tell(store, kind, actor, data, err);
 }
 
 static enum status settle_once(struct store *store, const void *context, struct err *err)
@@ -176,8 +173,7 @@ enum status store_notice_tested(struct store *store, const char *actor, const ch
 {
     CLEANUP(db_endp) struct db *db = store->db;
     if (db_begin(db, err) != STATUS_OK ||
-        db_do(db, err, EVENT_ADD, "iitt", store_now_us(store), (int64_t)EVENT_NOTICE_TESTED, actor,
-              data) != STATUS_OK)
+        store_tell(store, EVENT_NOTICE_TESTED, actor, data, err) != STATUS_OK)
         return err->code;
     return db_commit(db, err);
 }

@@ -30,6 +30,9 @@ NODISCARD enum status store_retention_move(struct store *store, const char *what
 /* The values of a run; how many there were. */
 NODISCARD enum status store_values_remove(struct store *store, int64_t run, int64_t *out_count,
                                           struct err *err);
-/* Events about no run and no job, oldest first, at most `limit`. */
+/*
+ * Events about no run and no job, updates of datasets that nobody waits for any more and calls of
+ * webhooks, oldest first, at most `limit` of each. The newest update of a dataset stays.
+ */
 NODISCARD enum status store_events_remove(struct store *store, int64_t before_us, int64_t limit,
                                           int64_t *out_count, struct err *err);

@@ -1,7 +1,11 @@
 /*
  * run_change: small changes to a run as a whole.
  */
+#include <string.h>
+
 #include "base/check.h"
+#include "base/json.h"
+#include "base/mem.h"
 #include "store/run_delete_priv.h"
 #include "store/run_store.h"
 #include "store/work.h"
@@ -42,7 +46,8 @@ static const char *const DELETE_BLOCK[] = {
 static const char *const DELETE_REST[] = {
     "DELETE FROM block WHERE run = $1",     "DELETE FROM deadline WHERE run = $1",
     "DELETE FROM sla_miss WHERE run = $1",  "DELETE FROM event WHERE run = $1 AND run > 0",
-    "DELETE FROM run_cause WHERE run = $1", "DELETE FROM run WHERE id = $1",
+    "DELETE FROM run_cause WHERE run = $1", "DELETE FROM task_note WHERE run = $1",
+    "DELETE FROM run WHERE id = $1",
 };
 static const char NEXT_BLOCK[] =
     "SELECT first, count FROM block WHERE run = $1 AND first > $2 ORDER BY run, first LIMIT 1";
@@ -78,7 +83,31 @@ static enum status delete_rows(struct db *db, int64_t run, struct err *err)
 }
 
 static const char EVENT_DELETED[] =
-    "INSERT INTO event (at_us, kind, run, actor) VALUES ($1, $2, $3, $4)";
+    "INSERT INTO event (at_us, kind, run, actor, data) VALUES ($1, $2, $3, $4, $5)";
+static const char NAMES_GET[] =
+    "SELECT d.dag_id, r.run_id FROM run r JOIN dag d ON d.id = r.dag WHERE r.id = $1";
+
+/* What the run was, for those who ask when it is gone; heap. */
+static enum status describe(struct store *store, int64_t run, char **out, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    bool row = false;
+    CLEANUP(json_decrefp) json_t *data = NULL;
+    struct err ignored = {0};
+    if (store->reason == NULL ||
+        json_parse(store->reason, strlen(store->reason), &data, &ignored) != STATUS_OK)
+        data = json_object();
+    if (db_query(store->db, &stmt, err, NAMES_GET, "i", run) != STATUS_OK ||
+        db_step(stmt, &row, err) != STATUS_OK)
+        return err->code;
+    if (row) {
+        json_put_string(data, "dag_id", db_text(stmt, 0));
+        json_put_string(data, "run_id", db_text(stmt, 1));
+        db_reset(stmt);
+    }
+    *out = json_format(data);
+    return STATUS_OK;
+}
 
 struct run_found {
     struct run_row *run;
@@ -106,10 +135,12 @@ enum status run_delete_within(struct store *store, int64_t run_id, const char *a
         return err_set(err, STATUS_NOT_FOUND, "there is no run %lld", (long long)run_id);
     if (!run_state_is_final(run.state))
         return err_set(err, STATUS_CONFLICT, "the run is not over; stop it first");
-    if (delete_rows(db, run_id, err) != STATUS_OK)
+    CLEANUP(mem_freep) char *data = NULL;
+    if (describe(store, run_id, &data, err) != STATUS_OK ||
+        delete_rows(db, run_id, err) != STATUS_OK)
         return err->code;
-    return db_do(db, err, EVENT_DELETED, "iiit", store_now_us(store), (int64_t)EVENT_RUN_DELETED,
-                 run_id, actor);
+    return db_do(db, err, EVENT_DELETED, "iiitt", store_now_us(store), (int64_t)EVENT_RUN_DELETED,
+                 run_id, actor, data);
 }
 
 enum status store_run_delete(struct store *store, int64_t run_id, const char *actor,

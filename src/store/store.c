@@ -136,6 +136,7 @@ void store_close(struct store *store)
     idmap_free(store->lent);
     lane_cache_free(store->lane_cache);
     own_jobs_free(store->own_jobs);
+    free(store->reason);
     db_close(store->db);
     free(store);
 }

@@ -29,7 +29,7 @@ struct store_options {
 };
 
 /* The schema this program writes. */
-enum { STORE_SCHEMA = 11 };
+enum { STORE_SCHEMA = 12 };
 
 /*
  * Open the store, create or migrate it in read-write mode.
@@ -51,6 +51,12 @@ struct store_info {
 
 NODISCARD enum status store_describe(struct store *store, struct store_info *out, struct err *err);
 int64_t store_now_us(const struct store *store);
+
+/*
+ * Why things are changed from here on: kept with the events of changes that have an actor, unless
+ * the change has a reason of its own. NULL or empty: nobody said. Copied.
+ */
+void store_set_reason(struct store *store, const char *reason);
 
 static inline void store_closep(struct store **store)
 {

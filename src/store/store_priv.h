@@ -21,6 +21,7 @@ struct store {
     struct idmap *lent; /* the same, owned by somebody else */
     struct lane_cache *lane_cache;
     struct own_jobs *own_jobs;
+    char *reason; /* {"reason": ...} of whoever changes something now; NULL: none was given */
 };
 
 /* The DAG of a version, read once and kept; borrowed from the store. */

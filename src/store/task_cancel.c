@@ -55,6 +55,7 @@ static enum status cancel_in(struct work *work, const struct task_cancel_request
         return err->code;
     CHECK(request->node >= 0);
     CHECK((size_t)request->node < tasks.run->dag->tasks_count);
+    work_event(work, EVENT_TASK_CANCEL_ASKED, tasks.run, tasks.nodes[request->node], NULL);
     if (cancel_chosen(work, &tasks, request, err) != STATUS_OK ||
         work_settle(work, err) != STATUS_OK || work_save(work, err) != STATUS_OK)
         return err->code;

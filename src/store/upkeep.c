@@ -8,7 +8,9 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "model/backfill.h"
 #include "model/event_kind.h"
+#include "model/run_state.h"
 #include "model/task_state.h"
 #include "store/store_priv.h"
 
@@ -18,6 +20,9 @@
 _Static_assert(TASK_QUEUED == 2 && TASK_RUNNING == 3 && TASK_UP_FOR_RETRY == 8, "as in the SQL");
 _Static_assert(TASK_NONE == 0 && TASK_SCHEDULED == 1 && TASK_DEFERRED == 10, "as in the SQL");
 #define FINAL_STATES "(4, 5, 6, 7, 12, 13)"
+
+_Static_assert(ACTION_CREATE == 0 && ACTION_REDO == 1 && ACTION_KEEP == 2, "as in the SQL");
+_Static_assert(RUN_SUCCESS == 2 && RUN_FAILED == 3 && RUN_CANCELLED == 4, "as in the SQL");
 
 static const struct {
     const char *rule;
@@ -133,6 +138,22 @@ static const struct {
     {"a folded message goes with one that is there",
      "SELECT count(*) FROM notice n LEFT JOIN notice h ON h.id = n.head"
      " WHERE n.state = 5 AND h.id IS NULL"},
+    {"a backfill counts its dates, and what its runs ended as",
+     "SELECT (SELECT count(*) FROM backfill b LEFT JOIN (SELECT backfill,"
+     " count(CASE WHEN action = 0 THEN 1 END) AS created,"
+     " count(CASE WHEN action = 1 THEN 1 END) AS redone,"
+     " count(CASE WHEN action = 2 THEN 1 END) AS kept,"
+     " count(CASE WHEN action <> 2 AND outcome = 2 THEN 1 END) AS succeeded,"
+     " count(CASE WHEN action <> 2 AND outcome = 3 THEN 1 END) AS failed,"
+     " count(CASE WHEN action <> 2 AND outcome = 4 THEN 1 END) AS cancelled"
+     " FROM backfill_run GROUP BY backfill) o ON o.backfill = b.id"
+     " WHERE b.created <> coalesce(o.created, 0) OR b.redone <> coalesce(o.redone, 0)"
+     " OR b.kept <> coalesce(o.kept, 0) OR b.succeeded <> coalesce(o.succeeded, 0)"
+     " OR b.failed <> coalesce(o.failed, 0) OR b.cancelled <> coalesce(o.cancelled, 0))"
+     " + (SELECT count(*) FROM backfill_run o LEFT JOIN backfill b ON b.id = o.backfill"
+     " WHERE b.id IS NULL)"},
+    {"notes of tasks belong to runs",
+     "SELECT count(*) FROM task_note n LEFT JOIN run r ON r.id = n.run WHERE r.id IS NULL"},
     {"every run has its version",
      "SELECT count(*) FROM run r LEFT JOIN version v ON v.id = r.version WHERE v.id IS NULL"},
 };

@@ -10,7 +10,7 @@ struct check_finding {
 };
 
 struct check_report {
-    struct check_finding findings[32];
+    struct check_finding findings[40];
     size_t count;
     size_t rules; /* how many were checked */
 };

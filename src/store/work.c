@@ -279,6 +279,9 @@ void work_event(struct work *work, enum event_kind kind, const struct run_row *r
     struct db_bulk *events = &work->saver.bulks[SAVER_EVENT];
     const int64_t none = -1;
     CHECK(run != NULL);
+    if (data == NULL && work->store->reason != NULL && work->actor != NULL &&
+        event_kind_is_change(kind))
+        data = work->store->reason;
     if (task == NULL) {
         db_bulk_add(events, work->now_us, (int64_t)kind, run->id, none, run->row_version + 1,
                     (int64_t)run->read_state, (int64_t)run->state, none, none, (const void *)NULL,

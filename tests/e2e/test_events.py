@@ -141,11 +141,12 @@ def test_a_call_with_a_token_starts_a_run(eider, up):
     token = made["token"]
     fired = eider("webhooks", "fire", token, "--body", '{"ref": "main"}', "--key", "k", "-o",
                   "json", code=0).json()
-    again = eider("webhooks", "fire", token, "--body", '{"ref": "main"}', "--key", "k", "-o",
-                  "json", code=0).json()
+    again = eider("webhooks", "fire", "--body", '{"ref": "main"}', "--key", "k", "-o", "json",
+                  input=token + "\n", code=0).json()
     assert fired["number"] == again["number"]
     [run] = wait_for_runs(eider, "deploy", 1)
     assert run["state"] == "success" and "ref main" in eider.log("deploy", "a")
+    assert "standard input" in eider("webhooks", "fire", "-").err
     refused = eider("webhooks", "fire", "ewh_0")
     assert refused.code == 4 and "token" in refused.err, refused
     listed = eider("webhooks", "list", "deploy", "-o", "json", code=0).json()["webhooks"]

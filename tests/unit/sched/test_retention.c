@@ -182,3 +182,39 @@ STORE_TEST(retention, old_jobs_go)
     cr_assert_eq(remove_old(false).jobs, 1);
     cr_assert_eq(count_of("SELECT count(*) FROM job WHERE $1 = 0"), 0);
 }
+
+/* Of three updates the first still waits for others, and the last is the newest. */
+STORE_TEST(retention, old_updates_and_calls_go_but_not_what_waits)
+{
+    bench_sql(&bench, "INSERT INTO asset (id, uri, created_at_us) VALUES (1, 's3://x', 0)");
+    bench_sql(&bench, "INSERT INTO asset_event (id, asset, at_us, map_index, actor)"
+                      " VALUES (1, 1, 5, -1, 'x'), (2, 1, 6, -1, 'x'), (3, 1, 7, -1, 'x')");
+    bench_sql(&bench, "INSERT INTO trigger_pending (dag, kind, source, name, state, at_us, seen)"
+                      " VALUES (1, 0, 1, 's3://x', 0, 5, 0)");
+    bench_sql(&bench, "INSERT INTO webhook_call (webhook, key, run, at_us)"
+                      " VALUES (1, 'old', 1, 5), (1, 'young', 1, 4000000000000000)");
+    cr_assert_eq(remove_old(false).events, 0);
+    policy.events_ms = DAY_MS;
+
+    cr_assert_eq(remove_old(false).events, 2);
+
+    cr_assert_eq(count_of("SELECT count(*) FROM asset_event WHERE $1 = 0"), 2);
+    cr_assert_eq(count_of("SELECT count(*) FROM asset_event WHERE $1 = 0 AND id = 2"), 0);
+    cr_assert_eq(count_of("SELECT count(*) FROM webhook_call WHERE $1 = 0 AND key = 'young'"), 1);
+    cr_assert_eq(count_of("SELECT count(*) FROM webhook_call WHERE $1 = 0"), 1);
+}
+
+STORE_TEST(retention, that_a_run_was_deleted_is_known_for_as_long_as_other_changes)
+{
+    (void)run_one();
+    policy.runs_ms = DAY_MS;
+    pass_days(2);
+    cr_assert_eq(remove_old(false).runs, 1);
+    cr_assert_eq(count_of("SELECT count(*) FROM event WHERE $1 = 0 AND kind = 13"), 1);
+    policy.events_ms = 3 * DAY_MS;
+    (void)remove_old(false);
+    cr_assert_eq(count_of("SELECT count(*) FROM event WHERE $1 = 0 AND kind = 13"), 1);
+    pass_days(4);
+    (void)remove_old(false);
+    cr_assert_eq(count_of("SELECT count(*) FROM event WHERE $1 = 0 AND kind = 13"), 0);
+}

@@ -249,6 +249,12 @@ Test(upkeep, each_planted_inconsistency_is_found)
         "INSERT INTO deadline VALUES (999, 0, 1, 0, 5)",
         "INSERT INTO sla_miss SELECT id, 0, 1, 0, 5, dag, -1, -1, 6, NULL, 0 FROM run;"
         " UPDATE run SET state = 2",
+        "INSERT INTO backfill_run VALUES (99, 1, 1, 0, NULL)",
+        "INSERT INTO backfill (dag, version, state, from_us, to_us, until_us, newest_first, redo,"
+        " max_active, queue, params, conf, tasks, note, reason, actor, token, size, cursor_us,"
+        " created_at_us, succeeded) VALUES (1, 1, 4, 0, 0, 0, 0, 0, 1, 0, '{}', '{}', '[]', '',"
+        " '', 'x', 't', 1, 0, 0, 1)",
+        "INSERT INTO task_note VALUES (999, 1, 'x')",
         "INSERT INTO notice (delivery, state, at_us, due_at_us, dag_id, run, task, kind, event,"
         " target, hook, hook_key, head, incident, document)"
         " VALUES ('n', 5, 1, 1, 'd', 1, 0, 1, 1, 1, '{}', 'k', 999, 0, '{}')",

@@ -1,0 +1,95 @@
+#include "store/audit.h"
+
+#include "store/store_priv.h"
+
+/* Rows of a question: an answer as a whole has to fit into memory on PostgreSQL. */
+enum { PAGE_ROWS = 500 };
+
+/* The names that duties, hosts and triggers give themselves. */
+#define IS_MACHINE                                                                                 \
+    "(e.actor IN ('schedule', 'scheduler', 'backfill', 'timeout', 'retention', 'webhook', 'sla')"  \
+    " OR e.actor LIKE 'host %')"
+#define AUDIT_ROWS                                                                                 \
+    "SELECT e.id, e.at_us, e.kind, e.actor, e.data, e.run, d.dag_id, r.run_id, r.version, e.task," \
+    " t.node, t.map_index, e.new_state FROM event e LEFT JOIN run r ON r.id = e.run"               \
+    " LEFT JOIN dag d ON d.id = r.dag LEFT JOIN task t ON t.id = e.task"                           \
+    " WHERE e.id < $1 AND e.at_us >= $2 AND e.at_us < $3 AND e.actor IS NOT NULL"                  \
+    " AND ($4 = '' OR e.actor = $4) AND ($5 = 1 OR NOT " IS_MACHINE ")"
+
+static const char AUDIT[] = AUDIT_ROWS " AND $6 = 0 ORDER BY e.id DESC LIMIT $7";
+/* The index of runs leaves out jobs, which is to be said. */
+static const char AUDIT_OF_RUN[] =
+    AUDIT_ROWS " AND e.run = $6 AND e.run > 0 ORDER BY e.run DESC, e.id DESC LIMIT $7";
+
+struct audit_page {
+    int64_t before;
+    int64_t rows;
+    bool is_enough;
+};
+
+static struct audit_row read_row(struct db_stmt *stmt)
+{
+    return (struct audit_row){
+        .id = db_int(stmt, 0),
+        .at_us = db_int(stmt, 1),
+        .kind = (enum event_kind)db_int(stmt, 2),
+        .actor = db_text(stmt, 3),
+        .data = db_text(stmt, 4),
+        .run = db_int(stmt, 5),
+        .dag_id = db_text(stmt, 6),
+        .run_id = db_text(stmt, 7),
+        .version = db_int(stmt, 8),
+        .task = db_int(stmt, 9),
+        .node = db_is_null(stmt, 10) ? -1 : db_int(stmt, 10),
+        .map_index = db_is_null(stmt, 11) ? -1 : db_int(stmt, 11),
+        .new_state = db_int(stmt, 12),
+    };
+}
+
+static enum status read_page(struct store *store, const struct audit_filter *filter,
+                             enum status (*each)(void *context, const struct audit_row *row,
+                                                 bool *out_enough, struct err *err),
+                             void *context, struct audit_page *page, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    bool all = filter->with_machines || filter->actor != NULL;
+    page->rows = 0;
+    enum status status = db_query(
+        store->db, &stmt, err, filter->run == 0 ? AUDIT : AUDIT_OF_RUN, "iiitiii", page->before,
+        filter->from_us, filter->to_us != 0 ? filter->to_us : INT64_MAX,
+        filter->actor != NULL ? filter->actor : "", (int64_t)all, filter->run, (int64_t)PAGE_ROWS);
+    while (status == STATUS_OK && db_next(stmt, &status, err)) {
+        struct audit_row row = read_row(stmt);
+        page->rows++;
+        page->before = row.id;
+        if (row.kind < EVENT_KIND_COUNT && event_kind_is_change(row.kind))
+            status = each(context, &row, &page->is_enough, err);
+        if (status != STATUS_OK || page->is_enough) {
+            db_reset(stmt);
+            break;
+        }
+    }
+    return status;
+}
+
+enum status store_audit_each(struct store *store, const struct audit_filter *filter,
+                             enum status (*each)(void *context, const struct audit_row *row,
+                                                 bool *out_enough, struct err *err),
+                             void *context, struct err *err)
+{
+    struct audit_page page = {.before = filter->before != 0 ? filter->before : INT64_MAX};
+    do {
+        if (read_page(store, filter, each, context, &page, err) != STATUS_OK)
+            return err_wrap(err, "read the audit trail");
+    } while (page.rows == PAGE_ROWS && !page.is_enough);
+    return STATUS_OK;
+}
+
+enum status store_audit_add(struct store *store, enum event_kind kind, const char *actor,
+                            const char *data, struct err *err)
+{
+    CLEANUP(db_endp) struct db *db = store->db;
+    if (db_begin(db, err) != STATUS_OK || store_tell(store, kind, actor, data, err) != STATUS_OK)
+        return err->code;
+    return db_commit(db, err);
+}

@@ -1,0 +1,47 @@
+#pragma once
+/*
+ * audit: the trail of what was changed: when, by whom, what and why. A view of the events whose
+ * kind is a change, newest first.
+ */
+#include <stdbool.h>
+
+#include "base/attrs.h"
+#include "base/err.h"
+#include "model/event_kind.h"
+#include "store/store.h"
+
+struct audit_filter {
+    const char *actor;  /* NULL: any person */
+    bool with_machines; /* what schedulers and hosts did by themselves, too */
+    int64_t run;        /* 0: any */
+    int64_t from_us;
+    int64_t to_us;  /* not this one any more; 0: no end */
+    int64_t before; /* only ids below; 0: no bound */
+};
+
+struct audit_row {
+    int64_t id;
+    int64_t at_us;
+    enum event_kind kind;
+    const char *actor;
+    const char *data;   /* JSON or NULL */
+    int64_t run;        /* 0: about no run */
+    const char *dag_id; /* of the run; NULL: none, or the run is gone */
+    const char *run_id;
+    int64_t version;
+    int64_t task; /* row, or the id of a job; 0: about no task */
+    int64_t node; /* -1: none */
+    int64_t map_index;
+    int64_t new_state;
+};
+
+/* Until there are no more or `each` sets *out_enough. Texts are borrowed for the call. */
+NODISCARD enum status store_audit_each(struct store *store, const struct audit_filter *filter,
+                                       enum status (*each)(void *context,
+                                                           const struct audit_row *row,
+                                                           bool *out_enough, struct err *err),
+                                       void *context, struct err *err);
+
+/* A change that no other call of the store tells of; `data` is JSON. */
+NODISCARD enum status store_audit_add(struct store *store, enum event_kind kind, const char *actor,
+                                      const char *data, struct err *err);
