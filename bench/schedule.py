@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures schedules on both kinds of store and prints the table.
 
-    bench/schedule.py [--quick] [--passes N] [--strict] [ROW..]   rows by short names; all by default
+    bench/schedule.py [--quick] [--passes N] [--strict] [ROW..]      rows by short names, or all
 
 The daemon is the release build with its usual settings, the scheduler alone is
 bench/schedule_loop.c; commits are durable. PostgreSQL is the benchmark's own, with the defaults of
