@@ -23,7 +23,7 @@ from run import (MEGABYTE, PROGRAM, ROOT, MemoryWatch, Unmeasured, loop, measure
 
 PLACE = ROOT / "build/bench-schedule"
 TICKS = 500
-LEAD_SECONDS = 5       # between the last file that was read and the second all are due
+LEAD_SECONDS, FILES_PER_SECOND = 5, 500  # until all are due, so that all are known by then
 WAIT_SECONDS = 120
 DAY_TASKS, DAY_RUNS = 20, 5  # of 50 runs a day, so with 10,000 DAGs a tenth of the whole
 IDLE_DAGS, IDLE_SECONDS = 1000, 20
@@ -84,7 +84,7 @@ def row_tick(store, options):
 def burst(store, count):
     """Seconds from the due instant to the start of the first and of the last task."""
     folder = PLACE / "due"
-    lead = LEAD_SECONDS + count / 1000
+    lead = LEAD_SECONDS + count / FILES_PER_SECOND
     due = int(time.time() + lead) + 1
     text = datetime.datetime.fromtimestamp(due, datetime.timezone.utc).isoformat()
     dag_files.make(folder, count, lambda i: f"dag: due_{i}\nschedule: {{at: ['{text}']}}\n"
