@@ -8,6 +8,7 @@
 #include "app/opening.h"
 #include "app/prove_evidence.h"
 #include "app/prove_host.h"
+#include "app/prove_talk.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -22,10 +23,8 @@
 #include "worker/prepare.h"
 
 enum {
-    PAUSE_MS = 50,
     PATIENCE_MS = 60000,
     STUCK_PATIENCE_MS = 10000, /* when it has failed already */
-    SAY_BYTES_MAX = 1024,
     TASK_NAME_MAX = 24,
     EVENTS_MAX = 100000,
 };
@@ -66,20 +65,6 @@ struct adoption {
     bool is_stuck;
     bool is_interrupted;
 };
-
-static void say(const struct adoption *proof, const char *fmt, ...) PRINTF(2, 3);
-
-static void say(const struct adoption *proof, const char *fmt, ...)
-{
-    struct strbuf text;
-    va_list args;
-    strbuf_init(&text, SAY_BYTES_MAX);
-    va_start(args, fmt);
-    strbuf_addv(&text, fmt, args);
-    va_end(args);
-    proof->request->say(proof->request->say_context, text.text);
-    strbuf_fini(&text);
-}
 
 static size_t task_count(const struct adoption *proof)
 {
@@ -122,23 +107,20 @@ static enum status check_hosts(struct adoption *proof, struct err *err)
 static enum status wait_for(struct adoption *proof, condition *is_so, const char *what,
                             struct err *err)
 {
-    int64_t patience_ms = proof->is_stuck ? STUCK_PATIENCE_MS : PATIENCE_MS;
-    int64_t deadline_us = clock_mono_us() + patience_ms * 1000;
+    struct prove_patience patience = {
+        .world = proof->world,
+        .patience_ms = proof->is_stuck ? STUCK_PATIENCE_MS : PATIENCE_MS,
+        .what = what,
+        .is_interrupted = &proof->is_interrupted,
+    };
     for (;;) {
         bool done = false;
         if (is_so(proof, &done, err) != STATUS_OK)
             return err->code;
         if (done)
             return STATUS_OK;
-        if (check_hosts(proof, err) != STATUS_OK)
+        if (check_hosts(proof, err) != STATUS_OK || prove_pause(&patience, err) != STATUS_OK)
             return err->code;
-        if (!proof->world->pause(NULL, PAUSE_MS)) {
-            proof->is_interrupted = true;
-            return err_set(err, STATUS_TIMEOUT, "interrupted");
-        }
-        if (clock_mono_us() > deadline_us)
-            return err_set(err, STATUS_TIMEOUT, "waited for %lld s in vain until %s",
-                           (long long)(patience_ms / 1000), what);
     }
 }
 
@@ -257,8 +239,8 @@ static enum status start_first(struct adoption *proof, struct err *err)
     if (begin_host(proof, &proof->keeps, first_count(proof), err) != STATUS_OK ||
         write_dag(proof, err) != STATUS_OK || trigger(proof, err) != STATUS_OK)
         return err->code;
-    say(proof, "run %lld of %zu tasks; the first host takes half of them", (long long)proof->run,
-        task_count(proof));
+    prove_say(proof->request, "run %lld of %zu tasks; the first host takes half of them",
+              (long long)proof->run, task_count(proof));
     if (wait_for(proof, have_started, "the first host runs half of the tasks", err) != STATUS_OK)
         return err->code;
     for (size_t i = 0; i < task_count(proof); i++)
@@ -269,8 +251,9 @@ static enum status start_first(struct adoption *proof, struct err *err)
 static enum status kill_daemons(struct adoption *proof, struct err *err)
 {
     for (int64_t kill = 1; kill < proof->request->kills; kill++) {
-        say(proof, "kill %lld of %lld: the daemon of the first host; it is started again",
-            (long long)kill, (long long)proof->request->kills);
+        prove_say(proof->request,
+                  "kill %lld of %lld: the daemon of the first host; it is started again",
+                  (long long)kill, (long long)proof->request->kills);
         prove_host_kill(&proof->keeps);
         for (size_t i = 0; i < task_count(proof); i++)
             if (proof->traces[i].is_first)
@@ -284,7 +267,7 @@ static enum status kill_daemons(struct adoption *proof, struct err *err)
 static enum status start_others(struct adoption *proof, struct err *err)
 {
     proof->wanted = task_count(proof);
-    say(proof, "a second host takes the other half");
+    prove_say(proof->request, "a second host takes the other half");
     if (begin_host(proof, &proof->dies, task_count(proof) - first_count(proof), err) != STATUS_OK ||
         wait_for(proof, have_started, "the second host runs the other tasks", err) != STATUS_OK)
         return err->code;
@@ -295,15 +278,16 @@ static enum status kill_host(struct adoption *proof, struct err *err)
 {
     size_t others = task_count(proof) - first_count(proof);
     proof->wanted = task_count(proof) + others;
-    say(proof, "kill %lld of %lld: the second host with all it runs; a third one takes over",
-        (long long)proof->request->kills, (long long)proof->request->kills);
+    prove_say(proof->request,
+              "kill %lld of %lld: the second host with all it runs; a third one takes over",
+              (long long)proof->request->kills, (long long)proof->request->kills);
     prove_host_kill_all(&proof->dies);
     if (wait_for(proof, have_started, "its tasks run again elsewhere", err) != STATUS_OK)
         return err->code;
     for (size_t i = 0; i < task_count(proof); i++)
         if (!proof->traces[i].is_first)
             proof->overlaps += prove_mark_is_alive(prove_marks_first(&proof->traces[i].marks));
-    say(proof, "the second host comes back");
+    prove_say(proof->request, "the second host comes back");
     return begin_host(proof, &proof->dies, others, err);
 }
 
@@ -336,12 +320,12 @@ static enum status freeze_host(struct adoption *proof, struct err *err)
 {
     if (!is_fleet(proof))
         return STATUS_OK;
-    say(proof, "the third host is frozen for longer than its lease");
+    prove_say(proof->request, "the third host is frozen for longer than its lease");
     proof->wanted += task_count(proof) - first_count(proof);
     prove_host_freeze(&proof->takes);
     signal_second(proof, SIGSTOP);
     enum status status = wait_for(proof, have_started, "tasks of the frozen host run again", err);
-    say(proof, "it goes on, and must end what is not its own any more");
+    prove_say(proof->request, "it goes on, and must end what is not its own any more");
     /* Its keeper first, so that the daemon has late outcomes to tell. */
     prove_host_thaw_keepers(&proof->takes);
     signal_second(proof, SIGCONT);
@@ -356,7 +340,7 @@ static enum status freeze_host(struct adoption *proof, struct err *err)
 static enum status finish(struct adoption *proof, struct err *err)
 {
     CLEANUP(mem_freep) char *go = file_path_join(proof->evidence, "go");
-    say(proof, "all tasks may end now");
+    prove_say(proof->request, "all tasks may end now");
     if (file_write_atomic(go, "", 0, 0600, err) != STATUS_OK)
         return err->code;
     return wait_for(proof, is_run_over, "the run is over", err);
@@ -535,7 +519,7 @@ static enum status prepare(struct adoption *proof, struct err *err)
         prove_host_init(&proof->dies, proof->world, folder, proof->label, 2, err) != STATUS_OK ||
         prove_host_init(&proof->takes, proof->world, folder, proof->label, 3, err) != STATUS_OK)
         return err->code;
-    say(proof, "hosts of the proof live in %s", folder);
+    prove_say(proof->request, "hosts of the proof live in %s", folder);
     return STATUS_OK;
 }
 
@@ -592,12 +576,13 @@ static void clean_up(struct adoption *proof)
     prove_host_fini(&proof->dies);
     prove_host_fini(&proof->takes);
     if (proof->request->keeps && proof->run != 0) {
-        say(proof, "run %lld and %s were kept", (long long)proof->run, proof->scratch.dir);
+        prove_say(proof->request, "run %lld and %s were kept", (long long)proof->run,
+                  proof->scratch.dir);
         home_fini(&proof->scratch.home);
         free(proof->scratch.dir);
     } else {
         if (proof->run != 0 && forget(proof, &err) != STATUS_OK)
-            say(proof, "not everything was cleaned up: %s", err.text);
+            prove_say(proof->request, "not everything was cleaned up: %s", err.text);
         opening_scratch_fini(&proof->scratch);
     }
     free(proof->label);

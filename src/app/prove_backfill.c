@@ -5,6 +5,7 @@
 
 #include "app/opening.h"
 #include "app/prove_host.h"
+#include "app/prove_talk.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -18,9 +19,7 @@
 #include "store/run_store.h"
 
 enum {
-    PAUSE_MS = 20,
     PATIENCE_MS = 60000,
-    SAY_BYTES_MAX = 1024,
     SLOTS = 4,
     AT_ONCE = 20 * SLOTS, /* of the backfill: far more than fits */
     TASK_MS = 200,        /* how long a task of the backfill takes; also in HISTORY_RUN */
@@ -60,20 +59,6 @@ struct on_time {
     int64_t ended; /* runs of the backfill that ended beside production */
     bool is_interrupted;
 };
-
-static void say(const struct on_time *proof, const char *fmt, ...) PRINTF(2, 3);
-
-static void say(const struct on_time *proof, const char *fmt, ...)
-{
-    struct strbuf text;
-    va_list args;
-    strbuf_init(&text, SAY_BYTES_MAX);
-    va_start(args, fmt);
-    strbuf_addv(&text, fmt, args);
-    va_end(args);
-    proof->request->say(proof->request->say_context, text.text);
-    strbuf_fini(&text);
-}
 
 static enum status open_store(const struct on_time *proof, struct store **out, struct err *err)
 {
@@ -130,7 +115,12 @@ typedef enum status condition(struct on_time *proof, bool *out, struct err *err)
 static enum status wait_for(struct on_time *proof, condition *is_so, const char *what,
                             struct err *err)
 {
-    int64_t deadline_us = clock_mono_us() + (int64_t)PATIENCE_MS * 1000;
+    struct prove_patience patience = {
+        .world = proof->world,
+        .patience_ms = PATIENCE_MS,
+        .what = what,
+        .is_interrupted = &proof->is_interrupted,
+    };
     for (;;) {
         CLEANUP(mem_freep) char *last = NULL;
         bool done = false;
@@ -140,13 +130,8 @@ static enum status wait_for(struct on_time *proof, condition *is_so, const char 
             return STATUS_OK;
         if (prove_host_has_ended(&proof->host, &last))
             return err_set(err, STATUS_IO, "a host ended by itself: %s", last);
-        if (!proof->world->pause(NULL, PAUSE_MS)) {
-            proof->is_interrupted = true;
-            return err_set(err, STATUS_TIMEOUT, "interrupted");
-        }
-        if (clock_mono_us() > deadline_us)
-            return err_set(err, STATUS_TIMEOUT, "waited for %d s in vain until %s",
-                           PATIENCE_MS / 1000, what);
+        if (prove_pause(&patience, err) != STATUS_OK)
+            return err->code;
     }
 }
 
@@ -285,16 +270,17 @@ static enum status play(struct on_time *proof, struct err *err)
         prove_host_start(&proof->host, SLOTS, err) != STATUS_OK ||
         wait_for(proof, is_up, "the host of the proof is up", err) != STATUS_OK)
         return err->code;
-    say(proof, "%lld production runs alone on %d slots", (long long)proof->request->tasks, SLOTS);
+    prove_say(proof->request, "%lld production runs alone on %d slots",
+              (long long)proof->request->tasks, SLOTS);
     if (produce_all(proof, &proof->alone, err) != STATUS_OK ||
         begin_backfill(proof, err) != STATUS_OK)
         return err->code;
-    say(proof, "backfill %lld: %d runs of it at once, in the same queue",
-        (long long)proof->backfill, AT_ONCE);
+    prove_say(proof->request, "backfill %lld: %d runs of it at once, in the same queue",
+              (long long)proof->backfill, AT_ONCE);
     if (wait_for(proof, is_crowded, "the backfill fills the slots", err) != STATUS_OK ||
         load_backfill(proof, &before, err) != STATUS_OK)
         return err->code;
-    say(proof, "%lld production runs beside it", (long long)proof->request->tasks);
+    prove_say(proof->request, "%lld production runs beside it", (long long)proof->request->tasks);
     if (produce_all(proof, &proof->beside, err) != STATUS_OK ||
         load_backfill(proof, &after, err) != STATUS_OK)
         return err->code;
@@ -434,18 +420,18 @@ static void clean_up(struct on_time *proof)
     struct err err = {0};
     bool was_interrupted = proof->is_interrupted;
     if (cancel_all(proof, &err) != STATUS_OK)
-        say(proof, "the backfill was not stopped: %s", err.text);
+        prove_say(proof->request, "the backfill was not stopped: %s", err.text);
     proof->is_interrupted = was_interrupted;
     prove_host_stop(&proof->host);
     prove_host_fini(&proof->host);
     if (proof->request->keeps && proof->backfill != 0) {
-        say(proof, "backfill %lld and %s were kept", (long long)proof->backfill,
-            proof->scratch.dir);
+        prove_say(proof->request, "backfill %lld and %s were kept", (long long)proof->backfill,
+                  proof->scratch.dir);
         home_fini(&proof->scratch.home);
         free(proof->scratch.dir);
     } else {
         if (forget(proof, &err) != STATUS_OK)
-            say(proof, "not everything was cleaned up: %s", err.text);
+            prove_say(proof->request, "not everything was cleaned up: %s", err.text);
         opening_scratch_fini(&proof->scratch);
     }
     free(proof->label);

@@ -7,6 +7,7 @@
 
 #include "app/opening.h"
 #include "app/prove_host.h"
+#include "app/prove_talk.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -20,7 +21,6 @@
 #include "store/run_store.h"
 
 enum {
-    PAUSE_MS = 50,
     PATIENCE_MS = 240000,
     SLOTS = 2,
     FIRST_MS = 15000, /* until the instant, and so much more for each wait: */
@@ -30,7 +30,6 @@ enum {
     PLAIN_MS_MOST = 5000, /* until a plain task has ended */
     RSS_MB_MOST = 100,
     CPU_PERCENT_MOST = 5,
-    SAY_BYTES_MAX = 1024,
 };
 
 #define DAG_ID   "eider-prove-waiting"
@@ -60,20 +59,6 @@ struct waiting {
     bool is_interrupted;
 };
 
-static void say(const struct waiting *proof, const char *fmt, ...) PRINTF(2, 3);
-
-static void say(const struct waiting *proof, const char *fmt, ...)
-{
-    struct strbuf text;
-    va_list args;
-    strbuf_init(&text, SAY_BYTES_MAX);
-    va_start(args, fmt);
-    strbuf_addv(&text, fmt, args);
-    va_end(args);
-    proof->request->say(proof->request->say_context, text.text);
-    strbuf_fini(&text);
-}
-
 static int64_t files_count(const struct waiting *proof)
 {
     return proof->request->count / 2;
@@ -83,33 +68,37 @@ static int64_t files_count(const struct waiting *proof)
 
 typedef enum status condition(struct waiting *proof, bool *out, struct err *err);
 
-static enum status pause_once(struct waiting *proof, struct err *err)
+static enum status check_host(struct waiting *proof, struct err *err)
 {
     CLEANUP(mem_freep) char *last = NULL;
     if (prove_host_has_ended(&proof->host, &last))
         return err_set(err, STATUS_IO, "a host ended by itself: %s", last);
-    if (proof->world->pause(NULL, PAUSE_MS))
-        return STATUS_OK;
-    proof->is_interrupted = true;
-    return err_set(err, STATUS_TIMEOUT, "interrupted");
+    return STATUS_OK;
+}
+
+static struct prove_patience patience_for(struct waiting *proof, const char *what)
+{
+    return (struct prove_patience){
+        .world = proof->world,
+        .patience_ms = PATIENCE_MS,
+        .what = what,
+        .is_interrupted = &proof->is_interrupted,
+    };
 }
 
 /* STATUS_TIMEOUT: it does not happen, or people do not want to wait for it. */
 static enum status wait_for(struct waiting *proof, condition *is_so, const char *what,
                             struct err *err)
 {
-    int64_t deadline_us = clock_mono_us() + (int64_t)PATIENCE_MS * 1000;
+    struct prove_patience patience = patience_for(proof, what);
     for (;;) {
         bool done = false;
         if (is_so(proof, &done, err) != STATUS_OK)
             return err->code;
         if (done)
             return STATUS_OK;
-        if (pause_once(proof, err) != STATUS_OK)
+        if (check_host(proof, err) != STATUS_OK || prove_pause(&patience, err) != STATUS_OK)
             return err->code;
-        if (clock_mono_us() > deadline_us)
-            return err_set(err, STATUS_TIMEOUT, "waited for %d s in vain until %s",
-                           PATIENCE_MS / 1000, what);
     }
 }
 
@@ -262,9 +251,10 @@ static enum status start(struct waiting *proof, struct err *err)
     proof->at_us = clock_wall_us() + (int64_t)FIRST_MS * 1000 + count * EACH_US;
     if (trigger(proof, dag_of_waits(proof), &proof->run, err) != STATUS_OK)
         return err->code;
-    say(proof, "run %lld: %lld tasks wait for files, looked for every %s, %lld for an instant",
-        (long long)proof->run, (long long)files_count(proof), EVERY,
-        (long long)(count - files_count(proof)));
+    prove_say(proof->request,
+              "run %lld: %lld tasks wait for files, looked for every %s, %lld for an instant",
+              (long long)proof->run, (long long)files_count(proof), EVERY,
+              (long long)(count - files_count(proof)));
     if (wait_for(proof, do_all_wait, "all tasks wait", err) != STATUS_OK)
         return err->code;
     proof->held = proof->before.states[TASK_RUNNING];
@@ -273,7 +263,7 @@ static enum status start(struct waiting *proof, struct err *err)
 
 static enum status run_plain(struct waiting *proof, struct err *err)
 {
-    say(proof, "a plain task in the same queue");
+    prove_say(proof->request, "a plain task in the same queue");
     int64_t began_us = clock_mono_us();
     if (trigger(proof, dag_of_plain(proof), &proof->plain, err) != STATUS_OK ||
         wait_for(proof, is_plain_over, "the plain task has ended", err) != STATUS_OK)
@@ -287,12 +277,13 @@ static enum status watch(struct waiting *proof, struct err *err)
     struct process_usage first;
     struct process_usage last;
     int64_t watch_us = (int64_t)WATCH_MS * 1000 + proof->request->count * WATCH_EACH_US;
-    say(proof, "the daemon is watched for %lld s", (long long)(watch_us / 1000000));
+    prove_say(proof->request, "the daemon is watched for %lld s", (long long)(watch_us / 1000000));
     if (process_usage_read(proof->host.process.pid, &first, err) != STATUS_OK)
         return err->code;
     int64_t began_us = clock_mono_us();
+    struct prove_patience patience = patience_for(proof, "it was watched");
     while (clock_mono_us() - began_us < watch_us)
-        if (pause_once(proof, err) != STATUS_OK)
+        if (check_host(proof, err) != STATUS_OK || prove_pause(&patience, err) != STATUS_OK)
             return err->code;
     if (process_usage_read(proof->host.process.pid, &last, err) != STATUS_OK)
         return err->code;
@@ -304,7 +295,7 @@ static enum status watch(struct waiting *proof, struct err *err)
 
 static enum status meet(struct waiting *proof, struct err *err)
 {
-    say(proof, "the files appear, and the instant comes");
+    prove_say(proof->request, "the files appear, and the instant comes");
     for (int64_t i = 0; i < files_count(proof); i++) {
         CLEANUP(mem_freep) char *path = mem_format("%s/%lld", proof->folder, (long long)i);
         CLEANUP(file_closep) int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
@@ -394,7 +385,7 @@ static enum status prepare(struct waiting *proof, struct err *err)
     proof->folder = file_path_join(proof->scratch.dir, "files");
     if (file_tree_make(proof->folder, 0700, err) != STATUS_OK)
         return err->code;
-    say(proof, "the host of the proof lives in %s", proof->scratch.dir);
+    prove_say(proof->request, "the host of the proof lives in %s", proof->scratch.dir);
     return prove_host_init(&proof->host, proof->world, proof->scratch.dir, proof->label, 1, err);
 }
 
@@ -417,9 +408,12 @@ static enum status forget_run(struct waiting *proof, int64_t run, condition *is_
     if (is_so(proof, &is_done, err) != STATUS_OK)
         return err->code;
     proof->is_interrupted = false;
+    /* A conflict: it ended meanwhile. */
     if (!is_done &&
-        (call(proof, "run.cancel", request_of("run", number), &stopped, err) != STATUS_OK ||
-         wait_for(proof, is_so, "the run is cancelled", err) != STATUS_OK))
+        call(proof, "run.cancel", request_of("run", number), &stopped, err) != STATUS_OK &&
+        err->code != STATUS_CONFLICT)
+        return err->code;
+    if (!is_done && wait_for(proof, is_so, "the run is cancelled", err) != STATUS_OK)
         return err->code;
     return call(proof, "run.delete", request_of("run", number), &deleted, err);
 }
@@ -438,11 +432,12 @@ static void clean_up(struct waiting *proof)
     struct err err = {0};
     bool keeps = proof->request->keeps && proof->run != 0;
     if (!keeps && proof->run != 0 && forget(proof, &err) != STATUS_OK)
-        say(proof, "not everything was cleaned up: %s", err.text);
+        prove_say(proof->request, "not everything was cleaned up: %s", err.text);
     prove_host_stop(&proof->host);
     prove_host_fini(&proof->host);
     if (keeps) {
-        say(proof, "run %lld and %s were kept", (long long)proof->run, proof->scratch.dir);
+        prove_say(proof->request, "run %lld and %s were kept", (long long)proof->run,
+                  proof->scratch.dir);
         home_fini(&proof->scratch.home);
         free(proof->scratch.dir);
     } else {

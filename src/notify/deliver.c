@@ -37,6 +37,17 @@ void deliver_say(struct deliver_outcome *out, enum deliver_verdict verdict, cons
     out->verdict = verdict;
 }
 
+struct transfer_options deliver_way(const struct delivery *delivery)
+{
+    return (struct transfer_options){
+        .connect_timeout_ms = delivery->request->connect_timeout_ms,
+        .timeout_ms = delivery->request->timeout_ms,
+        .ca_file = delivery->endpoint.ca_file,
+        .trust_any = delivery->endpoint.trust_any,
+        .public_only = delivery->request->public_only,
+    };
+}
+
 void deliver_say_err(struct deliver_outcome *out, const struct err *err)
 {
     enum deliver_verdict verdict = status_is_retryable(err->code) ? DELIVER_RETRY : DELIVER_FAILED;

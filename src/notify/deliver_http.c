@@ -24,7 +24,6 @@ struct post {
 static bool post_accepted(const struct delivery *delivery, const struct post *post,
                           struct http_answer *answer, struct deliver_outcome *out)
 {
-    const struct deliver_request *request = delivery->request;
     struct http_request wanted = {
         .method = "POST",
         .url = delivery->endpoint.url,
@@ -32,11 +31,7 @@ static bool post_accepted(const struct delivery *delivery, const struct post *po
         .headers_count = post->headers_count,
         .body = post->body,
         .body_length = post->body_length,
-        .connect_timeout_ms = request->connect_timeout_ms,
-        .timeout_ms = request->timeout_ms,
-        .ca_file = delivery->endpoint.ca_file,
-        .trust_any = delivery->endpoint.trust_any,
-        .public_only = request->public_only,
+        .way = deliver_way(delivery),
         .answer_max = LIMIT_ALERT_ANSWER_BYTES,
     };
     struct err err = {0};

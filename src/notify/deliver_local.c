@@ -52,11 +52,7 @@ void deliver_email(const struct delivery *delivery, struct deliver_outcome *out)
         .recipients_count = collect_recipients(delivery, recipients),
         .mail = mail,
         .mail_length = strlen(mail),
-        .connect_timeout_ms = delivery->request->connect_timeout_ms,
-        .timeout_ms = delivery->request->timeout_ms,
-        .ca_file = endpoint->ca_file,
-        .trust_any = endpoint->trust_any,
-        .public_only = delivery->request->public_only,
+        .way = deliver_way(delivery),
     };
     if (mail_send(&wanted, &err) != STATUS_OK)
         deliver_say_err(out, &err);

@@ -23,6 +23,7 @@ void deliver_say(struct deliver_outcome *out, enum deliver_verdict verdict, cons
                  const char *said, size_t length);
 /* The outcome of an error of ours: a retry when its status says that one may help. */
 void deliver_say_err(struct deliver_outcome *out, const struct err *err);
+struct transfer_options deliver_way(const struct delivery *delivery);
 
 typedef void deliver_target(const struct delivery *delivery, struct deliver_outcome *out);
 deliver_target deliver_webhook;

@@ -165,16 +165,9 @@ static enum status perform(struct transfer *transfer, const struct http_request 
 enum status http_perform(const struct http_request *request, struct http_answer *out,
                          struct err *err)
 {
-    struct transfer_options options = {
-        .connect_timeout_ms = request->connect_timeout_ms,
-        .timeout_ms = request->timeout_ms,
-        .ca_file = request->ca_file,
-        .trust_any = request->trust_any,
-        .public_only = request->public_only,
-    };
     struct transfer transfer;
     if (check_request(request, err) != STATUS_OK ||
-        transfer_init(&transfer, &options, err) != STATUS_OK)
+        transfer_init(&transfer, &request->way, err) != STATUS_OK)
         return err->code;
     struct strbuf answer;
     strbuf_init(&answer, request->answer_max);

@@ -13,6 +13,7 @@
 
 #include "base/attrs.h"
 #include "base/err.h"
+#include "os/transfer_options.h"
 
 struct http_header {
     const char *name;
@@ -26,11 +27,7 @@ struct http_request {
     size_t headers_count;
     const void *body; /* NULL: none */
     size_t body_length;
-    int64_t connect_timeout_ms; /* 0: 10 s */
-    int64_t timeout_ms;         /* of all of it; 0: 30 s */
-    const char *ca_file;        /* who vouches for certificates; NULL: the system's */
-    bool trust_any;             /* certificates are not checked */
-    bool public_only;           /* refuse addresses inside; of a proxy, when there is one */
+    struct transfer_options way;
     int64_t redirects_max;
     size_t answer_max; /* bytes of the answer that are kept */
 };

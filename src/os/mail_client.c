@@ -104,16 +104,9 @@ static enum status mail_failed(const struct transfer *transfer, CURLcode code, c
 
 enum status mail_send(const struct mail_request *request, struct err *err)
 {
-    struct transfer_options options = {
-        .connect_timeout_ms = request->connect_timeout_ms,
-        .timeout_ms = request->timeout_ms,
-        .ca_file = request->ca_file,
-        .trust_any = request->trust_any,
-        .public_only = request->public_only,
-    };
     struct transfer transfer;
     if (check_request(request, err) != STATUS_OK ||
-        transfer_init(&transfer, &options, err) != STATUS_OK)
+        transfer_init(&transfer, &request->way, err) != STATUS_OK)
         return err->code;
     char url[URL_MAX];
     struct reading reading = {.request = request};

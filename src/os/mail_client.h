@@ -10,6 +10,7 @@
 
 #include "base/attrs.h"
 #include "base/err.h"
+#include "os/transfer_options.h"
 
 enum mail_security {
     MAIL_STARTTLS, /* plain at first, then encrypted or not at all */
@@ -28,11 +29,7 @@ struct mail_request {
     size_t recipients_count;
     const char *mail; /* RFC 5322, lines end with CR LF */
     size_t mail_length;
-    int64_t connect_timeout_ms; /* 0: 10 s */
-    int64_t timeout_ms;         /* 0: 30 s */
-    const char *ca_file;        /* NULL: the system's */
-    bool trust_any;
-    bool public_only;
+    struct transfer_options way;
 };
 
 /*

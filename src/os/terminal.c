@@ -44,10 +44,11 @@ enum status terminal_read_hidden(FILE *in, FILE *out, const char *prompt, size_t
         return err_errno(err, errno, "ask at the terminal");
     struct termios silent = before;
     silent.c_lflag &= ~(tcflag_t)ECHO;
-    (void)fprintf(out, "%s", prompt);
-    (void)fflush(out);
+    /* First of all: who sees the prompt may type at once. */
     if (tcsetattr(fd, TCSAFLUSH, &silent) != 0)
         return err_errno(err, errno, "ask at the terminal");
+    (void)fprintf(out, "%s", prompt);
+    (void)fflush(out);
     enum status status = read_line(in, bytes_max, out_value, err);
     (void)tcsetattr(fd, TCSAFLUSH, &before);
     (void)fprintf(out, "\n");

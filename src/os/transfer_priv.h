@@ -8,6 +8,7 @@
 
 #include "base/attrs.h"
 #include "base/err.h"
+#include "os/transfer_options.h"
 
 struct transfer {
     CURL *curl;
@@ -15,14 +16,6 @@ struct transfer {
     bool public_only;
     bool is_refused; /* an address was not public */
     char error[CURL_ERROR_SIZE];
-};
-
-struct transfer_options {
-    int64_t connect_timeout_ms; /* 0: 10 s */
-    int64_t timeout_ms;         /* 0: 30 s */
-    const char *ca_file;        /* NULL: the system's */
-    bool trust_any;
-    bool public_only;
 };
 
 /* Ready for what the caller sets beyond; must stay where it is. */

@@ -50,7 +50,7 @@ static enum status ask_web(const struct connection *connection, int64_t port, ch
     char *url = mem_format("%s://%s%s%s:%lld/", connection->type, is_address ? "[" : "",
                            connection->host, is_address ? "]" : "", (long long)port);
     struct http_request request = {
-        .method = "HEAD", .url = url, .timeout_ms = TIMEOUT_MS, .answer_max = ANSWER_BYTES_MAX};
+        .method = "HEAD", .url = url, .way.timeout_ms = TIMEOUT_MS, .answer_max = ANSWER_BYTES_MAX};
     struct http_answer got = {0};
     if (http_perform(&request, &got, err) != STATUS_OK)
         return err->code;

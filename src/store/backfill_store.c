@@ -259,7 +259,7 @@ static enum status change_once(struct store *store, const void *context, struct 
     const struct backfill_change *change = context;
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     CLEANUP(db_endp) struct db *db = store->db;
-    struct backfill_info info;
+    struct backfill_info info = {0};
     enum backfill_state to;
     if (db_begin(db, err) != STATUS_OK ||
         store_backfill_load(store, arena, change->id, &info, err) != STATUS_OK)
@@ -292,7 +292,7 @@ static enum status forget_once(struct store *store, const void *context, struct 
     const struct removal *call = context;
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     CLEANUP(db_endp) struct db *db = store->db;
-    struct backfill_info info;
+    struct backfill_info info = {0};
     if (db_begin(db, err) != STATUS_OK ||
         store_backfill_load(store, arena, call->id, &info, err) != STATUS_OK)
         return err->code;

@@ -47,11 +47,12 @@ enum status store_pool_doubts(struct store *store, struct arena *arena, const st
 const char *pool_doubt_text(struct arena *arena, const char *namespace_,
                             const struct pool_doubt *doubt)
 {
+    const char *or_default = strcmp(namespace_, "default") != 0 ? " or 'default'" : "";
     if (doubt->slots < 0)
         return arena_format(arena,
-                            "task '%s': there is no pool '%s' in namespace '%s' or 'default'; it "
-                            "waits until `eider pools set %s --slots N` makes it",
-                            doubt->task, doubt->pool, namespace_, doubt->pool);
+                            "task '%s': there is no pool '%s' in namespace '%s'%s; it waits until "
+                            "`eider pools set %s --slots N` makes it",
+                            doubt->task, doubt->pool, namespace_, or_default, doubt->pool);
     return arena_format(arena,
                         "task '%s' needs %lld slots of the pool '%s', which has %lld: it waits "
                         "until there are more",

@@ -85,6 +85,7 @@ def assert_valid(history):
 
 @pytest.mark.parametrize("shape", [name for name in load.SHAPES if name != "closing"])
 def test_a_real_run_keeps_every_promise(bench, shape):
+    bench.eider("pools", "set", load.POOL, "--slots", str(load.POOL_SLOTS))
     bench.eider("run", bench.write(shape), "-p", "op=1")
     history = bench.history()
     assert_valid(history)

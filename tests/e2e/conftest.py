@@ -48,6 +48,29 @@ def server(cluster, eider, monkeypatch):
 
 
 @pytest.fixture
+def postgres(cluster):
+    """The URL of an empty database."""
+    name = f"e2e_{next(DATABASES)}"
+    cluster.sql(f"CREATE DATABASE {name}")
+    yield cluster.url_of(name)
+    cluster.sql(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def up(eider):
+    """Starts daemons; those that still run at the end are stopped with all they left."""
+    daemons = []
+
+    def start(*args, times=1, **options):
+        daemon = Daemon(eider, *args, **options)
+        daemons.append(daemon)
+        return daemon.wait_until_up(times)
+
+    yield start
+    finish_all(daemons)
+
+
+@pytest.fixture
 def fleet_up(eider, server):
     """Starts daemons, each with a home of its own; all are stopped at the end."""
     daemons = []

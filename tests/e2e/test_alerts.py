@@ -5,7 +5,7 @@ import signal
 import sqlite3
 
 import pytest
-from fleet import Daemon, finish_all, free_port, let_go, started, wait_for_state
+from fleet import free_port, let_go, started, wait_for_state
 from harness import rows_of, wait_for
 from receiver import MailServers, Receiver
 
@@ -22,19 +22,6 @@ def mail():
     servers = MailServers()
     yield servers
     servers.close()
-
-
-@pytest.fixture
-def up(eider):
-    daemons = []
-
-    def start(*args, **options):
-        daemon = Daemon(eider, *args, **options)
-        daemons.append(daemon)
-        return daemon.wait_until_up()
-
-    yield start
-    finish_all(daemons)
 
 
 def write_dag(eider, text, name="dag.yaml"):

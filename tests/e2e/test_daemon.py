@@ -3,24 +3,9 @@ import os
 import signal
 import socket
 
-import pytest
-from fleet import (FAST, LONG, Daemon, finish_all, keepers_of, let_go, started,
+from fleet import (FAST, LONG, keepers_of, let_go, started,
                    wait_for_state)
 from harness import is_alive, wait_for
-
-
-@pytest.fixture
-def up(eider):
-    """Starts daemons; those that still run at the end are stopped with all they left."""
-    daemons = []
-
-    def start(*args, times=1, **options):
-        daemon = Daemon(eider, *args, **options)
-        daemons.append(daemon)
-        return daemon.wait_until_up(times)
-
-    yield start
-    finish_all(daemons)
 
 
 def write_dag(eider, text, name="dag.yaml"):

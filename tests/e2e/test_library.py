@@ -8,8 +8,6 @@ import subprocess
 
 import pytest
 from harness import BINARY, PATIENCE, ROOT, wait_for
-from test_daemon import up  # noqa: F401 (a fixture)
-from test_move import postgres  # noqa: F401 (a fixture)
 
 BUILD = BINARY.parent if (BINARY.parent / "CMakeCache.txt").exists() else ROOT / "build/release"
 LEASE_MS = "60000"       # no stall of the machine takes a job away
@@ -146,7 +144,7 @@ def test_a_program_may_have_the_library_in_itself(installed, eider, tmp_path):
     assert out.strip().isdigit()
 
 
-def test_a_daemon_does_what_a_program_enqueued(programs, up):  # noqa: F811
+def test_a_daemon_does_what_a_program_enqueued(programs, up):
     up("--store", programs.url)
     for number in programs.produce("default", "noop", "{}", "3"):
         programs.wait_until(number, "completed")
@@ -208,7 +206,7 @@ def test_another_program_does_what_a_killed_one_held(programs):
     assert job["attempts"] >= 2 and job["result"] == "slept well"
 
 
-def test_a_daemon_does_what_a_killed_program_held(programs, up):  # noqa: F811
+def test_a_daemon_does_what_a_killed_program_held(programs, up):
     killed = programs.worker(lease_ms=SHORT_LEASE_MS)
     number = programs.produce("default", "sleep", '{"seconds": 2}')[0]
     said(killed, f"claimed {number}")
@@ -218,7 +216,7 @@ def test_a_daemon_does_what_a_killed_program_held(programs, up):  # noqa: F811
     assert programs.wait_until(number, "completed")["attempts"] >= 2
 
 
-def test_a_program_that_was_silent_too_long_changes_nothing(programs, up):  # noqa: F811
+def test_a_program_that_was_silent_too_long_changes_nothing(programs, up):
     silent = programs.worker(lease_ms=SHORT_LEASE_MS)
     number = programs.produce("default", "sleep", '{"seconds": 2}')[0]
     said(silent, f"claimed {number}")

@@ -1,14 +1,10 @@
 """A store moves into another one: everything is there, and what was half done goes on.
 
-With a server (tools/with-postgres) also through PostgreSQL.
+Also through PostgreSQL.
 """
 import json
-import os
 import signal
-import subprocess
-import uuid
 
-import pytest
 from harness import wait_for
 
 DAG = """\
@@ -65,18 +61,6 @@ def everything(eider, env=None):
 
 def home(eider, name):
     return {"EIDER_HOME": str(eider.folder / name)}
-
-
-@pytest.fixture
-def postgres():
-    """The URL of an empty database."""
-    server = os.environ.get("EIDER_TEST_POSTGRES")
-    if not server:
-        pytest.skip("no server; tools/with-postgres starts one")
-    name = f"move_{uuid.uuid4().hex}"
-    subprocess.run(["psql", "-q", server, "-c", f"CREATE DATABASE {name}"], check=True)
-    yield server.replace("/postgres?", f"/{name}?")
-    subprocess.run(["psql", "-q", server, "-c", f"DROP DATABASE {name} WITH (FORCE)"], check=True)
 
 
 def test_a_store_moves_and_a_half_done_run_is_finished_there(eider):

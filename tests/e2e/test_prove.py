@@ -5,7 +5,6 @@ import signal
 import harness
 import pytest
 from harness import ROOT, wait_for
-from test_move import postgres  # noqa: F401 (a fixture)
 
 SABOTAGED = ROOT / "build/sabotage/eider"
 
@@ -60,7 +59,7 @@ def test_it_is_proved_on_sqlite(eider, place):
     check_left_nothing(eider, place)
 
 
-def test_it_is_proved_on_postgresql(eider, place, postgres):  # noqa: F811
+def test_it_is_proved_on_postgresql(eider, place, postgres):
     store = {"EIDER_STORE": postgres}
     done = prove(eider, place, "-o", "json", env=store, code=0)
     seen = {check["what"]: check["seen"] for check in done.json()["checks"]}
@@ -122,7 +121,7 @@ def test_nonces_that_can_be_guessed_are_found(sabotaged, place):
     check_left_nothing(sabotaged, place)
 
 
-def test_late_outcomes_that_are_believed_are_found(sabotaged, place, postgres):  # noqa: F811
+def test_late_outcomes_that_are_believed_are_found(sabotaged, place, postgres):
     env = {"EIDER_STORE": postgres, "EIDER_SABOTAGE": "complete_without_nonce"}
     done = prove(sabotaged, place, "-o", "json", env=env, code=1)
     assert "tasks with one verdict, success" in failed_checks(done)
@@ -140,7 +139,7 @@ def test_waiting_is_proved(eider, place):
     check_left_nothing(eider, place)
 
 
-def test_waiting_is_proved_in_a_fleet(eider, place, postgres):  # noqa: F811
+def test_waiting_is_proved_in_a_fleet(eider, place, postgres):
     _, extra = place
     env = {**extra, "EIDER_STORE": postgres}
     eider("prove", "waiting", "--count", "40", env=env, timeout=300, code=0)

@@ -2,27 +2,13 @@
 import datetime
 import time
 
-import pytest
-from fleet import LONG, Daemon, finish_all, let_go, started, wait_for_state
+from fleet import LONG, let_go, started, wait_for_state
 from harness import wait_for
 
 SECONDLY = """
     schedule: {cron: "* * * * * *", catchup: all, overlap: allow}
     tasks: {a: {run: "echo {{ ts }} >> @evidence"}}
 """
-
-
-@pytest.fixture
-def up(eider):
-    daemons = []
-
-    def start(*args, times=1, **options):
-        daemon = Daemon(eider, *args, **options)
-        daemons.append(daemon)
-        return daemon.wait_until_up(times)
-
-    yield start
-    finish_all(daemons)
 
 
 def ticks_of(eider, dag="dag"):

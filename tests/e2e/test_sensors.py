@@ -4,22 +4,8 @@ import signal
 import subprocess
 
 import pytest
-from fleet import Daemon, finish_all, keepers_of, wait_for_state
+from fleet import keepers_of, wait_for_state
 from harness import wait_for
-
-
-@pytest.fixture
-def up(eider):
-    """Starts daemons; those that still run at the end are stopped with all they left."""
-    daemons = []
-
-    def start(*args, times=1, **options):
-        daemon = Daemon(eider, *args, **options)
-        daemons.append(daemon)
-        return daemon.wait_until_up(times)
-
-    yield start
-    finish_all(daemons)
 
 
 def trigger(eider, text, name="dag"):

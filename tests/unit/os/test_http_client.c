@@ -97,7 +97,7 @@ Test(http_client, what_goes_wrong_on_the_way_has_its_status)
                   get("closed", "/secret-path", (struct http_request){0}, &answer, &err), &err);
     cr_expect_null(strstr(err.text, "secret-path"), "%s", err.text);
     EXPECT_STATUS(STATUS_TIMEOUT,
-                  get("http", "/hang", (struct http_request){.timeout_ms = 200}, &answer, &err),
+                  get("http", "/hang", (struct http_request){.way.timeout_ms = 200}, &answer, &err),
                   &err);
     EXPECT_STATUS(STATUS_IO, get("http", "/drop", (struct http_request){0}, &answer, &err), &err);
 }
@@ -109,24 +109,26 @@ Test(http_client, certificates_are_checked_unless_told_not_to)
     const char *ca_file = listener_ca_file(&LISTENER);
     EXPECT_STATUS(STATUS_IO, get("https", "/", (struct http_request){0}, &answer, &err), &err);
     EXPECT_CONTAINS(err.text, "certificate");
-    EXPECT_STATUS(STATUS_IO,
-                  get("stranger", "/", (struct http_request){.ca_file = ca_file}, &answer, &err),
-                  &err);
+    EXPECT_STATUS(
+        STATUS_IO,
+        get("stranger", "/", (struct http_request){.way.ca_file = ca_file}, &answer, &err), &err);
     /* Trusted, but made out to another name. */
     const char *foreign = json_get_string(LISTENER.about, "foreign_ca", NULL);
-    EXPECT_STATUS(STATUS_IO,
-                  get("stranger", "/", (struct http_request){.ca_file = foreign}, &answer, &err),
-                  &err);
+    EXPECT_STATUS(
+        STATUS_IO,
+        get("stranger", "/", (struct http_request){.way.ca_file = foreign}, &answer, &err), &err);
     cr_expect_null(listener_received(&LISTENER));
 
-    EXPECT_OK(get("https", "/", (struct http_request){.ca_file = ca_file}, &answer, &err), &err);
+    EXPECT_OK(get("https", "/", (struct http_request){.way.ca_file = ca_file}, &answer, &err),
+              &err);
     cr_expect_eq(answer.status, 200);
     http_answer_fini(&answer);
-    EXPECT_OK(get("stranger", "/", (struct http_request){.trust_any = true}, &answer, &err), &err);
+    EXPECT_OK(get("stranger", "/", (struct http_request){.way.trust_any = true}, &answer, &err),
+              &err);
     http_answer_fini(&answer);
-    EXPECT_STATUS(STATUS_INVALID,
-                  get("https", "/", (struct http_request){.ca_file = "/nowhere"}, &answer, &err),
-                  &err);
+    EXPECT_STATUS(
+        STATUS_INVALID,
+        get("https", "/", (struct http_request){.way.ca_file = "/nowhere"}, &answer, &err), &err);
 }
 
 Test(http_client, addresses_inside_can_be_refused)
@@ -134,7 +136,7 @@ Test(http_client, addresses_inside_can_be_refused)
     struct http_answer answer;
     struct err err = {0};
     EXPECT_STATUS(STATUS_DENIED,
-                  get("http", "/", (struct http_request){.public_only = true}, &answer, &err),
+                  get("http", "/", (struct http_request){.way.public_only = true}, &answer, &err),
                   &err);
     EXPECT_CONTAINS(err.text, "its address is not public");
     cr_expect_null(listener_received(&LISTENER));

@@ -49,13 +49,14 @@ Test(mail_client, encryption_and_login_are_as_told)
 {
     struct err err = {0};
     const char *ca_file = listener_ca_file(&LISTENER);
-    struct mail_request request = {.ca_file = ca_file, .login = "eider", .password = "pass word"};
+    struct mail_request request = {
+        .way.ca_file = ca_file, .login = "eider", .password = "pass word"};
     EXPECT_OK(send_to("starttls", request, GOOD, &err), &err);
     CLEANUP(json_decrefp) json_t *received = listener_received(&LISTENER);
     cr_expect(json_is_true(json_object_get(received, "tls")));
     cr_expect(json_is_true(json_object_get(received, "login")));
 
-    struct mail_request direct = {.security = MAIL_TLS, .ca_file = ca_file};
+    struct mail_request direct = {.security = MAIL_TLS, .way.ca_file = ca_file};
     EXPECT_OK(send_to("smtps", direct, GOOD, &err), &err);
     CLEANUP(json_decrefp) json_t *second = listener_received(&LISTENER);
     cr_expect_eq(json_get_int(second, "count", 0), 2);
@@ -84,7 +85,7 @@ Test(mail_client, the_verdict_of_the_server_decides_whether_it_is_tried_again)
     struct mail_request full = {.security = MAIL_PLAIN, .from = "full@b.c"};
     EXPECT_STATUS(STATUS_BUSY, send_to("smtp", full, GOOD, &err), &err);
     struct mail_request wrong = {
-        .ca_file = listener_ca_file(&LISTENER), .login = "eider", .password = "wrong"};
+        .way.ca_file = listener_ca_file(&LISTENER), .login = "eider", .password = "wrong"};
     EXPECT_STATUS(STATUS_DENIED, send_to("starttls", wrong, GOOD, &err), &err);
     EXPECT_STATUS(STATUS_UNREACHABLE, send_to("closed", plain, GOOD, &err), &err);
     cr_expect_null(listener_received(&LISTENER));
@@ -98,7 +99,7 @@ Test(mail_client, a_server_that_says_nothing_is_not_waited_for)
 {
     struct err err = {0};
     /* The HTTP server waits for us to speak first, and so does the client. */
-    struct mail_request request = {.security = MAIL_PLAIN, .timeout_ms = 200};
+    struct mail_request request = {.security = MAIL_PLAIN, .way.timeout_ms = 200};
     EXPECT_STATUS(STATUS_TIMEOUT, send_to("http", request, GOOD, &err), &err);
 }
 
