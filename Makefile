@@ -3,6 +3,7 @@ prefix  ?= /usr/local
 DESTDIR ?=
 SECONDS ?= 60
 JOBS    ?= $(shell nproc)
+UP      ?= build/eider build/up
 
 bindir  = $(DESTDIR)$(prefix)/bin
 mandir  = $(DESTDIR)$(prefix)/share/man/man1
@@ -13,10 +14,13 @@ libdir  = $(DESTDIR)$(prefix)/lib
 sources = $(shell find src include examples tests bench -name '*.[ch]')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build dev test chaos bench tidy lint format docs fuzz install uninstall clean
+.PHONY: help up demo build dev test chaos bench tidy lint format docs fuzz install uninstall clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1	\2/p' $(MAKEFILE_LIST) | expand -t 12
+
+up: build ## build, then a daemon with the DAGs of examples/; Ctrl-C ends it
+	@tools/up $(UP)
 
 demo: build ## build, then run examples/pipeline.yaml to the end with live progress
 	@rm -rf build/demo && mkdir -p build/demo
@@ -44,8 +48,7 @@ chaos: build ## a fleet under kills, pauses, restarts and cut links, then a chec
 
 bench: build ## measure against the limits of this machine and a peer, print the tables
 	@tools/setup test
-	@python3 bench/run.py
-	@python3 bench/fleet.py
+	@code=0; for part in run fleet schedule; do python3 bench/$$part.py || code=1; done; exit $$code
 
 tidy: ## layers, names, sizes, forbidden calls
 	@tools/setup test

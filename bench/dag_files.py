@@ -11,13 +11,13 @@ STEP_SECONDS = 0.002
 SEEN = re.compile(r"DAG files .*files=(\d+) read=(\d+) changed=(\d+)")
 
 
-def make(folder, count):
-    """`count` DAGs of five tasks each, in a hundred folders."""
+def make(folder, count, text_of=None):
+    """`count` DAGs in a hundred folders, by default of five tasks each."""
     shutil.rmtree(folder, ignore_errors=True)
     for i in range(count):
         path = folder / f"g{i % 100}" / f"d{i}.yaml"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text(i, "check"))
+        path.write_text(text_of(i) if text_of else text(i, "check"))
 
 
 def text(i, word):

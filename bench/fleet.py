@@ -7,7 +7,6 @@ The database is the benchmark's own, with the defaults of Debian and durable com
 anew for each pass. Those who are compared take turns, and medians count. Rates are from the first
 claim to the last finish, by the instants in the rows. Results also go to build/bench-fleet.json.
 """
-import argparse
 import json
 import operator
 import os
@@ -19,7 +18,7 @@ import time
 
 import eider_fleet
 import postgres
-from run import ROOT, Unmeasured, loop, measure, per_second, print_table, row
+from run import (ROOT, Unmeasured, loop, measure, parser_of, per_second, prepare, publish, row)
 
 PLACE = ROOT / "build/bench-fleet"
 GRAPHILE = ROOT / "bench/graphile"
@@ -257,16 +256,8 @@ def lines_of(name, server, options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--passes", type=int, default=5, help="times each thing is measured")
-    parser.add_argument("--strict", action="store_true", help="exit with 1 if a bar is not met")
-    parser.add_argument("rows", nargs="*", choices=[[], *ROWS], default=[], metavar="ROW",
-                        help=", ".join(ROWS))
-    options = parser.parse_args()
-    subprocess.run(["cmake", "--build", "--preset", "release", "--target", "loops"], cwd=ROOT,
-                   stdout=subprocess.DEVNULL, check=True)
-    shutil.rmtree(PLACE, ignore_errors=True)
-
+    options = parser_of(__doc__, ROWS, passes=5).parse_args()
+    prepare(PLACE)
     started = time.monotonic()
     results = {}
     with postgres.Server(PLACE) as server:
@@ -275,14 +266,11 @@ def main():
             for number, cells in enumerate(lines_of(name, server, options)):
                 results[f"{name}{number or ''}"] = cells
         version = server.version()
-    print_table(results)
-    print(f"{options.passes} passes in turns, medians; PostgreSQL {version}; "
-          f"{os.cpu_count()} cores; {time.monotonic() - started:.0f} s")
-    (ROOT / "build/bench-fleet.json").write_text(json.dumps(
-        {"rows": results, "passes": options.passes, "postgresql": version,
-         "cores": os.cpu_count()}, indent=2) + "\n")
+    note = (f"{options.passes} passes in turns, medians; PostgreSQL {version}; "
+            f"{os.cpu_count()} cores; {time.monotonic() - started:.0f} s")
+    code = publish("bench-fleet", results, note, options, postgresql=version)
     shutil.rmtree(PLACE, ignore_errors=True)
-    return 1 if options.strict and any(cells["met"] is False for cells in results.values()) else 0
+    return code
 
 
 if __name__ == "__main__":

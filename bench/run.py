@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures Eider beside the limits of this machine and prints the table.
 
-    bench/run.py [--passes N] [ROW..]      rows by their short names; all by default
+    bench/run.py [--passes N] [--strict] [ROW..]      rows by their short names; all by default
 
 Everything is measured in the same minutes on the same disk: the limits by the small C loops of
 this folder, Eider by its release build with durable commits. Times are whole commands, start-up
@@ -17,8 +17,6 @@ import subprocess
 import sys
 import threading
 import time
-
-import dag_files
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "build/eider"
@@ -276,25 +274,10 @@ def row_output(options):
                peak_small_kb=small, seconds=seconds, bare_seconds=bare)
 
 
-def row_files(options):
-    """10,000 DAG files loaded by a daemon for the first time"""
-    results = [dag_files.load(PROGRAM, PLACE, 10000) for _ in range(options.passes)]
-    first, again, idle = (statistics.median(column) for column in zip(*results))
-    return row(f"{first:.2f} s; unchanged {again:.2f} s, then {idle:.1%} of a core", "", None,
-               "< 5 s", first < 5, seconds=first, restart_seconds=again, idle_share=idle)
-
-
-def row_edit(options):
-    """edit of one of 1,000 DAG files to its effect, worst"""
-    took = dag_files.edits(PROGRAM, PLACE, 1000, 5 * options.passes)
-    return row(f"{max(took) * 1e3:.0f} ms (median {statistics.median(took) * 1e3:.0f})", "", None,
-               "< 1 s", max(took) < 1, worst_seconds=max(took), seconds=took)
-
-
 ROWS = {
     "version": row_version, "size": row_size, "memory": row_memory, "chain": row_chain,
     "wide": row_wide, "fan": row_fan, "runs": row_runs, "foreach": row_foreach,
-    "validate": row_validate, "output": row_output, "files": row_files, "edit": row_edit,
+    "validate": row_validate, "output": row_output,
 }
 
 
@@ -303,9 +286,10 @@ ROWS = {
 MET = {True: "yes", False: "NO", None: ""}  # None: there is no bar
 
 
-def measure(function, options):
+def measure(function, *arguments):
+    """The cells of a row; they say why when it could not be measured."""
     try:
-        cells = function(options)
+        cells = function(*arguments)
     except (Unmeasured, OSError, ValueError, KeyError, subprocess.SubprocessError) as problem:
         cells = row(f"not measured: {problem}", "", None, "", False)
         cells["broken"] = True
@@ -323,17 +307,38 @@ def print_table(results):
         print(" | ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--passes", type=int, default=3, help="times each thing is measured")
-    parser.add_argument("rows", nargs="*", choices=[[], *ROWS], default=[], metavar="ROW",
-                        help=", ".join(ROWS))
-    options = parser.parse_args()
+def parser_of(document, rows, passes):
+    parser = argparse.ArgumentParser(description=document.splitlines()[0])
+    parser.add_argument("--passes", type=int, default=passes, help="times each thing is measured")
+    parser.add_argument("--strict", action="store_true", help="exit with 1 if a bar is not met")
+    parser.add_argument("rows", nargs="*", choices=[[], *rows], default=[], metavar="ROW",
+                        help=", ".join(rows))
+    return parser
+
+
+def prepare(place):
+    """The loops are built, and the place is empty."""
     subprocess.run(["cmake", "--build", "--preset", "release", "--target", "loops"], cwd=ROOT,
                    stdout=subprocess.DEVNULL, check=True)
-    shutil.rmtree(PLACE, ignore_errors=True)
-    PLACE.mkdir(parents=True)
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
 
+
+def publish(name, results, note, options, **facts):
+    """Prints the table and keeps build/NAME.json; returns the exit code."""
+    print_table(results)
+    print(note)
+    (ROOT / f"build/{name}.json").write_text(json.dumps(
+        {"rows": results, **facts, "passes": options.passes, "cores": os.cpu_count()},
+        indent=2) + "\n")
+    is_bad = any(cells.get("broken") or (options.strict and cells["met"] is False)
+                 for cells in results.values())
+    return 1 if is_bad else 0
+
+
+def main():
+    options = parser_of(__doc__, ROWS, passes=3).parse_args()
+    prepare(PLACE)
     started = time.monotonic()
     before = spawn_rate(400)
     results = {}
@@ -343,16 +348,12 @@ def main():
     after = spawn_rate(400)
 
     drift = abs(after - before) / max(after, before)
-    print_table(results)
-    note = f"{options.passes} passes, medians; {os.cpu_count()} cores; " \
-           f"{time.monotonic() - started:.0f} s"
-    print(f"{note}; the machine's own spawn rate drifted by {drift:.0%} meanwhile"
-          f" ({before:,.0f}/s to {after:,.0f}/s)")
-    (ROOT / "build/bench.json").write_text(json.dumps(
-        {"rows": results, "drift": drift, "passes": options.passes, "cores": os.cpu_count()},
-        indent=2) + "\n")
+    note = (f"{options.passes} passes, medians; {os.cpu_count()} cores; "
+            f"{time.monotonic() - started:.0f} s; the machine's own spawn rate drifted by "
+            f"{drift:.0%} meanwhile ({before:,.0f}/s to {after:,.0f}/s)")
+    code = publish("bench", results, note, options, drift=drift)
     shutil.rmtree(PLACE, ignore_errors=True)
-    return 1 if any(cells.get("broken") for cells in results.values()) else 0
+    return code
 
 
 if __name__ == "__main__":

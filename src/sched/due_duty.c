@@ -3,8 +3,11 @@
 #include "sched/make_room.h"
 #include "store/schedule.h"
 
-/* The store does a bounded number at a time; what is left is due at once. */
-enum status duty_start_due(const struct duty_call *call, struct duty_result *out, struct err *err)
+/* Transactions in a row: when many DAGs are due at once, other duties are not asked after each. */
+enum { BATCHES_MAX = 5 };
+
+static enum status start_some(const struct duty_call *call, struct duty_result *out,
+                              bool *needs_room, struct err *err)
 {
     struct due_started started = {0};
     if (store_schedule_start_due(call->store, &started, err) != STATUS_OK)
@@ -18,6 +21,17 @@ enum status duty_start_due(const struct duty_call *call, struct duty_result *out
         log_warn("a DAG cannot be started by its schedule", LOG_ID("dag", started.troubled),
                  LOG_STR("problem", started.trouble));
     out->next_us = started.next_us;
-    out->changed = started.runs > started.waiting;
-    return started.needs_room ? make_room(call->store, &out->changed, err) : STATUS_OK;
+    out->changed |= started.runs > started.waiting;
+    *needs_room |= started.needs_room;
+    return STATUS_OK;
+}
+
+/* What is left then is due at once. */
+enum status duty_start_due(const struct duty_call *call, struct duty_result *out, struct err *err)
+{
+    bool needs_room = false;
+    for (int i = 0; i < BATCHES_MAX && (i == 0 || out->next_us <= call->now_us); i++)
+        if (start_some(call, out, &needs_room, err) != STATUS_OK)
+            return err->code;
+    return needs_room ? make_room(call->store, &out->changed, err) : STATUS_OK;
 }

@@ -125,6 +125,8 @@ enum status store_run_find_by_date(struct store *store, const char *dag_id, int6
 #define RUN_TABLES " FROM run r JOIN dag d ON d.id = r.dag JOIN version v ON v.id = r.version"
 
 static const char RUN_LOAD[] = "SELECT " RUN_COLUMNS RUN_TABLES " WHERE r.id = $1";
+static const char RUNS_LOAD[] =
+    "SELECT " RUN_COLUMNS RUN_TABLES " WHERE r.id = ANY($1) ORDER BY r.id";
 static const char RUN_LIST[] = "SELECT " RUN_COLUMNS RUN_TABLES
                                " WHERE ($1 IS NULL OR d.dag_id = $1) AND ($2 < 0 OR r.state = $2)"
                                " AND ($3 = 0 OR r.id < $3) ORDER BY r.id DESC LIMIT $4";
@@ -186,6 +188,46 @@ enum status store_run_load(struct store *store, struct arena *arena, int64_t id,
     read_run(stmt, arena, out);
     db_reset(stmt);
     return STATUS_OK;
+}
+
+/* In a file a question costs next to nothing. */
+static enum status load_runs_singly(struct store *store, struct run_wanted *wanted, size_t count,
+                                    struct err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct err problem = {0};
+        enum status status =
+            store_run_load(store, wanted[i].arena, wanted[i].id, &wanted[i].info, &problem);
+        wanted[i].is_found = status == STATUS_OK;
+        if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
+            *err = problem;
+            return status;
+        }
+    }
+    return STATUS_OK;
+}
+
+enum status store_runs_load(struct store *store, struct run_wanted *wanted, size_t count,
+                            struct err *err)
+{
+    if (db_dialect(store->db) == DB_SQLITE || count < 2)
+        return load_runs_singly(store, wanted, count, err);
+    CLEANUP(mem_freep) int64_t *ids = mem_alloc(count * sizeof *ids);
+    CLEANUP(mem_freep) int64_t *versions = mem_alloc(count * sizeof *versions);
+    struct db_stmt *stmt = NULL;
+    size_t at = 0;
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++)
+        ids[i] = wanted[i].id;
+    enum status status = db_query(store->db, &stmt, err, RUNS_LOAD, "I", ids, count);
+    while (status == STATUS_OK && db_next(stmt, &status, err)) {
+        while (wanted[at].id != db_int(stmt, 0))
+            CHECK(++at < count);
+        read_run(stmt, wanted[at].arena, &wanted[at].info);
+        wanted[at].is_found = true;
+        versions[found++] = wanted[at].info.version;
+    }
+    return status == STATUS_OK ? store_dags_fetch(store, versions, found, err) : status;
 }
 
 enum status store_run_each(struct store *store, const struct run_filter *filter,

@@ -87,6 +87,17 @@ struct run_info {
 NODISCARD enum status store_run_load(struct store *store, struct arena *arena, int64_t id,
                                      struct run_info *out, struct err *err);
 
+struct run_wanted {
+    int64_t id;
+    struct arena *arena; /* for its texts */
+    struct run_info info;
+    bool is_found;
+};
+
+/* Many at once, ids ascending and each once; their DAGs are at hand then, too. */
+NODISCARD enum status store_runs_load(struct store *store, struct run_wanted *wanted, size_t count,
+                                      struct err *err);
+
 struct run_filter {
     const char *dag_id; /* NULL: any */
     int64_t state;      /* enum run_state, or -1: any */

@@ -106,13 +106,26 @@ static size_t list_missing(struct work *work, const struct idmap *known, const i
     return found;
 }
 
+/* Many runs of many DAGs cost one question. */
+static enum status fetch_dags(struct work *work, size_t first, struct err *err)
+{
+    size_t count = work->run_rows.count - first;
+    if (count < 2)
+        return STATUS_OK;
+    CLEANUP(mem_freep) int64_t *versions = mem_alloc(count * sizeof *versions);
+    for (size_t i = 0; i < count; i++)
+        versions[i] = work->run_rows.items[first + i]->version;
+    return store_dags_fetch(work->store, versions, count, err);
+}
+
 enum status work_fetch_runs(struct work *work, const int64_t *ids, size_t count, struct err *err)
 {
     int64_t *missing = NULL;
     size_t first = work->run_rows.count;
     size_t found = list_missing(work, work->runs, ids, count, &missing);
     if (run_rows_load(work->db, (struct id_span){missing, found}, work->lock, add_run, work, err) !=
-        STATUS_OK)
+            STATUS_OK ||
+        fetch_dags(work, first, err) != STATUS_OK)
         return err->code;
     for (size_t i = first; i < work->run_rows.count; i++)
         if (complete_run(work, work->run_rows.items[i], err) != STATUS_OK)

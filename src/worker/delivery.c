@@ -266,8 +266,7 @@ static void take_answer(struct executor *executor, struct batch *batch)
         executor->events.changed(executor->events.context, result->changes, result->changes_count);
     if (result->told && executor->events.told != NULL)
         executor->events.told(executor->events.context);
-    for (size_t i = 0; i < result->claims_count; i++)
-        launch_claim(executor, &result->claims[i]);
+    launch_claims(executor, result->claims, result->claims_count);
     set_due_timer(executor, result->next_due_us);
     if (result->has_news && executor->events.news != NULL)
         executor->events.news(executor->events.context);

@@ -108,6 +108,7 @@ extern char EXECUTOR_STOPS_ALL[];
 /* --- launch ---------------------------------------------------------------------------------- */
 
 void launch_claim(struct executor *executor, const struct claim *claim);
+void launch_claims(struct executor *executor, const struct claim *claims, size_t count);
 /* What waits, as far as there is room. */
 void launch_backlog(struct executor *executor);
 /* What could not be prepared since the store did not answer. */

@@ -1,6 +1,7 @@
 /*
  * launch: from a claim to a process, a timer, or an outcome that is known at once.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -9,7 +10,10 @@
 #include "worker/executor_priv.h"
 #include "worker/job_run.h"
 
-enum { RUNS_KEPT = 200 }; /* of a program that runs for ever */
+enum {
+    RUNS_KEPT = 200, /* of a program that runs for ever */
+    RUNS_AT_ONCE = 100,
+};
 
 static bool must_not_start(const struct executor *executor, const struct claim *claim,
                            bool is_finally)
@@ -80,6 +84,36 @@ static enum status find_run(struct executor *executor, int64_t id, struct run_co
     }
     *out = run;
     return STATUS_OK;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a;
+    int64_t y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Many runs cost few questions. What cannot be read here is read and told of one by one. */
+static void meet_runs(struct executor *executor, const struct claim *claims, size_t count)
+{
+    int64_t ids[RUNS_AT_ONCE];
+    size_t found = 0;
+    size_t different = 0;
+    struct err err = {0};
+    for (size_t i = 0; i < count; i++)
+        if (claims[i].job == NULL && idmap_find(executor->runs, claims[i].run) == NULL)
+            ids[found++] = claims[i].run;
+    if (found < 2)
+        return;
+    qsort(ids, found, sizeof *ids, by_number);
+    for (size_t i = 0; i < found; i++)
+        if (i == 0 || ids[i] != ids[i - 1])
+            ids[different++] = ids[i];
+    if (idmap_count(executor->runs) + different > RUNS_KEPT)
+        forget_runs(executor);
+    if (run_context_new_many(&executor->options.source, ids, different, executor->runs, &err) !=
+        STATUS_OK)
+        log_debug("runs are read one by one", LOG_STR("error", err.text));
 }
 
 /* --- starting -------------------------------------------------------------------------------- */
@@ -308,6 +342,15 @@ void launch_claim(struct executor *executor, const struct claim *claim)
     }
     CHECK(run != NULL);
     launch_task(executor, run, claim);
+}
+
+void launch_claims(struct executor *executor, const struct claim *claims, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (i % RUNS_AT_ONCE == 0)
+            meet_runs(executor, &claims[i], MIN(count - i, (size_t)RUNS_AT_ONCE));
+        launch_claim(executor, &claims[i]);
+    }
 }
 
 void launch_backlog(struct executor *executor)

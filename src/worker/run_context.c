@@ -10,12 +10,20 @@
 #include "store/version.h"
 #include "worker/spill.h"
 
-static enum status load(struct run_context *context, int64_t run, struct err *err)
+static struct run_context *make(const struct run_source *source)
+{
+    struct run_context *context = mem_zalloc(1, sizeof *context);
+    context->source = source;
+    context->arena = arena_new();
+    context->items = idmap_new();
+    return context;
+}
+
+/* Its info is there. */
+static enum status complete(struct run_context *context, struct err *err)
 {
     const struct run_info *info = &context->info;
-    struct store *store = context->source->store;
-    if (store_run_load(store, context->arena, run, &context->info, err) != STATUS_OK ||
-        store_version_dag(store, info->version, &context->dag, err) != STATUS_OK ||
+    if (store_version_dag(context->source->store, info->version, &context->dag, err) != STATUS_OK ||
         json_parse(info->params, strlen(info->params), &context->params, err) != STATUS_OK ||
         json_parse(info->conf, strlen(info->conf), &context->conf, err) != STATUS_OK)
         return err->code;
@@ -28,16 +36,36 @@ static enum status load(struct run_context *context, int64_t run, struct err *er
 enum status run_context_new(const struct run_source *source, int64_t run, struct run_context **out,
                             struct err *err)
 {
-    struct run_context *context = mem_zalloc(1, sizeof *context);
-    context->source = source;
-    context->arena = arena_new();
-    context->items = idmap_new();
-    if (load(context, run, err) != STATUS_OK) {
+    struct run_context *context = make(source);
+    if (store_run_load(source->store, context->arena, run, &context->info, err) != STATUS_OK ||
+        complete(context, err) != STATUS_OK) {
         run_context_free(context);
         return err_wrap(err, "run %lld", (long long)run);
     }
     *out = context;
     return STATUS_OK;
+}
+
+enum status run_context_new_many(const struct run_source *source, const int64_t *ids, size_t count,
+                                 struct idmap *into, struct err *err)
+{
+    CLEANUP(mem_freep) struct run_wanted *wanted = mem_zalloc(count, sizeof *wanted);
+    CLEANUP(mem_freep) struct run_context **made = mem_zalloc(count, sizeof(struct run_context *));
+    for (size_t i = 0; i < count; i++) {
+        made[i] = make(source);
+        wanted[i] = (struct run_wanted){.id = ids[i], .arena = made[i]->arena};
+    }
+    enum status status = store_runs_load(source->store, wanted, count, err);
+    for (size_t i = 0; i < count; i++) {
+        made[i]->info = wanted[i].info;
+        if (status == STATUS_OK && wanted[i].is_found)
+            status = complete(made[i], err);
+        if (status == STATUS_OK && wanted[i].is_found)
+            idmap_set(into, ids[i], made[i]);
+        else
+            run_context_free(made[i]);
+    }
+    return status;
 }
 
 /* What a mapped task was expanded over. */

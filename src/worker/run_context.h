@@ -37,6 +37,9 @@ struct run_context {
 
 NODISCARD enum status run_context_new(const struct run_source *source, int64_t run,
                                       struct run_context **out, struct err *err);
+/* The same for many, ids ascending and each once; added to `into` by id, unless they are gone. */
+NODISCARD enum status run_context_new_many(const struct run_source *source, const int64_t *ids,
+                                           size_t count, struct idmap *into, struct err *err);
 void run_context_free(struct run_context *context); /* NULL is allowed */
 
 /* Item of the instance that was claimed: borrowed. After a clear the list is read anew. */

@@ -76,15 +76,21 @@ static enum status connection_failure(struct pg_db *db, struct err *err)
                    error->advice != NULL ? "; " : "", error->advice != NULL ? error->advice : "");
 }
 
-/* A client that hangs must not hold locks for ever; one that waits must not do so either. */
-#define TIMEOUTS(local)                                                                            \
+/*
+ * A client that hangs must not hold locks for ever; one that waits must not do so either.
+ *
+ * Plans are kept for as long as the connection lives. One that was made while a table was small
+ * must not read the whole of it when it is large: what has an index uses it. Compiling never pays
+ * here.
+ */
+#define SESSION(local)                                                                             \
     "set_config('idle_in_transaction_session_timeout', '10s', " local "),"                         \
     " set_config('lock_timeout', '5s', " local "), set_config('statement_timeout', '30s', " local  \
-    ")"
+    "), set_config('enable_seqscan', 'off', " local "), set_config('jit', 'off', " local ")"
 const char PG_CLOCK[] = "SELECT " PG_CLOCK_SQL;
-const char PG_CLOCK_LOCAL[] = "SELECT " PG_CLOCK_SQL ", " TIMEOUTS("true");
+const char PG_CLOCK_LOCAL[] = "SELECT " PG_CLOCK_SQL ", " SESSION("true");
 
-static const char SETUP[] = "SELECT " PG_CLOCK_SQL ", " TIMEOUTS("false");
+static const char SETUP[] = "SELECT " PG_CLOCK_SQL ", " SESSION("false");
 /* The server gives up a statement whose client is gone. */
 static const char CHECK_CLIENT[] = ", set_config('client_connection_check_interval', '2s', false)";
 enum { VERSION_WITH_CLIENT_CHECK = 140000 };

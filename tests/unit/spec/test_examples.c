@@ -11,7 +11,7 @@ Test(examples, every_example_is_a_good_file_without_a_warning)
     struct spec_paths paths = {0};
     struct err err = {0};
     EXPECT_OK(spec_find_files(folder, &paths, &err), &err);
-    cr_expect_geq(paths.count, 7);
+    cr_expect_geq(paths.count, 8);
     for (size_t i = 0; i < paths.count; i++) {
         CLEANUP(spec_file_freep) struct spec_file *file = NULL;
         EXPECT_OK(spec_load_file(paths.items[i], &file, &err), &err);

@@ -254,3 +254,26 @@ STORE_TEST(run_store, lists_are_newest_first_and_filtered)
         cr_assert_str_eq(listing.text, CASES[i].wanted, "case %zu: %s", i, listing.text);
     }
 }
+
+STORE_TEST(run_store, many_are_loaded_at_once_and_those_that_are_gone_are_left_out)
+{
+    struct err err = {0};
+    EXPECT_OK(start("one", "first", "manual", NULL, &err), &err);
+    int64_t first = bench.run.id;
+    EXPECT_OK(start("two", "second", "manual", NULL, &err), &err);
+    int64_t second = bench.run.id;
+    struct run_wanted wanted[] = {{.id = first - 1, .arena = bench.arena},
+                                  {.id = first, .arena = bench.arena},
+                                  {.id = second, .arena = bench.arena},
+                                  {.id = second + 1, .arena = bench.arena}};
+    EXPECT_OK(store_runs_load(bench.store, wanted, ARRAY_LEN(wanted), &err), &err);
+    cr_expect_not(wanted[0].is_found);
+    cr_expect_not(wanted[3].is_found);
+    cr_assert(wanted[1].is_found);
+    cr_assert(wanted[2].is_found);
+    cr_expect_eq(wanted[1].info.id, first);
+    cr_expect_str_eq(wanted[1].info.dag_id, "one");
+    cr_expect_str_eq(wanted[2].info.run_id, "second");
+    EXPECT_OK(store_runs_load(bench.store, &wanted[3], 1, &err), &err);
+    cr_expect_not(wanted[3].is_found);
+}
