@@ -257,7 +257,6 @@ static enum status read_settings(struct daemon *daemon, struct err *err)
     const struct settings *settings = daemon->settings;
     if (lease_settings_read(settings, &daemon->lease, err) != STATUS_OK)
         return err->code;
-    daemon->labels = word_set_parse(settings_text(settings, SETTING_LABELS));
     daemon->queues = word_set_parse(settings_text(settings, SETTING_QUEUES));
     daemon->roles = word_set_parse(settings_text(settings, SETTING_ROLES));
     if (str_equal(daemon->roles, "") || !word_set_is_part(daemon->roles, "api scheduler worker"))
@@ -271,7 +270,6 @@ static void begin_claiming(struct daemon *daemon)
     struct executor_options options = session_executor_options(&daemon->session);
     options.scope = 0;
     options.claim_percent = settings_number(daemon->settings, SETTING_CLAIM_RATIO);
-    options.labels = daemon->labels;
     options.queues = daemon->queues;
     options.journal_path = daemon->journal_path;
     options.log_ship = daemon->log_ship;
@@ -444,7 +442,6 @@ static void close_all(struct daemon *daemon)
     if (daemon->scratch_dir != NULL)
         (void)rmdir(daemon->scratch_dir);
     file_lock_release(&daemon->lock);
-    free(daemon->labels);
     free(daemon->queues);
     free(daemon->roles);
     free(daemon->journal_path);

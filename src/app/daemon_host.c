@@ -14,7 +14,7 @@ static struct host_request request_of(const struct daemon *daemon, const char *b
         .machine = settings_text(daemon->settings, SETTING_HOST_NAME),
         .version = EIDER_VERSION,
         .roles = daemon->roles,
-        .labels = daemon->labels,
+        .labels = daemon->session.labels,
         .queues = daemon->queues,
         .pid = getpid(),
         .boot = boot,

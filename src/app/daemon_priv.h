@@ -31,7 +31,6 @@ struct daemon {
     struct dag_watch *dag_watch;
     struct sender *sender; /* the same */
     struct lease_times lease;
-    char *labels;
     char *queues;
     char *roles;
     char *journal_path; /* NULL: none */

@@ -15,6 +15,7 @@
 #include "base/str.h"
 #include "model/params.h"
 #include "model/timetable.h"
+#include "model/word_set.h"
 #include "os/file.h"
 #include "os/file_tree.h"
 #include "os/zone_file.h"
@@ -71,11 +72,26 @@ static enum status choose_dag(const struct spec_file *file, const char *dag_id,
                    near != NULL ? "'?" : "");
 }
 
-/* What would wait for a pool that is not there, without a word. */
+/* Only this process runs the tasks of a run in the foreground. */
+static void print_missing_labels(const struct session *session, const struct dag *dag,
+                                 struct arena *arena)
+{
+    for (size_t i = 0; i < dag->tasks_count && session->labels != NULL; i++) {
+        const char *wanted = task_def_labels(&dag->tasks[i], arena);
+        if (!word_set_is_part(wanted, session->labels))
+            (void)fprintf(stderr,
+                          "eider: warning: task '%s' waits for ever: it asks for a host with '%s', "
+                          "and this one has '%s'; see EIDER_LABELS, or `eider dags trigger`\n",
+                          dag->tasks[i].id, wanted, session->labels);
+    }
+}
+
+/* What would wait without a word for a pool or a host that is not there. */
 static enum status print_doubts(struct session *session, const struct dag *dag, struct err *err)
 {
     CHECK(dag != NULL);
     CLEANUP(arena_freep) struct arena *arena = arena_new();
+    print_missing_labels(session, dag, arena);
     struct pool_doubt *doubts = NULL;
     size_t count = 0;
     if (store_pool_doubts(session->store, arena, dag, &doubts, &count, err) != STATUS_OK)

@@ -6,6 +6,7 @@
 #include "app/session_priv.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "model/word_set.h"
 #include "os/file.h"
 #include "store/host.h"
 #include "store/version.h"
@@ -40,12 +41,14 @@ static enum status start_staying(struct session *session, const char *exe,
 enum status session_open(struct session *session, const struct session_options *options,
                          struct err *err)
 {
-    *session = (struct session){.config = options->config,
-                                .home = options->home,
-                                .mode = options->mode,
-                                .events = options->events,
-                                .heard = options->heard,
-                                .leaves_all = options->mode == EXECUTOR_DAEMON};
+    *session = (struct session){
+        .config = options->config,
+        .home = options->home,
+        .mode = options->mode,
+        .events = options->events,
+        .heard = options->heard,
+        .labels = word_set_parse(settings_text(&options->config->settings, SETTING_LABELS)),
+        .leaves_all = options->mode == EXECUTOR_DAEMON};
     struct store_options store = session_store_options(session);
     if (home_make(options->home, err) != STATUS_OK || loop_new(&session->loop, err) != STATUS_OK)
         return err->code;
@@ -122,6 +125,7 @@ struct executor_options session_executor_options(const struct session *session)
             },
         .handlers = session->config->handlers,
         .host = session->host,
+        .labels = session->labels,
         .slots = settings_number(settings, SETTING_SLOTS),
         .claim_percent = 100,
     };
@@ -152,6 +156,7 @@ void session_close(struct session *session)
     if (session->host != 0 && session->store != NULL && !session->leaves_all &&
         store_host_end(session->store, session->host, &err) != STATUS_OK)
         log_warn("leave the store", LOG_STR("error", err.text));
+    free(session->labels);
     presence_end(&session->presence);
     blob_close(session->blob);
     store_close(session->store);

@@ -24,6 +24,7 @@ struct session {
     const struct config *config;
     const struct home *home;
     enum executor_mode mode;
+    char *labels;     /* of this host, as in word_set.h */
     bool is_onlooker; /* runs nothing itself: no keeper, no executor, no thread, no host */
     struct loop *loop;
     struct executor *executor;

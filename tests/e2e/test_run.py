@@ -1,11 +1,12 @@
 """`eider run FILE`: what a DAG does, seen from outside."""
 import json
 import os
+import signal
 import time
 
 import pytest
 
-from harness import is_alive, overlap_max, wait_for
+from harness import PATIENCE, is_alive, overlap_max, wait_for
 
 
 def test_the_smallest_file_runs(eider):
@@ -823,3 +824,14 @@ def test_values_are_pulled_from_another_dag(eider):
     result = eider.run(taker, "--date", "2026-01-09", name="taker.yaml", code=1)
 
     assert "DAG 'other' has no run for this date or before it" in result.out
+
+
+def test_a_task_that_no_host_can_run_is_told_of(eider):
+    path = eider.write("dag.yaml", "tasks: {a: {run: 'true', worker: [gpu, eu]}}")
+    child = eider.start("run", path)
+    wait_for(eider.runs, "the run is made")
+    child.send_signal(signal.SIGINT)
+    _, said = child.communicate(timeout=PATIENCE)
+    assert "task 'a' waits for ever: it asks for a host with 'eu gpu'" in said
+    able = eider("run", path, env={"EIDER_LABELS": "gpu,eu,big"}, code=0)
+    assert "warning" not in able.err
