@@ -80,7 +80,7 @@ def test_without_a_terminal_an_interrupt_of_all_its_processes_ends_it(eider):
 
 
 def test_alone_it_builds_and_takes_a_home_in_the_tree():
-    told = subprocess.run(["make", "--dry-run", "up"], cwd=ROOT, capture_output=True, text=True,
-                          check=True).stdout
+    told = subprocess.run(["make", "--no-print-directory", "--dry-run", "up"], cwd=ROOT,
+                          capture_output=True, text=True, check=True).stdout
     assert "cmake --build" in told
     assert told.splitlines()[-1] == "tools/up build/eider build/up"
