@@ -18,7 +18,7 @@ def planted():
 def listed():
     """Keys of the table SABOTEURS."""
     for node in ast.parse(FINDERS.read_text()).body:
-        if isinstance(node, ast.Assign) and node.targets[0].id == "SABOTEURS":
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "SABOTEURS":
             return {key.value for key in node.value.keys}
     return set()
 
