@@ -7,6 +7,9 @@
 #include "base/mem.h"
 #include "base/strmap.h"
 
+/* The clock of files goes in ticks of the kernel, and so lags behind: a new file may look old. */
+enum { FILE_CLOCK_LAG_US = 20000 };
+
 struct entry {
     char *name;
     struct file_stamp look;
@@ -96,7 +99,7 @@ void settling_note(struct settling *settling, const char *name, const struct fil
     entry->look = *look;
     entry->is_told = false;
     entry->due_us = due_of(settling, look, now);
-    if (look->ctime_ns / 1000 < settling->rules.since_us) {
+    if (look->ctime_ns / 1000 + FILE_CLOCK_LAG_US < settling->rules.since_us) {
         entry->is_told = true;
         settling->waiting--;
     }

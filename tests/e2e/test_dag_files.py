@@ -130,6 +130,8 @@ def test_two_files_with_one_dag(world, up):
 def test_a_removed_file_and_its_return(world, up, evidence):
     put(world, "dag.yaml", LONG.replace("@evidence", str(evidence)))
     up()
+    # A file that is just written is read a little later; a trigger by its path does not wait.
+    wait_for(lambda: status(world, "dag") == "active", "the daemon offers it")
     world("dags", "trigger", "dag", code=0)
     wait_for(lambda: started(evidence), "the task runs")
     (folder_of(world) / "dag.yaml").unlink()

@@ -81,10 +81,12 @@ Test(settling, what_did_not_change_for_long_arrives_at_once_and_a_clock_ahead_wa
 Test(settling, what_was_there_before_does_not_count_until_it_changes)
 {
     struct settling *settling = make(500);
-    note(settling, "a", look(499, 1), 600);
+    note(settling, "a", look(470, 1), 600);
     cr_assert_eq(settling_next_us(settling), INT64_MAX);
     note(settling, "a", look(700, 1), 700);
     cr_assert(arrives(settling, "a", look(700, 1), 800));
+    note(settling, "late clock", look(490, 1), 801);
+    cr_assert(arrives(settling, "late clock", look(490, 1), 801));
     settling_free(settling);
 }
 
