@@ -137,11 +137,15 @@ static void watcher_heard(void *context)
 static void ask_all(struct duty_call *call)
 {
     struct err err = {0};
+    struct store_glance room;
     call->now_us = store_now_us(call->store);
+    call->glance = call->is_woken ? duties_glance(call->store, &room) : NULL;
     for (size_t i = 0; i < DUTIES_COUNT; i++) {
         struct duty_result result = {.next_us = DUTY_NEVER};
         if (DUTIES[i].run(call, &result, &err) != STATUS_OK)
             die(DUTIES[i].name, &err);
+        if (!result.was_idle)
+            call->glance = NULL;
         if (result.changed || result.next_us <= call->now_us) {
             (void)err_set(&err, STATUS_CONFLICT, "found something to do");
             die(DUTIES[i].name, &err);
