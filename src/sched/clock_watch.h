@@ -1,14 +1,17 @@
 #pragma once
 /*
- * clock_watch: notices that the clock which due times go by was set. Nothing is done about it: what
- * is due follows from the clock as it is. It is told, because runs that come late or all at once
- * have no other cause that people could find.
+ * clock_watch: notices that the clock which due times go by was set. What is due follows from the
+ * clock as it is; but people are told, because runs that come late or all at once have no other
+ * cause that they could find.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A step is at least that long; a clock that is only a little fast or slow is put right slowly. */
-#define CLOCK_STEP_US INT64_C(2000000)
+/*
+ * A step is at least that long. A clock that is a little wrong is put right slowly, and that of a
+ * database is only known up to half the time that its slowest answer took.
+ */
+#define CLOCK_STEP_US INT64_C(10000000)
 
 struct clock_look {
     int64_t shown_us;  /* what the clock shows */

@@ -28,7 +28,8 @@ Test(clock_watch, what_is_put_right_slowly_is_no_step)
     struct clock_watch watch = {0};
     for (int64_t i = 0; i < 100; i++)
         cr_assert_eq(look(&watch, 1000 + i * 11, i * 10, 0), 0);
-    cr_assert_eq(look(&watch, 1000 + 99 * 11 + 2, 99 * 10, 0), 2);
+    cr_assert_eq(look(&watch, 1000 + 99 * 11 + 9, 99 * 10, 0), 0);
+    cr_assert_eq(look(&watch, 1000 + 99 * 11 + 19, 99 * 10, 0), 10);
 }
 
 Test(clock_watch, a_process_that_was_stopped_saw_no_step)
