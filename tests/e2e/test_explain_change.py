@@ -2,10 +2,14 @@
 import datetime
 import signal
 
+import pytest
 from explained import (WAITS, answer, commands, conditions, follow, has_started, numbers, of_dag,
                        trigger, up, wait_for_code)
 from fleet import FAST, LONG, let_go, started, wait_for_state
 from harness import wait_for
+
+# What is the same whatever the store; test_explain.py asks both for the conditions themselves.
+EMBEDDED = pytest.mark.parametrize("up", ["sqlite"], indirect=True)
 
 
 def instant(text):
@@ -68,6 +72,7 @@ def test_queues_and_pools_are_widened(eider, up):
     wait_for_state(eider, "success")
 
 
+@EMBEDDED
 def test_limits_are_raised(eider, up):
     eider("limits", "set", "dag", "dag", "--max-running", "1", code=0)
     eider("limits", "set", "namespace", "team", "--max-running", "2", code=0)
@@ -183,6 +188,7 @@ def test_what_is_ready_and_what_is_stopped(eider, up):
 # --- tasks ---------------------------------------------------------------------------------------
 
 
+@EMBEDDED
 def test_waits_and_retries_have_their_times(eider, up):
     up()
     begun = now()
@@ -213,6 +219,7 @@ def test_waits_and_retries_have_their_times(eider, up):
     wait_for_task(eider, "each")
 
 
+@EMBEDDED
 def test_ends_say_what_can_be_done(eider, up):
     up()
     trigger(eider, """
@@ -283,6 +290,7 @@ def test_the_past_is_mended(eider, up):
     wait_for_task(eider, "a", "failed", second)
 
 
+@EMBEDDED
 def test_dags_are_started_by_what_is_said(eider, up):
     tasks = "\ntasks: { a: { run: 'true' } }\n"
     eider.write("dags/timed.yaml", 'schedule: "* * * * * *"\nmax_active_runs: 8' + tasks)
@@ -298,6 +306,7 @@ def test_dags_are_started_by_what_is_said(eider, up):
     wait_for(lambda: {"fed", "plain"} <= {row["dag_id"] for row in eider.runs()}, "both run")
 
 
+@EMBEDDED
 def test_ticks_without_a_run(eider, up):
     """One run goes, and every further tick is left out; then the DAG is full, for a while."""
     eider.write("dags/dag.yaml", f"""
