@@ -249,7 +249,7 @@ static void check_secrets(struct checks *checks, struct service *service)
                    "%zu sealed values, %zu of them with a key that is not here%s%s%s%s",
                    sealed.count, sealed.unknown, sealed.unknown > 0 ? ", id " : "", sealed.key_id,
                    sealed.problem[0] != '\0' ? ": " : "", sealed.problem);
-    checks_add(checks, "secrets", sealed.unknown == 0 ? CHECK_PASSED : CHECK_ADVISED, text,
+    checks_add(checks, "secrets", sealed.unknown == 0 ? CHECK_PASSED : CHECK_FAILED, text,
                sealed.unknown == 0
                    ? NULL
                    : "give this host that key: EIDER_SECRET_KEY or secret_key_file");
