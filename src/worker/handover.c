@@ -17,6 +17,30 @@ void handover_stop(struct executor *executor, struct attempt *attempt, enum keep
         keeper_stop_task(executor->options.keeper, attempt->claim.task, how);
 }
 
+static bool is_of_attempt(const struct stop_wish *wish, const struct claim *claim)
+{
+    return wish->task == claim->task && wish->attempt == claim->attempt;
+}
+
+/* What waits here for a slot, or for the store to answer, ends before it began. */
+static void end_waiting(struct executor *executor, struct backlog *backlog,
+                        const struct stop_wish *wishes, size_t count)
+{
+    for (size_t left = backlog->count; left > 0; left--) {
+        struct attempt *attempt = backlog_pop(backlog);
+        bool is_wished = false;
+        for (size_t i = 0; i < count && !is_wished; i++)
+            is_wished = is_of_attempt(&wishes[i], &attempt->claim);
+        if (!is_wished) {
+            backlog_push(backlog, attempt);
+            continue;
+        }
+        struct outcome outcome = launch_outcome(&attempt->claim, OUTCOME_END, REASON_CANCELLED);
+        delivery_add(executor, &outcome, NULL);
+        attempt_free(attempt);
+    }
+}
+
 void executor_stop_wished(struct executor *executor, const struct stop_wish *wishes, size_t count)
 {
     size_t cursor = 0;
@@ -26,13 +50,15 @@ void executor_stop_wished(struct executor *executor, const struct stop_wish *wis
         for (size_t i = 0; i < count && !is_wished; i++) {
             bool is_its_run = wishes[i].task == 0 && claim->run != 0 &&
                               wishes[i].run == claim->run && !attempt->is_finally;
-            is_wished = is_its_run || wishes[i].task == claim->task;
+            is_wished = is_its_run || is_of_attempt(&wishes[i], claim);
         }
         if (is_wished && !attempt->is_stopping) {
             log_info("stopping a task on request", LOG_ID("task", claim->task));
             handover_stop(executor, attempt, KEEPER_STOP_GENTLE);
         }
     }
+    end_waiting(executor, &executor->backlog, wishes, count);
+    end_waiting(executor, &executor->deferred, wishes, count);
 }
 
 /* --- giving back ----------------------------------------------------------------------------- */
