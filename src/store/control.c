@@ -242,7 +242,9 @@ static void choose_nodes(struct change *change, const struct clear_request *requ
         /* Finally tasks close the run again; a teardown needs its setups to have run. */
         if (change->main_again && def->is_finally)
             chosen[node] |= has_started(tasks->nodes[node]);
-        bool undone = chosen[node] && has_started(tasks->nodes[node]);
+        /* Those of one that had to stop first were cleared when that was asked for. */
+        bool undone = chosen[node] && has_started(tasks->nodes[node]) &&
+                      !(change->is_anew && tasks->nodes[node]->begins_anew);
         for (size_t i = 0; undone && i < def->teardown_of.count; i++)
             chosen[def->teardown_of.items[i]] |=
                 has_started(tasks->nodes[def->teardown_of.items[i]]);
@@ -348,6 +350,7 @@ static enum status clear_instances(struct change *change, size_t node, int64_t m
     if (map_index >= expander->counts.total)
         return err_set(err, STATUS_NOT_FOUND, "task '%s' has no instance %lld",
                        task_row_def(change->tasks.run, expander)->id, (long long)map_index);
+    int64_t before = *count;
     struct task_row *running = find_running(change, node, map_index);
     if (running != NULL) {
         (*count)++;
@@ -365,6 +368,9 @@ static enum status clear_instances(struct change *change, size_t node, int64_t m
     /* Those dropped before they had rows come back. */
     *count += expander->inserted - (int64_t)list->count;
     expander->inserted = (int64_t)list->count;
+    if (*count == before && !did_not_succeed(expander))
+        return STATUS_OK; /* nothing of it runs again */
+    *count += *count == before;
     int64_t total = expander->counts.total;
     if (renew(change, expander, TASK_DEFERRED, EVENT_TASK_CLEARED, err) != STATUS_OK)
         return err->code;
