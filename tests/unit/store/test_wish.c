@@ -337,6 +337,11 @@ STORE_TEST(wish, a_running_task_stops_and_runs_again_in_the_next_generation)
                               " AND actor = 'ann'",
                               b.task),
                  1, "it was cleared by who asked for it");
+    cr_assert_eq(bench_number(&bench,
+                              "SELECT count(*) FROM event WHERE task = $1 AND kind = 6"
+                              " AND new_state = 12 AND generation = 0 AND attempt = 1",
+                              b.task),
+                 1, "it is told that the attempt ended");
     struct claim again = claim_of(&result, "b", -1);
     outcome = bench_outcome(&again, 0);
     (void)end(&outcome, 0);
@@ -461,6 +466,7 @@ STORE_TEST(wish, nothing_runs_again_in_a_run_that_was_stopped_meanwhile)
     struct claim b = start_chain();
     (void)clear("b");
     cancel_run();
+    EXPECT_ROW("b", -1, TASK_RUNNING, REASON_STOPPING);
 
     struct outcome outcome = stopped(&b);
     (void)end(&outcome, 1);
@@ -468,6 +474,18 @@ STORE_TEST(wish, nothing_runs_again_in_a_run_that_was_stopped_meanwhile)
     EXPECT_ROW("b", -1, TASK_CANCELLED, REASON_CANCELLED);
     EXPECT_STATE(&bench, "c", "cancelled");
     cr_assert_eq(bench_row(&bench, "b", -1).generation, 0);
+}
+
+STORE_TEST(wish, a_run_that_was_only_marked_as_stopping_lets_nothing_run_again)
+{
+    struct claim b = start_chain();
+    (void)clear("b");
+    bench_sql(&bench, "UPDATE run SET cancel_asked = 1, row_version = row_version + 1");
+
+    struct outcome outcome = stopped(&b);
+    (void)end(&outcome, 1);
+
+    EXPECT_ROW("b", -1, TASK_CANCELLED, REASON_CANCELLED);
 }
 
 STORE_TEST(wish, one_instance_stops_and_runs_again_while_others_go_on)
@@ -554,6 +572,75 @@ STORE_TEST(wish, two_that_end_together_are_cleared_together)
     cr_assert_eq(result.claims_count, 2);
     EXPECT_STATE(&bench, "z", "none");
     cr_assert_eq(events_of(EVENT_TASK_CLEARED), 2);
+}
+
+STORE_TEST(wish, what_was_let_go_in_the_same_breath_is_claimed_once)
+{
+    static const char EITHER[] =
+        "{\"tasks\": {\"x\": {\"run\": \"x\"}, \"y\": {\"run\": \"x\"}, \"z\": {\"run\": \"x\","
+        " \"needs\": [\"x\", \"y\"], \"trigger_rule\": \"one_success\"}}}";
+    bench_start(&bench, EITHER);
+    struct advance_result result = bench_advance(&bench, NULL, 0, 2);
+    struct claim x = claim_of(&result, "x", -1);
+    struct claim y = claim_of(&result, "y", -1);
+    (void)clear("y");
+    struct outcome both[2] = {bench_outcome(&x, 0), stopped(&y)};
+
+    result = bench_advance(&bench, both, 2, 8);
+
+    cr_assert_eq(result.claims_count, 2);
+    (void)claim_of(&result, "y", -1);
+    (void)claim_of(&result, "z", -1);
+    cr_assert_eq(bench_row(&bench, "z", -1).attempt, 1);
+}
+
+STORE_TEST(wish, what_comes_after_a_task_and_started_meanwhile_stops_with_it)
+{
+    static const char EITHER[] =
+        "{\"tasks\": {\"x\": {\"run\": \"x\"}, \"y\": {\"run\": \"x\"}, \"z\": {\"run\": \"x\","
+        " \"needs\": [\"x\", \"y\"], \"trigger_rule\": \"one_success\"}}}";
+    bench_start(&bench, EITHER);
+    struct advance_result result = bench_advance(&bench, NULL, 0, 2);
+    struct claim x = claim_of(&result, "x", -1);
+    struct claim y = claim_of(&result, "y", -1);
+    (void)clear("y");
+    struct outcome outcome = bench_outcome(&x, 0);
+    result = end(&outcome, 8);
+    struct claim z = claim_of(&result, "z", -1);
+
+    outcome = stopped(&y);
+    (void)end(&outcome, 0);
+
+    EXPECT_ROW("y", -1, TASK_QUEUED, REASON_NONE);
+    EXPECT_ROW("z", -1, TASK_RUNNING, REASON_CLEARING);
+    struct stop_wish *wishes = NULL;
+    cr_assert_eq(wishes_of(HOST, &wishes), 1);
+    cr_assert_eq(wishes[0].task, z.task);
+    outcome = stopped(&z);
+    (void)end(&outcome, 0);
+    EXPECT_ROW("z", -1, TASK_QUEUED, REASON_NONE);
+    cr_assert_eq(bench_drain(&bench, NULL, 4), RUN_SUCCESS);
+}
+
+STORE_TEST(wish, finally_tasks_run_again_even_in_a_run_that_is_stopped)
+{
+    bench_start(&bench, "{\"tasks\": {\"a\": {\"run\": \"x\"}}, \"finally\": {\"z\": {\"run\": "
+                        "\"x\"}}}");
+    struct advance_result result = bench_advance(&bench, NULL, 0, 1);
+    struct outcome outcome = bench_outcome(&result.claims[0], 0);
+    result = end(&outcome, 1);
+    struct claim z = claim_of(&result, "z", -1);
+    (void)clear("a");
+    EXPECT_ROW("z", -1, TASK_RUNNING, REASON_CLEARING);
+    cancel_run();
+
+    outcome = stopped(&z);
+    (void)end(&outcome, 0);
+
+    EXPECT_STATE(&bench, "a", "cancelled");
+    EXPECT_STATE(&bench, "z", "queued");
+    cr_assert_eq(bench_drain(&bench, NULL, 1), RUN_CANCELLED);
+    EXPECT_STATE(&bench, "z", "success");
 }
 
 STORE_TEST(wish, it_is_known_who_wants_it_and_why)
