@@ -46,7 +46,8 @@ struct dag_watch {
     bool was_complete;         /* everything was read once */
     bool is_complaining;
     bool has_news;
-    int64_t wait_ms; /* after a failure; 0: the last look went well */
+    int64_t wait_ms;        /* after a failure; 0: the last look went well */
+    int64_t first_until_us; /* so long a file that was just written holds up the first report */
 };
 
 static void tell(void *context)
@@ -182,6 +183,8 @@ static void tell_first(struct dag_watch *self)
 
 static void report(struct dag_watch *self, const struct dag_sync_state *state, bool is_asked)
 {
+    bool is_waiting =
+        !self->was_complete && state->is_unsettled && clock_mono_us() < self->first_until_us;
     bool is_news = state->done.changed > 0 || state->done.gone > 0 || state->done.read > 0;
     if (is_news || is_asked || !self->was_complete)
         log_info(
@@ -191,7 +194,8 @@ static void report(struct dag_watch *self, const struct dag_sync_state *state, b
             LOG_INT("gone", (int64_t)state->done.gone), LOG_INT("broken", (int64_t)state->broken));
     if (is_news && self->was_complete)
         loop_post(self->loop, tell, self);
-    tell_first(self);
+    if (!is_waiting)
+        tell_first(self);
 }
 
 static enum status work_off(struct dag_watch *self, struct err *err)
@@ -263,6 +267,7 @@ static void body(void *context)
 {
     struct dag_watch *self = context;
     struct err err = {0};
+    self->first_until_us = clock_mono_us() + (int64_t)SETTLE_MOST_MS * 1000;
     if (folder_watch_open(&self->ears, &err) != STATUS_OK)
         log_warn("changes of DAG files are not heard", LOG_STR("error", err.text));
     while (!atomic_load(&self->is_over)) {
