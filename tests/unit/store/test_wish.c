@@ -486,6 +486,7 @@ STORE_TEST(wish, a_run_that_was_only_marked_as_stopping_lets_nothing_run_again)
     (void)end(&outcome, 1);
 
     EXPECT_ROW("b", -1, TASK_CANCELLED, REASON_CANCELLED);
+    cr_assert_eq(bench_row(&bench, "b", -1).generation, 0);
 }
 
 STORE_TEST(wish, one_instance_stops_and_runs_again_while_others_go_on)
