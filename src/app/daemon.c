@@ -9,6 +9,7 @@
 #include "app/dag_watch.h"
 #include "app/host_id.h"
 #include "app/lease_settings.h"
+#include "app/old_home.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -289,7 +290,7 @@ static enum status begin_pulse(struct daemon *daemon, struct err *err)
         .always_sweeps = str_equal(settings_text(daemon->settings, SETTING_SWEEP_BY), "every"),
         .poll_ms = settings_number(daemon->settings, SETTING_POLL),
         .host = session->host,
-        .meeting_dir = is_embedded ? session->home->meeting_dir : NULL,
+        .meeting_dir = is_embedded ? session->place.meeting_dir : NULL,
         .dead_log_path = daemon->dead_log_path,
     };
     struct pulse_events events = {
@@ -307,7 +308,7 @@ static enum status begin_logs(struct daemon *daemon, struct err *err)
 {
     struct log_ship_options options = {
         .store = session_store_options(&daemon->session),
-        .directory = daemon->session.home->blob_dir,
+        .directory = daemon->session.place.blob_dir,
     };
     return daemon_is_embedded(daemon) ? STATUS_OK
                                       : log_ship_start(&options, &daemon->log_ship, err);
@@ -325,7 +326,7 @@ static enum status begin_scheduling(struct daemon *daemon, struct err *err)
 {
     struct scheduler_options options = {
         .store = session_store_options(&daemon->session),
-        .blob_dir = daemon->session.home->blob_dir,
+        .blob_dir = daemon->session.place.blob_dir,
         .retention = retention_policy_of(daemon->settings),
         .poll_ms = settings_number(daemon->settings, SETTING_POLL),
         .changed = on_scheduled,
@@ -398,16 +399,18 @@ static enum status serve(struct daemon *daemon, const struct session_options *op
         return err->code;
     if (is_stopped)
         return STATUS_OK;
+    old_home_take_daemon(options->home);
     if (session_open(&daemon->session, options, err) != STATUS_OK)
         return err->code;
+    daemon_host_tell_of_others(daemon);
     daemon->dead_log_path = file_path_join(options->home->path, DEAD_LOG_NAME);
-    daemon->scratch_dir = file_path_join(options->home->scratch_dir, "daemon");
+    daemon->scratch_dir = file_path_join(daemon->session.place.scratch_dir, "daemon");
     if (file_tree_make(daemon->scratch_dir, 0700, err) != STATUS_OK)
         return err->code;
     if (daemon_is_embedded(daemon))
         daemon->lease.lease_ms = 0;
     else
-        daemon->journal_path = file_path_join(options->home->local_dir, "outcomes.db");
+        daemon->journal_path = file_path_join(daemon->session.place.dir, "outcomes.db");
     if (daemon_host_begin(daemon, err) != STATUS_OK || watch_outside(daemon, err) != STATUS_OK ||
         begin_logs(daemon, err) != STATUS_OK || begin_housekeeping(daemon, err) != STATUS_OK ||
         begin_pulse(daemon, err) != STATUS_OK || begin_sending(daemon, err) != STATUS_OK ||

@@ -70,6 +70,8 @@ NODISCARD enum status daemon_await_store(const struct session_options *options, 
 
 /* Be the host that this home had before, or a new one. */
 NODISCARD enum status daemon_host_begin(struct daemon *daemon, struct err *err);
+/* Say whose tasks may still run here, under a keeper of their own: they are left alone. */
+void daemon_host_tell_of_others(const struct daemon *daemon);
 /* A sweep has taken the host: everything is killed; a new one follows when it is dead. */
 void daemon_host_lost(struct daemon *daemon);
 /* To be called whenever something ended. */
