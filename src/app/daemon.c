@@ -60,12 +60,23 @@ void daemon_open_or_close(struct daemon *daemon)
 
 /* --- what it hears --------------------------------------------------------------------------- */
 
+/* A database tells its hosts by itself; users of a file hear only of what somebody knocks for. */
+static void knock(const struct daemon *daemon)
+{
+    if (daemon->has_neighbours)
+        home_wake(daemon->session.home);
+}
+
 static void on_changed(void *context, const struct task_change *changes, size_t count)
 {
-    (void)context;
-    for (size_t i = 0; i < count; i++)
+    bool leaves_work = false;
+    for (size_t i = 0; i < count; i++) {
+        leaves_work |= changes[i].state == TASK_QUEUED;
         log_debug("task", LOG_ID("run", changes[i].run), LOG_ID("task", changes[i].task),
                   LOG_STR("state", task_state_name(changes[i].state)));
+    }
+    if (leaves_work)
+        knock(context);
 }
 
 static void on_run_ended(void *context, int64_t run, enum run_state state)
@@ -99,6 +110,7 @@ static void on_beat(void *context, int64_t sent_us, const struct host_pulse *pul
     daemon->beat_us = sent_us;
     executor_set_deadline(daemon->session.executor, lease_deadline_us(&daemon->lease, sent_us));
     housekeeping_lead(daemon->housekeeping, pulse->leads);
+    daemon->has_neighbours = daemon_is_embedded(daemon) && pulse->living > 1;
     if (pulse->draining == daemon->is_drained || daemon->phase != DAEMON_WORKING)
         return;
     daemon->is_drained = pulse->draining;
@@ -134,6 +146,12 @@ static void on_scheduled(void *context)
     sender_wake(daemon->sender);
     executor_wake(daemon->session.executor);
     pulse_look(daemon->pulse);
+}
+
+static void on_scheduler_changed(void *context)
+{
+    on_scheduled(context);
+    knock(context);
 }
 
 /* The claims need not wait for the thread that looks for wishes to stop. */
@@ -329,7 +347,7 @@ static enum status begin_scheduling(struct daemon *daemon, struct err *err)
         .blob_dir = daemon->session.place.blob_dir,
         .retention = retention_policy_of(daemon->settings),
         .poll_ms = settings_number(daemon->settings, SETTING_POLL),
-        .changed = on_scheduled,
+        .changed = on_scheduler_changed,
         .context = daemon,
     };
     if (!word_set_has(daemon->roles, "scheduler"))

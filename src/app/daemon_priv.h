@@ -46,6 +46,7 @@ struct daemon {
     bool is_drained;        /* on somebody's request */
     bool is_loaded;         /* the machine is too busy for more */
     bool was_swept;         /* until it is a new host */
+    bool has_neighbours;    /* others use the store in a file */
     int64_t heard_since_us; /* since when beats came regularly */
     int64_t beat_us;        /* when the store was asked last and answered, by the steady clock */
     struct err failure;

@@ -99,7 +99,7 @@ def test_a_daemon_leaves_tasks_of_another_store_alone(eider, other, up, evidence
 
 
 def test_daemons_with_a_home_each_share_values_and_logs(eider, up):
-    calm = {"EIDER_POLL": "200ms", "EIDER_SWEEP": "200ms"}
+    calm = {"EIDER_POLL": "1h", "EIDER_SWEEP": "200ms"}
     eider.write("dags/dag.yaml", f"""
         tasks:
           a:
@@ -112,6 +112,7 @@ def test_daemons_with_a_home_each_share_values_and_logs(eider, up):
        env={**calm, "EIDER_HOME": str(eider.folder / "second"), "EIDER_HOST_NAME": "two",
             "EIDER_STORE": f"sqlite:{eider.home}/eider.db"})
     eider("dags", "trigger", "dag", code=0)
+    # Nobody looks by itself for an hour: the second daemon knocks.
     wait_for_state(eider, "success")
     assert eider.log("dag", "a").strip() == "there"
     assert eider.log("dag", "b").strip() == str(BIG)
