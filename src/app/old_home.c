@@ -27,9 +27,10 @@ static enum status open_resident(const struct home *home, struct store **out, st
 }
 
 void old_home_take_logs(const struct home *home, struct store *store,
-                        const struct home_place *place)
+                        const struct home_place *place, bool again)
 {
     CLEANUP(mem_freep) char *from = file_path_join(home->path, "blob");
+    CLEANUP(mem_freep) char *mark = file_path_join(place->dir, "old-logs-taken");
     CLEANUP(store_closep) struct store *resident = NULL;
     struct old_logs logs = {
         .store = store,
@@ -39,7 +40,8 @@ void old_home_take_logs(const struct home *home, struct store *store,
     };
     struct err err = {0};
     int64_t count = 0;
-    if (str_equal(from, place->blob_dir) || access(from, F_OK) != 0)
+    if (str_equal(from, place->blob_dir) || access(from, F_OK) != 0 ||
+        (!again && access(mark, F_OK) == 0))
         return;
     if (open_resident(home, &resident, &err) != STATUS_OK) {
         log_debug("it is not known whose logs these are", LOG_STR("folder", from),
@@ -47,7 +49,8 @@ void old_home_take_logs(const struct home *home, struct store *store,
         return;
     }
     logs.resident = resident;
-    if (old_logs_take(&logs, &count, &err) != STATUS_OK)
+    if (old_logs_take(&logs, &count, &err) != STATUS_OK ||
+        file_write_atomic(mark, "", 0, 0600, &err) != STATUS_OK)
         log_warn("logs of before stay where they are", LOG_STR("folder", from),
                  LOG_STR("error", err.text));
     else if (count > 0)

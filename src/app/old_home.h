@@ -7,9 +7,12 @@
 #include "app/home.h"
 #include "store/store.h"
 
-/* Logs and large values of `store`, from blob/ to its own place. */
+/*
+ * Logs and large values of `store`, from blob/ to its own place. Once; with `again` whatever was
+ * done before, for what a keeper of before has written since.
+ */
 void old_home_take_logs(const struct home *home, struct store *store,
-                        const struct home_place *place);
+                        const struct home_place *place, bool again);
 /*
  * What a daemon remembered in hosts/, its keeper and its journal go to the store that it was
  * working on. To be called by whoever holds the daemon's lock, before it looks for a keeper.

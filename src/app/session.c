@@ -82,7 +82,8 @@ enum status session_open(struct session *session, const struct session_options *
     session->executor = executor_new(session->loop, &options->events);
     if (open_with_keeper(session, options->exe, err) != STATUS_OK)
         return err->code;
-    old_home_take_logs(session->home, session->store, &session->place);
+    old_home_take_logs(session->home, session->store, &session->place,
+                       session->mode == EXECUTOR_DAEMON);
     if (blob_open_for(session->store, session->place.blob_dir, &session->blob, err) != STATUS_OK ||
         store_thread_start(session->loop, &store, &session->store_thread, err) != STATUS_OK)
         return err->code;

@@ -22,6 +22,7 @@ struct moving {
     const struct old_logs *request;
     int from;
     int to;
+    int64_t least_run; /* those before are the resident's, also when it has deleted them */
     int64_t count;
 };
 
@@ -164,12 +165,15 @@ static enum status move_task(struct moving *moving, int64_t run, int64_t task, s
     const struct old_logs *request = moving->request;
     bool is_ours = false;
     bool is_theirs = false;
-    if (knows(request->store, run, task, &is_ours, err) != STATUS_OK)
-        return err->code;
-    if (is_ours && request->resident != NULL &&
+    /* First the one that is at hand. */
+    if (request->resident != NULL &&
         knows(request->resident, run, task, &is_theirs, err) != STATUS_OK)
         return err->code;
-    if (!is_ours || is_theirs)
+    if (is_theirs)
+        return STATUS_OK;
+    if (knows(request->store, run, task, &is_ours, err) != STATUS_OK)
+        return err->code;
+    if (!is_ours)
         return STATUS_OK;
     CLEANUP(mem_freep) char *folder = mem_format("%lld/%lld", (long long)run, (long long)task);
     return move_task_folder(moving, folder, err);
@@ -181,7 +185,7 @@ static enum status move_run(struct moving *moving, const char *name, struct err 
     int64_t run = 0;
     int64_t task = 0;
     enum status status = STATUS_OK;
-    if (!str_parse_i64(name, 0, INT64_MAX, &run))
+    if (!str_parse_i64(name, 0, INT64_MAX, &run) || (run > 0 && run < moving->least_run))
         return STATUS_OK;
     list(moving, name, &tasks);
     for (size_t i = 0; i < tasks.count && status == STATUS_OK; i++)
@@ -200,7 +204,11 @@ enum status old_logs_take(const struct old_logs *self, int64_t *out_count, struc
         file_open_directory(self->to, &to, err) != STATUS_OK ||
         file_tree_list(from, ENTRIES_MAX, &runs, err) != STATUS_OK)
         return err->code;
-    struct moving moving = {.request = self, .from = from, .to = to};
+    struct store_info resident = {0};
+    if (self->resident != NULL && store_describe(self->resident, &resident, err) != STATUS_OK)
+        return err->code;
+    struct moving moving = {
+        .request = self, .from = from, .to = to, .least_run = resident.next_run};
     for (size_t i = 0; i < runs.count; i++)
         if (runs.entries[i].type == DT_DIR &&
             move_run(&moving, runs.entries[i].name, err) != STATUS_OK)

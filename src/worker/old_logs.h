@@ -3,7 +3,7 @@
  * old_logs: logs and large values in a folder that several stores once used.
  *
  * They are named by the numbers of run and task alone, which other stores have too. What a store
- * knows, and the store that the folder belongs to does not, is its own and is moved to where it
+ * knows, and the store that the folder belongs to never knew, is its own and is moved to where it
  * looks for it; everything else stays, whosever it is.
  */
 #include <stdbool.h>
