@@ -65,7 +65,7 @@ static void do_duty(struct scheduler *self, size_t index, bool is_woken,
         .now_us = store_now_us(self->store),
         .blob = self->blob,
         .retention = &self->options.retention,
-        .is_woken = is_woken,
+        .due_us = turn->next_us,
         .files = self->files,
         .glance = is_woken ? *glance : NULL,
     };
