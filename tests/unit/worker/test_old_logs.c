@@ -7,6 +7,7 @@
 #include "blob/blob.h"
 #include "os/file.h"
 #include "os/file_tree.h"
+#include "store/job.h"
 #include "store_bench.h"
 #include "worker/old_logs.h"
 
@@ -143,6 +144,20 @@ Test(old_logs, what_the_resident_knows_stays)
     EXPECT_OK(store_run_delete(theirs.store, run, "test", &err), &err);
     cr_expect_eq(take(near, theirs.store, true), 0);
     cr_expect_eq(take(near, NULL, true), 1);
+}
+
+/* Jobs have no run, and numbers that seldom meet: the store stands for both. */
+Test(old_logs, a_job_of_the_resident_stays)
+{
+    struct err err = {0};
+    struct job_created job;
+    struct job_request request = {.queue = "default", .handler = "noop", .payload = "1"};
+    EXPECT_OK(store_jobs_enqueue(ours.store, &request, 1, &job, NULL, &err), &err);
+    put(from, 0, job.id, "1.log", "job\n");
+
+    cr_expect_eq(take(near, ours.store, false), 0);
+    cr_expect_eq(take(near, theirs.store, false), 1);
+    expect(near, 0, job.id, "1.log", "job\n");
 }
 
 Test(old_logs, values_stay_when_the_store_has_none_in_files)
