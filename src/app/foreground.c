@@ -234,7 +234,7 @@ static enum status drive_run(struct drive *drive, const struct engine_request *r
 {
     struct session *session = &drive->session;
     if (opening_begin(session, request, &drive->opened, err) != STATUS_OK ||
-        presence_hold_run(session->home->meeting_dir, drive->opened.run, &drive->hold, err) !=
+        presence_hold_run(session->place.meeting_dir, drive->opened.run, &drive->hold, err) !=
             STATUS_OK ||
         opening_finish(session, request, &drive->opened, err) != STATUS_OK)
         return err->code;
