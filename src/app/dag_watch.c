@@ -21,6 +21,7 @@
 enum {
     SETTLE_MS = 100,
     SETTLE_MOST_MS = 500, /* while changes go on: then what is quiet is looked at */
+    FIRST_MOST_MS = 2000, /* a start waits no longer for files that are being written */
     FIRST_WAIT_MS = 100,  /* after a failure, doubled each time */
     LONGEST_WAIT_MS = 5000,
     DEAF_RESCAN_MS = 2000, /* when folders cannot be watched */
@@ -39,11 +40,11 @@ struct dag_watch {
     atomic_bool is_over;
     atomic_bool is_asked; /* for a look that is told of */
     /* Of the watcher's thread. */
-    struct store *store;
-    struct dag_sync *sync;
+    struct dag_sync *sync;     /* of the spare store: turns only while it is ours */
     struct folder_watch *ears; /* NULL: deaf */
     bool is_deaf;              /* some folder is not watched */
     bool was_complete;         /* everything was read once */
+    int64_t began_us;          /* by the steady clock */
     bool is_complaining;
     bool has_news;
     int64_t wait_ms; /* after a failure; 0: the last look went well */
@@ -191,15 +192,23 @@ static void report(struct dag_watch *self, const struct dag_sync_state *state, b
             LOG_INT("gone", (int64_t)state->done.gone), LOG_INT("broken", (int64_t)state->broken));
     if (is_news && self->was_complete)
         loop_post(self->loop, tell, self);
-    tell_first(self);
+    bool is_patient = clock_mono_us() < self->began_us + (int64_t)FIRST_MOST_MS * 1000;
+    if (!state->is_unsettled || !is_patient)
+        tell_first(self);
 }
 
 static enum status work_off(struct dag_watch *self, struct err *err)
 {
-    while (dag_sync_get(self->sync).has_more && !atomic_load(&self->is_over))
-        if (dag_sync_turn(self->sync, err) != STATUS_OK)
+    enum status status = STATUS_OK;
+    while (status == STATUS_OK && dag_sync_get(self->sync).has_more &&
+           !atomic_load(&self->is_over)) {
+        struct store *ours = NULL;
+        if (spare_take(self->options.spare, &ours, err) != STATUS_OK)
             return err->code;
-    return STATUS_OK;
+        status = dag_sync_turn(self->sync, err);
+        spare_give(self->options.spare);
+    }
+    return status;
 }
 
 static enum status look(struct dag_watch *self, struct err *err)
@@ -237,15 +246,14 @@ static bool prepare(struct dag_watch *self)
                                        .broken = on_broken};
     if (self->sync != NULL)
         return true;
-    if (self->store == NULL && store_open(&self->options.store, &self->store, &err) != STATUS_OK) {
+    if (spare_take(self->options.spare, &options.store, &err) != STATUS_OK) {
         complain(self, &err);
         return false;
     }
-    options.store = self->store;
-    if (dag_sync_new(&options, &self->sync, &err) == STATUS_OK)
-        return true;
-    complain(self, &err);
-    return false;
+    if (dag_sync_new(&options, &self->sync, &err) != STATUS_OK)
+        complain(self, &err);
+    spare_give(self->options.spare);
+    return self->sync != NULL;
 }
 
 static int64_t next_ms(const struct dag_watch *self)
@@ -281,7 +289,6 @@ static void body(void *context)
             knock_wait(self->knock_fd, next_ms(self));
     }
     dag_sync_free(self->sync);
-    store_close(self->store);
     folder_watch_close(self->ears);
 }
 
@@ -306,6 +313,7 @@ enum status dag_watch_start(struct loop *loop, const struct dag_watch_options *o
         .options = *options,
         .folder = absolute_path(options->folder),
         .knock_fd = -1,
+        .began_us = clock_mono_us(),
     };
     if (knock_open(&self->knock_fd, err) != STATUS_OK ||
         thread_start("dag files", body, self, &self->thread, err) != STATUS_OK) {

@@ -188,7 +188,7 @@ static enum status begin_sending(struct drive *drive, const struct engine_reques
 {
     const struct config *config = drive->session.config;
     struct sender_options options = {
-        .store = session_store_options(&drive->session),
+        .spare = drive->session.spare,
         .vault = &config->vault,
         .poll_ms = settings_number(&config->settings, SETTING_POLL),
     };

@@ -63,6 +63,7 @@ enum status session_open(struct session *session, const struct session_options *
         blob_open_for(session->store, options->home->blob_dir, &session->blob, err) != STATUS_OK ||
         store_thread_start(session->loop, &store, &session->store_thread, err) != STATUS_OK)
         return err->code;
+    session->spare = spare_new(&store);
     session->vault = vault_new(&session->config->vault, session->store);
     return is_foreground ? session_join(session, err) : STATUS_OK;
 }
@@ -160,6 +161,7 @@ void session_close(struct session *session)
     presence_end(&session->presence);
     blob_close(session->blob);
     store_close(session->store);
+    spare_free(session->spare);
     loop_free(session->loop);
     *session = (struct session){0};
 }

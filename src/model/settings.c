@@ -61,6 +61,8 @@ const struct setting SETTINGS[SETTING_COUNT] = {
         "leader every", "who takes back what lost hosts held: the oldest host, or every one"},
     ROW(POLL) = {"poll", "EIDER_POLL", NULL, SETTING_DURATION, "5s", 50, 86400000, NULL,
         "how often to look for work that nobody told of"},
+    ROW(STORE_IDLE) = {"store_idle", "EIDER_STORE_IDLE", NULL, SETTING_DURATION, "30s", 100,
+        86400000, NULL, "how long `eider up` keeps a connection to PostgreSQL that it does not use"},
     ROW(DAGS_PAUSED_AT_CREATION) = {"dags_paused_at_creation", "EIDER_DAGS_PAUSED_AT_CREATION",
         NULL, SETTING_BOOLEAN, "false", 0, 1, NULL,
         "DAGs that are seen for the first time wait for `eider dags unpause`"},

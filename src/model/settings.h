@@ -50,6 +50,7 @@ enum setting_type {
     X(SWEEP, "sweep", "EIDER_SWEEP")                                                               \
     X(SWEEP_BY, "sweep_by", "EIDER_SWEEP_BY")                                                      \
     X(POLL, "poll", "EIDER_POLL")                                                                  \
+    X(STORE_IDLE, "store_idle", "EIDER_STORE_IDLE")                                                \
     X(DAGS_PAUSED_AT_CREATION, "dags_paused_at_creation", "EIDER_DAGS_PAUSED_AT_CREATION")         \
     X(BACKFILL_APPROVAL, "backfill_approval", "EIDER_BACKFILL_APPROVAL")                           \
     X(BACKFILL_MAX, "backfill_max", "EIDER_BACKFILL_MAX")                                          \

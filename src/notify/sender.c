@@ -18,7 +18,6 @@
 #include "os/knock.h"
 #include "os/mailbox.h"
 #include "os/thread.h"
-#include "store/listen.h"
 #include "store/notice.h"
 
 enum {
@@ -54,10 +53,11 @@ struct sender {
     atomic_llong end_by_us; /* by the steady clock */
     struct thread *thread;
     /* Of the sender's thread. */
-    struct store *store;
-    struct vault *vault;
+    struct store *store; /* while it is ours */
+    struct vault *vault; /* the same: it reads from the store */
     size_t under_way;
-    int64_t next_us;
+    int64_t next_us; /* when one is due, by the store's clock, and by the steady one */
+    int64_t next_mono_us;
     int64_t wait_ms; /* after failures */
     int64_t prune_us;
     bool has_looked; /* since it was asked to finish */
@@ -266,58 +266,61 @@ static void prune(struct sender *self)
 /* Until a message is due, one is back, somebody knocks, or it is time to look anyway. */
 static void await(struct sender *self)
 {
-    struct err err = {0};
-    bool heard = false;
-    int64_t wait_ms = self->options.poll_ms;
-    int64_t now_us = store_now_us(self->store);
+    int64_t now_us = clock_mono_us();
+    int64_t until_us = self->prune_us;
+    if (self->options.poll_ms > 0)
+        until_us = MIN(until_us, now_us + self->options.poll_ms * 1000);
+    if (self->under_way < AT_ONCE_MAX)
+        until_us = MIN(until_us, self->next_mono_us);
+    int64_t wait_ms = MAX((until_us - now_us + 999) / 1000, (int64_t)1);
     if (self->wait_ms > 0)
         wait_ms = self->wait_ms;
-    else if (self->under_way < AT_ONCE_MAX && self->next_us < now_us + wait_ms * 1000)
-        wait_ms = MAX((self->next_us - now_us + 999) / 1000, (int64_t)1);
     if (atomic_load(&self->end) != END_NOT)
         wait_ms = MIN(wait_ms, (int64_t)FIRST_WAIT_MS);
-    if (self->wait_ms > 0 || store_listen_for_notices(self->store, &err) != STATUS_OK ||
-        store_wait(self->store, self->knock_fd, wait_ms, &heard, &err) != STATUS_OK)
-        knock_wait(self->knock_fd, MIN(wait_ms, (int64_t)LONGEST_WAIT_MS));
+    knock_wait(self->knock_fd, wait_ms);
     knock_clear(self->knock_fd);
-}
-
-static bool open_store(struct sender *self)
-{
-    struct err err = {0};
-    if (self->store != NULL)
-        return true;
-    if (store_open(&self->options.store, &self->store, &err) == STATUS_OK) {
-        self->vault = vault_new(self->options.vault, self->store);
-        return true;
-    }
-    log_warn("the sender cannot open the store", LOG_STR("error", err.text));
-    knock_wait(self->knock_fd, LONGEST_WAIT_MS);
-    return false;
 }
 
 static bool is_over(const struct sender *self)
 {
     int end = atomic_load(&self->end);
-    bool is_late = clock_mono_us() >= atomic_load(&self->end_by_us);
+    int64_t now_us = clock_mono_us();
     bool has_nothing = self->under_way == 0;
     if (end == END_FINISHING)
-        has_nothing = has_nothing && self->has_looked && self->next_us > store_now_us(self->store);
-    return end != END_NOT && (has_nothing || is_late);
+        has_nothing = has_nothing && self->has_looked && self->next_mono_us > now_us;
+    return end != END_NOT && (has_nothing || now_us >= atomic_load(&self->end_by_us));
+}
+
+/* What there is to do with the store; false: it does not answer. */
+static bool look(struct sender *self, int wish)
+{
+    struct err err = {0};
+    if (spare_take(self->options.spare, &self->store, &err) != STATUS_OK) {
+        if (self->wait_ms == 0)
+            log_warn("the sender cannot open the store", LOG_STR("error", err.text));
+        return false;
+    }
+    if (self->vault == NULL)
+        self->vault = vault_new(self->options.vault, self->store);
+    bool is_well = collect(self);
+    if (is_well && wish != END_NOW)
+        is_well = take(self);
+    if (is_well && wish == END_NOT)
+        prune(self);
+    self->next_mono_us = self->next_us == INT64_MAX
+                             ? INT64_MAX
+                             : clock_mono_us() + self->next_us - store_now_us(self->store);
+    self->store = NULL;
+    spare_give(self->options.spare);
+    return is_well;
 }
 
 static void body(void *context)
 {
     struct sender *self = context;
     while (!is_over(self)) {
-        if (!open_store(self))
-            continue;
         int wish = atomic_load(&self->end);
-        bool is_well = collect(self);
-        if (is_well && wish != END_NOW)
-            is_well = take(self);
-        if (is_well && wish == END_NOT)
-            prune(self);
+        bool is_well = look(self, wish);
         self->has_looked |= is_well && wish == END_FINISHING;
         if (is_well && self->wait_ms > 0)
             log_info("messages go on");
@@ -328,7 +331,6 @@ static void body(void *context)
             await(self);
     }
     vault_free(self->vault);
-    store_close(self->store);
 }
 
 /* --- from outside ---------------------------------------------------------------------------- */

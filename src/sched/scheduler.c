@@ -43,6 +43,12 @@ static void tell(void *context)
     self->options.changed(self->options.context);
 }
 
+static void tell_of_mail(void *context)
+{
+    struct scheduler *self = context;
+    self->options.has_mail(self->options.context);
+}
+
 /* Longer each time; the first failure in a row is told. */
 static void put_off(struct turn *turn, const struct duty *duty, int64_t now_us,
                     const struct err *err)
@@ -78,6 +84,8 @@ static void do_duty(struct scheduler *self, size_t index, bool is_woken)
     if (turn->wait_ms > 0)
         log_info("the scheduler goes on", LOG_STR("duty", duty->name));
     *turn = (struct turn){.next_us = result.next_us};
+    if (result.has_mail)
+        loop_post(self->loop, tell_of_mail, self);
     /* What one duty changed may be what another waits for. */
     if (result.changed) {
         atomic_store(&self->is_woken, true);
@@ -98,6 +106,7 @@ static void await(struct scheduler *self)
     if (wait_ms == 0 || atomic_load(&self->is_woken))
         return;
     if (store_listen_for_news(self->store, &err) != STATUS_OK ||
+        store_listen_for_notices(self->store, &err) != STATUS_OK ||
         store_wait(self->store, self->knock_fd, wait_ms, &heard, &err) != STATUS_OK)
         knock_wait(self->knock_fd, MIN(wait_ms, (int64_t)FIRST_WAIT_MS));
     knock_clear(self->knock_fd);

@@ -65,6 +65,9 @@ NODISCARD enum status store_notice_claim(struct store *store, struct arena *aren
                                          struct notice_claim *out, bool *out_found,
                                          int64_t *out_next_us, struct err *err);
 
+/* When the first of those that are not settled is due (INT64_MAX: there is none). */
+NODISCARD enum status store_notice_next(struct store *store, int64_t *out_us, struct err *err);
+
 /* What became of a try. */
 struct notice_verdict {
     int64_t id;

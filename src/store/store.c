@@ -141,6 +141,11 @@ void store_close(struct store *store)
     free(store);
 }
 
+void store_rest(struct store *store, int64_t idle_ms)
+{
+    db_rest(store->db, idle_ms);
+}
+
 int64_t store_now_us(const struct store *store)
 {
     return store->now_us != NULL ? store->now_us() : db_now_us(store->db);

@@ -41,6 +41,11 @@ enum { STORE_SCHEMA = 12 };
 NODISCARD enum status store_open(const struct store_options *options, struct store **out,
                                  struct err *err);
 void store_close(struct store *store); /* NULL is allowed */
+/*
+ * Let go of the connection to a server unless it was used within that time. What the store knows
+ * stays; its next call connects again.
+ */
+void store_rest(struct store *store, int64_t idle_ms);
 
 struct store_info {
     char uuid[37];
