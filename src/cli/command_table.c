@@ -730,8 +730,8 @@ static const struct command ROWS[] = {
     {"store prune", GROUP_STORE, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
         "remove what is older than the settings keep",
         "A daemon does so by itself, a little at a time. The settings are keep_runs,\n"
-        "keep_runs_per_dag, keep_logs, keep_values, keep_jobs and keep_events. With --dry-run\n"
-        "runs and jobs are counted and nothing is removed.",
+        "keep_runs_per_dag, keep_logs, keep_values, keep_jobs, keep_dead, keep_messages and\n"
+        "keep_events. With --dry-run what would go is counted and nothing is removed.",
         "eider store prune --dry-run", OPTIONS(CANCEL_OPTIONS), cmd_store_prune},
     {"audit list", GROUP_STORE, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
         "list what people changed: when, who, what, and why", NULL,

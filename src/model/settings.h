@@ -63,6 +63,8 @@ enum setting_type {
     X(KEEP_LOGS, "keep_logs", "EIDER_KEEP_LOGS")                                                   \
     X(KEEP_VALUES, "keep_values", "EIDER_KEEP_VALUES")                                             \
     X(KEEP_JOBS, "keep_jobs", "EIDER_KEEP_JOBS")                                                   \
+    X(KEEP_DEAD, "keep_dead", "EIDER_KEEP_DEAD")                                                   \
+    X(KEEP_MESSAGES, "keep_messages", "EIDER_KEEP_MESSAGES")                                       \
     X(KEEP_EVENTS, "keep_events", "EIDER_KEEP_EVENTS")                                             \
     X(LOG_LEVEL, "log_level", "EIDER_LOG_LEVEL")                                                   \
     X(LOG_FORMAT, "log_format", "EIDER_LOG_FORMAT")

@@ -24,11 +24,8 @@ enum {
     AT_ONCE_MAX = 8,
     FIRST_WAIT_MS = 100,
     LONGEST_WAIT_MS = 5000,
-    PRUNE_EVERY_S = 3600,
-    PRUNE_PORTION = 1000,
     CHANCE_STEPS = 1 << 20,
 };
-static const int64_t KEPT_US = INT64_C(30) * 86400 * 1000000; /* settled ones, to be looked at */
 
 /* How it ends. */
 enum end_wish { END_NOT, END_FINISHING, END_NOW };
@@ -59,7 +56,6 @@ struct sender {
     int64_t next_us; /* when one is due, by the store's clock, and by the steady one */
     int64_t next_mono_us;
     int64_t wait_ms; /* after failures */
-    int64_t prune_us;
     bool has_looked; /* since it was asked to finish */
 };
 
@@ -248,31 +244,16 @@ static bool take(struct sender *self)
     return true;
 }
 
-static void prune(struct sender *self)
-{
-    struct err err = {0};
-    int64_t count = 0;
-    int64_t now_us = clock_mono_us();
-    if (now_us < self->prune_us)
-        return;
-    self->prune_us = now_us + (int64_t)PRUNE_EVERY_S * 1000000;
-    if (store_notice_prune(self->store, store_now_us(self->store) - KEPT_US, PRUNE_PORTION, &count,
-                           &err) != STATUS_OK)
-        log_debug("forget old messages", LOG_STR("error", err.text));
-    if (count == PRUNE_PORTION)
-        self->prune_us = now_us;
-}
-
 /* Until a message is due, one is back, somebody knocks, or it is time to look anyway. */
 static void await(struct sender *self)
 {
     int64_t now_us = clock_mono_us();
-    int64_t until_us = self->prune_us;
+    int64_t until_us = INT64_MAX;
     if (self->options.poll_ms > 0)
         until_us = MIN(until_us, now_us + self->options.poll_ms * 1000);
     if (self->under_way < AT_ONCE_MAX)
         until_us = MIN(until_us, self->next_mono_us);
-    int64_t wait_ms = MAX((until_us - now_us + 999) / 1000, (int64_t)1);
+    int64_t wait_ms = MAX((until_us - now_us) / 1000 + 1, (int64_t)1);
     if (self->wait_ms > 0)
         wait_ms = self->wait_ms;
     if (atomic_load(&self->end) != END_NOT)
@@ -305,8 +286,6 @@ static bool look(struct sender *self, int wish)
     bool is_well = collect(self);
     if (is_well && wish != END_NOW)
         is_well = take(self);
-    if (is_well && wish == END_NOT)
-        prune(self);
     self->next_mono_us = self->next_us == INT64_MAX
                              ? INT64_MAX
                              : clock_mono_us() + self->next_us - store_now_us(self->store);
@@ -341,7 +320,6 @@ enum status sender_start(const struct sender_options *options, struct sender **o
     self->options = *options;
     self->knock_fd = -1;
     self->back = mailbox_new();
-    self->prune_us = clock_mono_us() + (int64_t)PRUNE_EVERY_S * 1000000;
     if (knock_open(&self->knock_fd, err) != STATUS_OK ||
         thread_start("sender", body, self, &self->thread, err) != STATUS_OK) {
         sender_stop(self, 0);

@@ -427,7 +427,13 @@ static const struct operation_field RESPONSE_PRUNE[] = {
     {"runs_without_values", FIELD_INTEGER, true, "kept, but not their values"},
     {"values", FIELD_INTEGER, true, "removed from runs that are kept"},
     {"jobs", FIELD_INTEGER, true, "removed"},
-    {"events", FIELD_INTEGER, true, "removed: changes that concern no run, updates of datasets, calls of webhooks"},
+    {"dead_letters", FIELD_INTEGER, true, "forgotten"},
+    {"events", FIELD_INTEGER, true, "removed: changes that concern no run, updates of datasets, calls of webhooks, missed ticks"},
+    {"messages", FIELD_INTEGER, true, "of hooks, removed"},
+    {"files", FIELD_INTEGER, true, "that arrived, forgotten"},
+    {"backfills", FIELD_INTEGER, true, "removed"},
+    {"versions", FIELD_INTEGER, true, "of DAGs, removed"},
+    {"hosts", FIELD_INTEGER, true, "that left, forgotten"},
     {"dry_run", FIELD_BOOLEAN, true, "nothing was removed"},
 };
 static const struct operation_field REQUEST_CLEAR[] = {
