@@ -22,6 +22,7 @@ struct store_options session_store_options(const struct session *session)
         .url = session->home->store_url,
         .mode = DB_READ_WRITE,
         .busy_timeout_ms = settings_number(&session->config->settings, SETTING_BUSY_TIMEOUT),
+        .hooks = session->config->hooks,
     };
 }
 

@@ -23,6 +23,7 @@ enum setting_type {
     SETTING_DURATION, /* text such as 10s; the value is milliseconds */
     SETTING_SIZE,     /* text such as 256MiB; the value is bytes */
     SETTING_CHOICE,
+    SETTING_TREE, /* a map in files, its JSON elsewhere */
     SETTING_TYPE_COUNT
 };
 
@@ -66,6 +67,7 @@ enum setting_type {
     X(KEEP_DEAD, "keep_dead", "EIDER_KEEP_DEAD")                                                   \
     X(KEEP_MESSAGES, "keep_messages", "EIDER_KEEP_MESSAGES")                                       \
     X(KEEP_EVENTS, "keep_events", "EIDER_KEEP_EVENTS")                                             \
+    X(HOOKS, "hooks", "EIDER_HOOKS")                                                               \
     X(LOG_LEVEL, "log_level", "EIDER_LOG_LEVEL")                                                   \
     X(LOG_FORMAT, "log_format", "EIDER_LOG_FORMAT")
 

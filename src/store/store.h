@@ -19,13 +19,15 @@
 #include "base/err.h"
 #include "store/db.h"
 
+struct house_hooks;
 struct store;
 
 struct store_options {
     const char *url; /* "sqlite:PATH" */
     enum db_mode mode;
-    int64_t busy_timeout_ms; /* wait for a program that does not follow our lock; 0: 10 s */
-    int64_t (*now_us)(void); /* NULL: the wall clock */
+    int64_t busy_timeout_ms;         /* wait for a program that does not follow our lock; 0: 10 s */
+    int64_t (*now_us)(void);         /* NULL: the wall clock */
+    const struct house_hooks *hooks; /* of all DAGs, outliving the store; NULL: none */
 };
 
 /* The schema this program writes. */
