@@ -356,6 +356,7 @@ static enum status begin_sending(struct daemon *daemon, struct err *err)
     struct sender_options options = {
         .spare = daemon->session.spare,
         .vault = &config->vault,
+        .public_only = settings_number(daemon->settings, SETTING_HOOKS_PUBLIC_ONLY) != 0,
     };
     if (!word_set_has(daemon->roles, "scheduler"))
         return STATUS_OK;

@@ -190,6 +190,7 @@ static enum status begin_sending(struct drive *drive, const struct engine_reques
     struct sender_options options = {
         .spare = drive->session.spare,
         .vault = &config->vault,
+        .public_only = settings_number(&config->settings, SETTING_HOOKS_PUBLIC_ONLY) != 0,
         .poll_ms = settings_number(&config->settings, SETTING_POLL),
     };
     if (!request->record || drive->opened.dag->watch == NULL)

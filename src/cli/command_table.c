@@ -126,7 +126,7 @@ static const struct command_option CLEAR_OPTIONS[] = {
     {"task", 't', "TASK", "only this task (repeatable)", true, COMPLETE_NONE, NULL, NULL},         \
     SWITCH("with-upstream", 0, "and what the tasks need"),                                         \
     SWITCH("with-downstream", 0, "and what comes after the tasks"),                                \
-    VALUE("dag-version", 0, "N", "version of the DAG for new runs; the newest by default"),        \
+    VALUE("dag-version", 0, "N", "version for new runs: a number, newest, or original (the same)"), \
     VALUE("note", 0, "TEXT", "a note kept with every run"), OPTION_REASON, OPTION_DAG
 static const struct command_option BACKFILL_PLAN_OPTIONS[] = {BACKFILL_CHOICES};
 static const struct command_option BACKFILL_CREATE_OPTIONS[] = {BACKFILL_CHOICES, OPTION_DRY};

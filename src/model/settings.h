@@ -68,6 +68,7 @@ enum setting_type {
     X(KEEP_MESSAGES, "keep_messages", "EIDER_KEEP_MESSAGES")                                       \
     X(KEEP_EVENTS, "keep_events", "EIDER_KEEP_EVENTS")                                             \
     X(HOOKS, "hooks", "EIDER_HOOKS")                                                               \
+    X(HOOKS_PUBLIC_ONLY, "hooks_public_only", "EIDER_HOOKS_PUBLIC_ONLY")                           \
     X(LOG_LEVEL, "log_level", "EIDER_LOG_LEVEL")                                                   \
     X(LOG_FORMAT, "log_format", "EIDER_LOG_FORMAT")
 

@@ -324,3 +324,21 @@ def test_a_mistake_in_them_is_told_at_the_start(eider, hooks, words):
     assert "setting 'hooks' (environment)" in refused.err and words in refused.err
     (eider.work / "eider.yaml").write_text("hooks: [1]")
     assert "hooks: must be a map" in eider("dags", "list", code=2).err
+
+
+# --- receivers inside
+
+
+def test_receivers_inside_can_be_kept_out_of_reach(eider, up, receiver):
+    outside = {"EIDER_HOOKS_PUBLIC_ONLY": "true"}
+    write_dag(eider, f"""
+        on_failure: {{webhook: "{receiver.url('/run')}"}}
+        tasks: {{a: {{run: "exit 3"}}}}
+    """)
+    up(env=outside)
+    eider("dags", "trigger", "dag", code=0)
+    wait_for(lambda: [row for row in notices(eider) if row["answer"]], "it was tried")
+    assert "not public" in notices(eider)[0]["answer"]
+    tested = eider("notify", "test", "dag", env=outside)
+    assert tested.code == 1 and "not public" in tested.out
+    assert not receiver.got()
