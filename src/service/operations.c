@@ -188,7 +188,7 @@ static const struct operation_field REQUEST_BACKFILL[] = {
     {"tasks", FIELD_STRINGS, false, "only these"},
     {"upstream", FIELD_BOOLEAN, false, "and what they need"},
     {"downstream", FIELD_BOOLEAN, false, "and what comes after them"},
-    {"version", FIELD_STRING, false, "number of the DAG's version for new runs, newest (the default) or original, which is the same: a run that is done again keeps its own"},
+    {"version", FIELD_STRING, false, "version for new runs: a number, newest or original (the same; what is redone keeps its own)"},
     {"note", FIELD_STRING, false, "a note kept with every run"},
     REASON,
     {"dates", FIELD_INTEGER, false, "of a plan: list so many dates"},

@@ -128,8 +128,8 @@ def test_what_is_redone_keeps_its_version_and_what_is_new_gets_the_newest(eider,
     wait_for_state(eider, create(eider, last="2024-01-02"), "success")
     eider.write("dags/daily.yaml",
                 DAILY.replace("{{ ds }}", "second {{ ds }}").replace("@evidence", str(evidence)))
-    wait_for(lambda: eider("dags", "show", "daily", "-o", "json", code=0).json()["dag_version"] == 2,
-             "the edit is read")
+    show_dag = ("dags", "show", "daily", "-o", "json")
+    wait_for(lambda: eider(*show_dag, code=0).json()["dag_version"] == 2, "the edit is read")
     again = create(eider, "--redo", "all", "--dag-version", "original", last="2024-01-03")
     wait_for_state(eider, again, "success")
     assert sorted(evidence.lines()) == ["2024-01-01 eu"] * 2 + ["2024-01-02 eu"] * 2 + \
