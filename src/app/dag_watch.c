@@ -21,7 +21,6 @@
 enum {
     SETTLE_MS = 100,
     SETTLE_MOST_MS = 500, /* while changes go on: then what is quiet is looked at */
-    FIRST_MOST_MS = 2000, /* a start waits no longer for files that are being written */
     FIRST_WAIT_MS = 100,  /* after a failure, doubled each time */
     LONGEST_WAIT_MS = 5000,
     DEAF_RESCAN_MS = 2000, /* when folders cannot be watched */
@@ -44,10 +43,10 @@ struct dag_watch {
     struct folder_watch *ears; /* NULL: deaf */
     bool is_deaf;              /* some folder is not watched */
     bool was_complete;         /* everything was read once */
-    int64_t began_us;          /* by the steady clock */
     bool is_complaining;
     bool has_news;
-    int64_t wait_ms; /* after a failure; 0: the last look went well */
+    int64_t wait_ms;        /* after a failure; 0: the last look went well */
+    int64_t first_until_us; /* so long a file that was just written holds up the first report */
 };
 
 static void tell(void *context)
@@ -183,6 +182,8 @@ static void tell_first(struct dag_watch *self)
 
 static void report(struct dag_watch *self, const struct dag_sync_state *state, bool is_asked)
 {
+    bool is_waiting =
+        !self->was_complete && state->is_unsettled && clock_mono_us() < self->first_until_us;
     bool is_news = state->done.changed > 0 || state->done.gone > 0 || state->done.read > 0;
     if (is_news || is_asked || !self->was_complete)
         log_info(
@@ -192,8 +193,7 @@ static void report(struct dag_watch *self, const struct dag_sync_state *state, b
             LOG_INT("gone", (int64_t)state->done.gone), LOG_INT("broken", (int64_t)state->broken));
     if (is_news && self->was_complete)
         loop_post(self->loop, tell, self);
-    bool is_patient = clock_mono_us() < self->began_us + (int64_t)FIRST_MOST_MS * 1000;
-    if (!state->is_unsettled || !is_patient)
+    if (!is_waiting)
         tell_first(self);
 }
 
@@ -271,6 +271,7 @@ static void body(void *context)
 {
     struct dag_watch *self = context;
     struct err err = {0};
+    self->first_until_us = clock_mono_us() + (int64_t)SETTLE_MOST_MS * 1000;
     if (folder_watch_open(&self->ears, &err) != STATUS_OK)
         log_warn("changes of DAG files are not heard", LOG_STR("error", err.text));
     while (!atomic_load(&self->is_over)) {
@@ -313,7 +314,6 @@ enum status dag_watch_start(struct loop *loop, const struct dag_watch_options *o
         .options = *options,
         .folder = absolute_path(options->folder),
         .knock_fd = -1,
-        .began_us = clock_mono_us(),
     };
     if (knock_open(&self->knock_fd, err) != STATUS_OK ||
         thread_start("dag files", body, self, &self->thread, err) != STATUS_OK) {

@@ -49,6 +49,9 @@ enum status duty_work_off_backfills(const struct duty_call *call, struct duty_re
     int64_t ids[BACKFILLS_MAX];
     size_t count = 0;
     bool goes_on = false;
+    out->was_idle = call->glance != NULL && !call->glance->has_backfills;
+    if (out->was_idle)
+        return STATUS_OK;
     if (store_backfill_due(call->store, ids, ARRAY_LEN(ids), &count, &goes_on, err) != STATUS_OK)
         return err->code;
     if (!goes_on)

@@ -8,8 +8,9 @@ enum { LOOK_EVERY_US = 1000000, PORTIONS_MAX = 10 };
 enum status duty_pass_deadlines(const struct duty_call *call, struct duty_result *out,
                                 struct err *err)
 {
-    int64_t next_us = 0;
-    if (store_deadline_next(call->store, &next_us, err) != STATUS_OK)
+    int64_t next_us = call->glance != NULL ? call->glance->next_deadline_us : 0;
+    out->was_idle = next_us > call->now_us;
+    if (!out->was_idle && store_deadline_next(call->store, &next_us, err) != STATUS_OK)
         return err->code;
     for (int i = 0; i < PORTIONS_MAX && next_us <= call->now_us; i++) {
         struct deadline_result result;

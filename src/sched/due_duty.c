@@ -30,6 +30,11 @@ static enum status start_some(const struct duty_call *call, struct duty_result *
 enum status duty_start_due(const struct duty_call *call, struct duty_result *out, struct err *err)
 {
     bool needs_room = false;
+    out->was_idle = call->glance != NULL && call->glance->next_schedule_us > call->now_us;
+    if (out->was_idle) {
+        out->next_us = call->glance->next_schedule_us;
+        return STATUS_OK;
+    }
     for (int i = 0; i < BATCHES_MAX && (i == 0 || out->next_us <= call->now_us); i++)
         if (start_some(call, out, &needs_room, err) != STATUS_OK)
             return err->code;

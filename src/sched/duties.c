@@ -15,3 +15,10 @@ const struct duty DUTIES[] = {
     {"remove what is old", duty_remove_old},
 };
 const size_t DUTIES_COUNT = ARRAY_LEN(DUTIES);
+
+/* Each duty asks for itself then, and tells what is wrong. */
+const struct store_glance *duties_glance(struct store *store, struct store_glance *room)
+{
+    struct err err = {0};
+    return store_glance(store, room, &err) == STATUS_OK ? room : NULL;
+}

@@ -14,7 +14,7 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "sched/retention_turn.h"
-#include "store/store.h"
+#include "store/glance.h"
 
 #define DUTY_NEVER INT64_MAX /* not before something happens */
 
@@ -26,20 +26,26 @@ struct duty_call {
     int64_t now_us;    /* by the store's clock */
     struct blob *blob; /* of logs and large values; NULL: there is none */
     const struct retention_policy *retention;
-    bool is_woken;              /* something happened; else the duty's own time has come */
+    int64_t due_us; /* when the duty wanted to be called; later than now: something happened */
     struct file_watcher *files; /* what this host sees of its folders; NULL: nothing */
+    /* What there was to do when the turn began, while no duty did anything since; NULL: unknown. */
+    const struct store_glance *glance;
 };
 
 struct duty_result {
     int64_t next_us; /* when to call again, by the store's clock; now or earlier: at once */
     bool changed;    /* there is something to claim, or to stop */
     bool has_mail;   /* there is something to send */
+    bool was_idle;   /* the glance said that there is nothing, and the store was not asked */
 };
 
 struct duty {
     const char *name;
     enum status (*run)(const struct duty_call *call, struct duty_result *out, struct err *err);
 };
+
+/* For the turn of a scheduler that was woken: `room`, filled, or NULL when it cannot be known. */
+const struct store_glance *duties_glance(struct store *store, struct store_glance *room);
 
 /* All of them, in the order of a turn. */
 extern const struct duty DUTIES[];

@@ -30,6 +30,9 @@ enum status duty_start_by_events(const struct duty_call *call, struct duty_resul
     size_t count = 0;
     bool more = false;
     out->next_us = DUTY_NEVER;
+    out->was_idle = call->glance != NULL && !call->glance->has_events;
+    if (out->was_idle)
+        return STATUS_OK;
     if (store_triggers_due(call->store, dags, ARRAY_LEN(dags), &count, err) != STATUS_OK)
         return err->code;
     for (size_t i = 0; i < count; i++)
@@ -64,7 +67,10 @@ enum status duty_start_by_files(const struct duty_call *call, struct duty_result
     struct file_watch *watches = NULL;
     size_t count = 0;
     out->next_us = DUTY_NEVER;
-    if (call->files == NULL)
+    out->was_idle =
+        call->files == NULL || (call->glance != NULL && !call->glance->has_watched_files &&
+                                file_watcher_is_unused(call->files));
+    if (out->was_idle)
         return STATUS_OK;
     if (store_file_watches(call->store, arena, &watches, &count, err) != STATUS_OK ||
         file_watcher_set(call->files, watches, count, err) != STATUS_OK)

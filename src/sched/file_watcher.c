@@ -292,11 +292,16 @@ static char *as_text(const struct file_watch *watches, size_t count)
     return json_format(list);
 }
 
+bool file_watcher_is_unused(const struct file_watcher *watcher)
+{
+    return watcher->thread == NULL;
+}
+
 enum status file_watcher_set(struct file_watcher *watcher, const struct file_watch *watches,
                              size_t count, struct err *err)
 {
     CLEANUP(mem_freep) char *asked = as_text(watches, count);
-    bool is_idle = watcher->thread == NULL && count == 0;
+    bool is_idle = file_watcher_is_unused(watcher) && count == 0;
     if (is_idle || str_equal(asked, watcher->asked))
         return STATUS_OK;
     if (begin(watcher, err) != STATUS_OK)

@@ -30,6 +30,9 @@ NODISCARD enum status file_watcher_set(struct file_watcher *watcher,
                                        const struct file_watch *watches, size_t count,
                                        struct err *err);
 
+/* It was never given anything to look for. */
+bool file_watcher_is_unused(const struct file_watcher *watcher);
+
 /* The oldest arrival that was not dropped, borrowed until it is; NULL: there is none. */
 const struct file_arrival *file_watcher_first(struct file_watcher *watcher);
 void file_watcher_drop(struct file_watcher *watcher);

@@ -11,6 +11,9 @@ enum status duty_let_go(const struct duty_call *call, struct duty_result *out, s
     int64_t dags[AT_ONCE_MAX];
     size_t count = 0;
     int64_t after = 0;
+    out->was_idle = call->glance != NULL && !call->glance->has_waiting_runs;
+    if (out->was_idle)
+        return STATUS_OK;
     if (make_room(call->store, &out->changed, err) != STATUS_OK)
         return err->code;
     do {

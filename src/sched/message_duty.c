@@ -5,8 +5,9 @@
 enum status duty_mind_messages(const struct duty_call *call, struct duty_result *out,
                                struct err *err)
 {
-    int64_t next_us = 0;
-    if (store_notice_next(call->store, &next_us, err) != STATUS_OK)
+    int64_t next_us = call->glance != NULL ? call->glance->next_message_us : 0;
+    out->was_idle = call->glance != NULL;
+    if (!out->was_idle && store_notice_next(call->store, &next_us, err) != STATUS_OK)
         return err->code;
     out->has_mail = next_us <= call->now_us;
     out->next_us = out->has_mail ? DUTY_NEVER : next_us;

@@ -15,6 +15,9 @@ enum status duty_stop_overdue(const struct duty_call *call, struct duty_result *
     size_t count = 0;
     int64_t next_us = 0;
     out->next_us = call->now_us + LOOK_EVERY_US;
+    out->was_idle = call->glance != NULL && !call->glance->has_runs;
+    if (out->was_idle)
+        return STATUS_OK;
     if (store_runs_overdue(call->store, runs, ARRAY_LEN(runs), &count, &next_us, err) != STATUS_OK)
         return err->code;
     if (next_us > call->now_us)

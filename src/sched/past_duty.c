@@ -8,6 +8,9 @@ enum status duty_let_past_go(const struct duty_call *call, struct duty_result *o
 {
     int64_t count = 0;
     bool left = false;
+    out->was_idle = call->glance != NULL && !call->glance->has_waiting_tasks;
+    if (out->was_idle)
+        return STATUS_OK;
     if (store_past_let_go(call->store, &count, &left, err) != STATUS_OK)
         return err->code;
     out->changed = count > 0;

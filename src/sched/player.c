@@ -275,19 +275,31 @@ static enum status play_hosts(struct player *player, struct err *err)
 
 /* --- schedulers ------------------------------------------------------------------------------ */
 
-static enum status do_duty(struct player *player, size_t scheduler, size_t index, bool is_woken,
+struct played_turn {
+    struct store *store;
+    int64_t *due_us; /* of each duty */
+    bool is_woken;
+    struct store_glance room;
+    const struct store_glance *glance; /* void once a duty did something */
+};
+
+static enum status do_duty(struct player *player, struct played_turn *turn, size_t index,
                            struct err *err)
 {
-    int64_t *due_us = &player->duties_us[scheduler][index];
-    struct store *store = scheduler == 0 ? player->options.store : player->options.twin;
-    bool woken = is_woken;
+    int64_t *due_us = &turn->due_us[index];
+    bool woken = turn->is_woken;
     for (int round = 0; woken || *due_us <= virtual_now_us; round++) {
-        const struct duty_call call = {.store = store, .now_us = virtual_now_us, .is_woken = woken};
+        const struct duty_call call = {.store = turn->store,
+                                       .now_us = virtual_now_us,
+                                       .due_us = *due_us,
+                                       .glance = woken ? turn->glance : NULL};
         struct duty_result result = {.next_us = DUTY_NEVER};
         if (round == ROUNDS_MAX)
             return err_set(err, STATUS_CORRUPT, "the duty '%s' never ends", DUTIES[index].name);
         if (DUTIES[index].run(&call, &result, err) != STATUS_OK)
             return err_wrap(err, "%s", DUTIES[index].name);
+        if (!result.was_idle)
+            turn->glance = NULL;
         bool has_more = result.next_us <= virtual_now_us;
         int64_t least_us = virtual_now_us + player->options.grain_us;
         *due_us = has_more ? result.next_us : MAX(result.next_us, least_us);
@@ -303,10 +315,17 @@ static enum status play_schedulers(struct player *player, struct err *err)
 {
     bool is_news = player->is_news;
     player->is_news = false;
-    for (size_t scheduler = 0; scheduler < (player->options.twin != NULL ? 2 : 1); scheduler++)
+    for (size_t scheduler = 0; scheduler < (player->options.twin != NULL ? 2 : 1); scheduler++) {
+        struct played_turn turn = {
+            .store = scheduler == 0 ? player->options.store : player->options.twin,
+            .due_us = player->duties_us[scheduler],
+            .is_woken = is_news,
+        };
+        turn.glance = is_news ? duties_glance(turn.store, &turn.room) : NULL;
         for (size_t i = 0; i < DUTIES_COUNT; i++)
-            if (do_duty(player, scheduler, i, is_news, err) != STATUS_OK)
+            if (do_duty(player, &turn, i, err) != STATUS_OK)
                 return err->code;
+    }
     return STATUS_OK;
 }
 

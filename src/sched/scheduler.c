@@ -60,7 +60,9 @@ static void put_off(struct turn *turn, const struct duty *duty, int64_t now_us,
     turn->next_us = now_us + turn->wait_ms * 1000;
 }
 
-static void do_duty(struct scheduler *self, size_t index, bool is_woken)
+/* The glance is void once a duty did something. */
+static void do_duty(struct scheduler *self, size_t index, bool is_woken,
+                    const struct store_glance **glance)
 {
     const struct duty *duty = &DUTIES[index];
     struct turn *turn = &self->turns[index];
@@ -69,15 +71,19 @@ static void do_duty(struct scheduler *self, size_t index, bool is_woken)
         .now_us = store_now_us(self->store),
         .blob = self->blob,
         .retention = &self->options.retention,
-        .is_woken = is_woken,
+        .due_us = turn->next_us,
         .files = self->files,
+        .glance = is_woken ? *glance : NULL,
     };
     struct duty_result result = {.next_us = DUTY_NEVER};
     struct err err = {0};
     bool is_asked = is_woken && turn->wait_ms == 0;
     if (call.now_us < turn->next_us && !is_asked)
         return;
-    if (duty->run(&call, &result, &err) != STATUS_OK) {
+    enum status status = duty->run(&call, &result, &err);
+    if (!result.was_idle)
+        *glance = NULL;
+    if (status != STATUS_OK) {
         put_off(turn, duty, call.now_us, &err);
         return;
     }
@@ -91,6 +97,14 @@ static void do_duty(struct scheduler *self, size_t index, bool is_woken)
         atomic_store(&self->is_woken, true);
         loop_post(self->loop, tell, self);
     }
+}
+
+static void take_turn(struct scheduler *self, bool is_woken)
+{
+    struct store_glance room;
+    const struct store_glance *glance = is_woken ? duties_glance(self->store, &room) : NULL;
+    for (size_t i = 0; i < DUTIES_COUNT && !atomic_load(&self->is_over); i++)
+        do_duty(self, i, is_woken, &glance);
 }
 
 /* Until the first duty is due, something happened, or it is time to look anyway. */
@@ -138,9 +152,7 @@ static void body(void *context)
     while (!atomic_load(&self->is_over)) {
         if (!open_store(self))
             continue;
-        bool is_woken = atomic_exchange(&self->is_woken, false);
-        for (size_t i = 0; i < DUTIES_COUNT && !atomic_load(&self->is_over); i++)
-            do_duty(self, i, is_woken);
+        take_turn(self, atomic_exchange(&self->is_woken, false));
         await(self);
     }
     if (self->blob != NULL)

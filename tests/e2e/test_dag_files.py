@@ -24,10 +24,10 @@ def world(request, eider):
 def up(world):
     daemons = []
 
-    def start(*args, times=1):
+    def start(*args, times=1, waits=True):
         daemon = Daemon(world, *args, env=BUSY)
         daemons.append(daemon)
-        return daemon.wait_until_up(times)
+        return daemon.wait_until_up(times) if waits else daemon
 
     yield start
     finish_all(daemons)
@@ -75,6 +75,15 @@ def trigger(eider, dag="dag", *args):
 
 def say(word):
     return f"tasks: {{a: {{run: 'echo {word}'}}}}\n"
+
+
+def test_a_file_just_written_is_known_once_the_daemon_is_up(world, up):
+    path = put(world, "dag.yaml", "tasks: {a: {noop: true}}\n")
+    daemon = up(waits=False)
+    while "DAG files" not in daemon.text():
+        path.chmod(0o644)
+    daemon.wait_until_up()
+    assert version(world) == 1
 
 
 def test_an_edit_takes_effect_within_a_second(world, up):

@@ -1,5 +1,5 @@
 /* What is old goes, in portions, and nothing else. */
-#include "sched/retention_turn.h"
+#include "sched/duty.h"
 #include "store/job.h"
 #include "store/old_rows.h"
 #include "store/retention.h"
@@ -388,4 +388,33 @@ STORE_TEST(retention, dead_letters_go_only_when_that_is_asked_for)
     cr_assert_eq(remove_old(false).dead, 1);
     cr_assert_eq(count_of("SELECT count(*) FROM dead WHERE $1 = 0 AND task = 2"), 1);
     bench_sql(&bench, "DELETE FROM dead");
+}
+
+static int64_t ask_duty(int64_t due_us)
+{
+    struct err err = {0};
+    struct duty_result result = {.next_us = DUTY_NEVER};
+    const struct duty_call call = {.store = bench.store,
+                                   .now_us = bench_now_us,
+                                   .blob = blob,
+                                   .retention = &policy,
+                                   .due_us = due_us};
+    EXPECT_OK(duty_remove_old(&call, &result, &err), &err);
+    return result.next_us;
+}
+
+/* A store where something happens every minute is cleaned all the same. */
+STORE_TEST(retention, news_neither_bring_it_on_nor_put_it_off)
+{
+    policy.runs_ms = DAY_MS;
+    (void)run_one();
+    pass_days(2);
+    int64_t due_us = bench_now_us + 1000;
+
+    cr_assert_eq(ask_duty(due_us), due_us);
+    cr_assert_eq(bench_number(&bench, "SELECT count(*) FROM run WHERE id <> $1", 0), 1);
+
+    bench_now_us = due_us;
+    cr_assert_gt(ask_duty(due_us), due_us);
+    cr_assert_eq(bench_number(&bench, "SELECT count(*) FROM run WHERE id <> $1", 0), 0);
 }
