@@ -181,6 +181,7 @@ static enum status configure(void *context, const json_t *flags, struct err *err
         .make_home_context = &app->home,
         .preview = preview,
         .sources = &app->config.vault,
+        .hooks = app->config.hooks,
         .progress = progress,
         .progress_context = app,
     };

@@ -109,7 +109,6 @@ static void on_beat(void *context, int64_t sent_us, const struct host_pulse *pul
         daemon->heard_since_us = sent_us;
     daemon->beat_us = sent_us;
     executor_set_deadline(daemon->session.executor, lease_deadline_us(&daemon->lease, sent_us));
-    housekeeping_lead(daemon->housekeeping, pulse->leads);
     daemon->has_neighbours = daemon_is_embedded(daemon) && pulse->living > 1;
     if (pulse->draining == daemon->is_drained || daemon->phase != DAEMON_WORKING)
         return;
@@ -129,6 +128,11 @@ static void on_heard(void *context)
     executor_wake(daemon->session.executor);
 }
 
+static void on_dirty(void *context)
+{
+    housekeeping_clean(((struct daemon *)context)->housekeeping);
+}
+
 static void on_wished(void *context, const struct stop_wish *wishes, size_t count)
 {
     struct daemon *daemon = context;
@@ -143,7 +147,6 @@ static void on_told(void *context)
 static void on_scheduled(void *context)
 {
     struct daemon *daemon = context;
-    sender_wake(daemon->sender);
     executor_wake(daemon->session.executor);
     pulse_look(daemon->pulse);
 }
@@ -204,6 +207,14 @@ static void mind_load(struct daemon *daemon)
     daemon_open_or_close(daemon);
 }
 
+/* Two of its connections are needed only while there is work. */
+static void let_connections_go(struct daemon *daemon)
+{
+    int64_t idle_ms = settings_number(daemon->settings, SETTING_STORE_IDLE);
+    store_rest(daemon->session.store, idle_ms);
+    spare_rest(daemon->session.spare, idle_ms);
+}
+
 static void on_health(void *context)
 {
     struct daemon *daemon = context;
@@ -213,6 +224,7 @@ static void on_health(void *context)
         keeper_set_deadline(daemon->session.keeper,
                             lease_deadline_us(&daemon->lease, clock_mono_us()));
     check_progress(daemon);
+    let_connections_go(daemon);
     daemon_host_renew_if_lost(daemon);
     daemon_stop_if_done(daemon);
 }
@@ -249,7 +261,7 @@ static void on_dags(void *context)
 static enum status begin_dags(struct daemon *daemon, struct err *err)
 {
     struct dag_watch_options options = {
-        .store = session_store_options(&daemon->session),
+        .spare = daemon->session.spare,
         .folder = settings_text(daemon->settings, SETTING_DAGS),
         .host = settings_text(daemon->settings, SETTING_HOST_NAME),
         .rescan_ms = settings_number(daemon->settings, SETTING_DAGS_RESCAN),
@@ -317,6 +329,7 @@ static enum status begin_pulse(struct daemon *daemon, struct err *err)
         .swept = on_swept,
         .heard = on_heard,
         .wished = on_wished,
+        .dirty = on_dirty,
     };
     return pulse_start(session->loop, &options, &events, &daemon->pulse, err);
 }
@@ -325,7 +338,7 @@ static enum status begin_pulse(struct daemon *daemon, struct err *err)
 static enum status begin_logs(struct daemon *daemon, struct err *err)
 {
     struct log_ship_options options = {
-        .store = session_store_options(&daemon->session),
+        .spare = daemon->session.spare,
         .directory = daemon->session.place.blob_dir,
     };
     return daemon_is_embedded(daemon) ? STATUS_OK
@@ -335,9 +348,9 @@ static enum status begin_logs(struct daemon *daemon, struct err *err)
 /* A file needs none of it. */
 static enum status begin_housekeeping(struct daemon *daemon, struct err *err)
 {
-    struct store_options options = session_store_options(&daemon->session);
-    return daemon_is_embedded(daemon) ? STATUS_OK
-                                      : housekeeping_start(&options, &daemon->housekeeping, err);
+    return daemon_is_embedded(daemon)
+               ? STATUS_OK
+               : housekeeping_start(daemon->session.spare, &daemon->housekeeping, err);
 }
 
 static enum status begin_scheduling(struct daemon *daemon, struct err *err)
@@ -348,6 +361,7 @@ static enum status begin_scheduling(struct daemon *daemon, struct err *err)
         .retention = retention_policy_of(daemon->settings),
         .poll_ms = settings_number(daemon->settings, SETTING_POLL),
         .changed = on_scheduler_changed,
+        .has_mail = on_told,
         .context = daemon,
     };
     if (!word_set_has(daemon->roles, "scheduler"))
@@ -359,9 +373,9 @@ static enum status begin_sending(struct daemon *daemon, struct err *err)
 {
     const struct config *config = daemon->session.config;
     struct sender_options options = {
-        .store = session_store_options(&daemon->session),
+        .spare = daemon->session.spare,
         .vault = &config->vault,
-        .poll_ms = settings_number(daemon->settings, SETTING_POLL),
+        .public_only = settings_number(daemon->settings, SETTING_HOOKS_PUBLIC_ONLY) != 0,
     };
     if (!word_set_has(daemon->roles, "scheduler"))
         return STATUS_OK;

@@ -39,8 +39,7 @@ struct dag_watch {
     atomic_bool is_over;
     atomic_bool is_asked; /* for a look that is told of */
     /* Of the watcher's thread. */
-    struct store *store;
-    struct dag_sync *sync;
+    struct dag_sync *sync;     /* of the spare store: turns only while it is ours */
     struct folder_watch *ears; /* NULL: deaf */
     bool is_deaf;              /* some folder is not watched */
     bool was_complete;         /* everything was read once */
@@ -200,10 +199,16 @@ static void report(struct dag_watch *self, const struct dag_sync_state *state, b
 
 static enum status work_off(struct dag_watch *self, struct err *err)
 {
-    while (dag_sync_get(self->sync).has_more && !atomic_load(&self->is_over))
-        if (dag_sync_turn(self->sync, err) != STATUS_OK)
+    enum status status = STATUS_OK;
+    while (status == STATUS_OK && dag_sync_get(self->sync).has_more &&
+           !atomic_load(&self->is_over)) {
+        struct store *ours = NULL;
+        if (spare_take(self->options.spare, &ours, err) != STATUS_OK)
             return err->code;
-    return STATUS_OK;
+        status = dag_sync_turn(self->sync, err);
+        spare_give(self->options.spare);
+    }
+    return status;
 }
 
 static enum status look(struct dag_watch *self, struct err *err)
@@ -241,15 +246,14 @@ static bool prepare(struct dag_watch *self)
                                        .broken = on_broken};
     if (self->sync != NULL)
         return true;
-    if (self->store == NULL && store_open(&self->options.store, &self->store, &err) != STATUS_OK) {
+    if (spare_take(self->options.spare, &options.store, &err) != STATUS_OK) {
         complain(self, &err);
         return false;
     }
-    options.store = self->store;
-    if (dag_sync_new(&options, &self->sync, &err) == STATUS_OK)
-        return true;
-    complain(self, &err);
-    return false;
+    if (dag_sync_new(&options, &self->sync, &err) != STATUS_OK)
+        complain(self, &err);
+    spare_give(self->options.spare);
+    return self->sync != NULL;
 }
 
 static int64_t next_ms(const struct dag_watch *self)
@@ -286,7 +290,6 @@ static void body(void *context)
             knock_wait(self->knock_fd, next_ms(self));
     }
     dag_sync_free(self->sync);
-    store_close(self->store);
     folder_watch_close(self->ears);
 }
 

@@ -206,8 +206,9 @@ static enum status begin_sending(struct drive *drive, const struct engine_reques
 {
     const struct config *config = drive->session.config;
     struct sender_options options = {
-        .store = session_store_options(&drive->session),
+        .spare = drive->session.spare,
         .vault = &config->vault,
+        .public_only = settings_number(&config->settings, SETTING_HOOKS_PUBLIC_ONLY) != 0,
         .poll_ms = settings_number(&config->settings, SETTING_POLL),
     };
     if (!request->record || drive->opened.dag->watch == NULL)

@@ -23,6 +23,7 @@ struct store_options session_store_options(const struct session *session)
         .url = session->home->store_url,
         .mode = DB_READ_WRITE,
         .busy_timeout_ms = settings_number(&session->config->settings, SETTING_BUSY_TIMEOUT),
+        .hooks = session->config->hooks,
     };
 }
 
@@ -105,6 +106,7 @@ enum status session_open(struct session *session, const struct session_options *
     if (blob_open_for(session->store, session->place.blob_dir, &session->blob, err) != STATUS_OK ||
         store_thread_start(session->loop, &store, &session->store_thread, err) != STATUS_OK)
         return err->code;
+    session->spare = spare_new(&store);
     if (open_vault(session, options->vault_url, err) != STATUS_OK)
         return err->code;
     return session->mode == EXECUTOR_FOREGROUND ? session_join(session, err) : STATUS_OK;
@@ -201,6 +203,7 @@ void session_close(struct session *session)
     presence_end(&session->presence);
     blob_close(session->blob);
     store_close(session->store);
+    spare_free(session->spare);
     home_place_fini(&session->place);
     loop_free(session->loop);
     *session = (struct session){0};

@@ -91,7 +91,7 @@ enum status session_join(struct session *session, struct err *err)
     if (session_is_embedded(session))
         return STATUS_OK;
     struct log_ship_options logs = {
-        .store = session_store_options(session),
+        .spare = session->spare,
         .directory = session->place.blob_dir,
     };
     struct pulse_options options = {

@@ -127,7 +127,7 @@ static const struct command_option CLEAR_OPTIONS[] = {
     {"task", 't', "TASK", "only this task (repeatable)", true, COMPLETE_NONE, NULL, NULL},         \
     SWITCH("with-upstream", 0, "and what the tasks need"),                                         \
     SWITCH("with-downstream", 0, "and what comes after the tasks"),                                \
-    VALUE("dag-version", 0, "N", "version of the DAG for new runs; the newest by default"),        \
+    VALUE("dag-version", 0, "N", "version for new runs: a number, newest, or original (the same)"), \
     VALUE("note", 0, "TEXT", "a note kept with every run"), OPTION_REASON, OPTION_DAG
 static const struct command_option BACKFILL_PLAN_OPTIONS[] = {BACKFILL_CHOICES};
 static const struct command_option BACKFILL_CREATE_OPTIONS[] = {BACKFILL_CHOICES, OPTION_DRY};
@@ -734,8 +734,8 @@ static const struct command ROWS[] = {
     {"store prune", GROUP_STORE, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
         "remove what is older than the settings keep",
         "A daemon does so by itself, a little at a time. The settings are keep_runs,\n"
-        "keep_runs_per_dag, keep_logs, keep_values, keep_jobs and keep_events. With --dry-run\n"
-        "runs and jobs are counted and nothing is removed.",
+        "keep_runs_per_dag, keep_logs, keep_values, keep_jobs, keep_dead, keep_messages and\n"
+        "keep_events. With --dry-run what would go is counted and nothing is removed.",
         "eider store prune --dry-run", OPTIONS(CANCEL_OPTIONS), cmd_store_prune},
     {"audit list", GROUP_STORE, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
         "list what people changed: when, who, what, and why", NULL,

@@ -347,7 +347,13 @@ static const struct column PRUNE[] = {
     {"Runs without values", "runs_without_values", COLUMN_NUMBER, false},
     {"Values", "values", COLUMN_NUMBER, false},
     {"Jobs", "jobs", COLUMN_NUMBER, false},
+    {"Dead letters", "dead_letters", COLUMN_NUMBER, false},
     {"Events", "events", COLUMN_NUMBER, false},
+    {"Messages", "messages", COLUMN_NUMBER, false},
+    {"Arrivals of files", "files", COLUMN_NUMBER, false},
+    {"Backfills", "backfills", COLUMN_NUMBER, false},
+    {"Versions", "versions", COLUMN_NUMBER, false},
+    {"Hosts", "hosts", COLUMN_NUMBER, false},
 };
 const struct view VIEW_PRUNE = {COLUMNS(PRUNE)};
 

@@ -22,6 +22,8 @@ struct scheduler_options {
     int64_t poll_ms; /* the longest time between two looks, whatever is heard */
     /* There is something to claim, or to stop. */
     void (*changed)(void *context);
+    /* There is something to send. */
+    void (*has_mail)(void *context);
     void *context;
 };
 

@@ -189,7 +189,7 @@ static const struct operation_field REQUEST_BACKFILL[] = {
     {"tasks", FIELD_STRINGS, false, "only these"},
     {"upstream", FIELD_BOOLEAN, false, "and what they need"},
     {"downstream", FIELD_BOOLEAN, false, "and what comes after them"},
-    {"version", FIELD_STRING, false, "number of the DAG's version for new runs, or newest"},
+    {"version", FIELD_STRING, false, "version for new runs: a number, newest or original (the same; what is redone keeps its own)"},
     {"note", FIELD_STRING, false, "a note kept with every run"},
     REASON,
     {"dates", FIELD_INTEGER, false, "of a plan: list so many dates"},
@@ -428,7 +428,13 @@ static const struct operation_field RESPONSE_PRUNE[] = {
     {"runs_without_values", FIELD_INTEGER, true, "kept, but not their values"},
     {"values", FIELD_INTEGER, true, "removed from runs that are kept"},
     {"jobs", FIELD_INTEGER, true, "removed"},
-    {"events", FIELD_INTEGER, true, "removed: changes that concern no run, updates of datasets, calls of webhooks"},
+    {"dead_letters", FIELD_INTEGER, true, "forgotten"},
+    {"events", FIELD_INTEGER, true, "removed: changes that concern no run, updates of datasets, calls of webhooks, missed ticks"},
+    {"messages", FIELD_INTEGER, true, "of hooks, removed"},
+    {"files", FIELD_INTEGER, true, "that arrived, forgotten"},
+    {"backfills", FIELD_INTEGER, true, "removed"},
+    {"versions", FIELD_INTEGER, true, "of DAGs, removed"},
+    {"hosts", FIELD_INTEGER, true, "that left, forgotten"},
     {"dry_run", FIELD_BOOLEAN, true, "nothing was removed"},
 };
 static const struct operation_field REQUEST_CLEAR[] = {

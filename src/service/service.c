@@ -70,6 +70,7 @@ struct store_options service_store_options(const struct service *service, enum d
         .url = *out_url,
         .mode = mode,
         .now_us = service->now_us,
+        .hooks = service->hooks,
         .busy_timeout_ms = settings_number(service->settings, SETTING_BUSY_TIMEOUT),
     };
 }

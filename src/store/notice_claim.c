@@ -247,11 +247,11 @@ static enum status claim_once(struct store *store, const void *context, struct e
     return db_commit(db, err);
 }
 
-static enum status read_next(struct store *store, int64_t *out_us, struct err *err)
+enum status store_notice_next(struct store *store, int64_t *out_us, struct err *err)
 {
     int64_t next_us = 0;
     if (db_get_int(store->db, 0, &next_us, err, NEXT_DUE, "") != STATUS_OK)
-        return err->code;
+        return err_wrap(err, "look into the outbox");
     *out_us = next_us != 0 ? next_us : INT64_MAX;
     return STATUS_OK;
 }
@@ -262,12 +262,11 @@ enum status store_notice_claim(struct store *store, struct arena *arena, struct 
 {
     const struct claiming call = {arena, out, out_found};
     *out_found = false;
-    if (read_next(store, out_next_us, err) != STATUS_OK)
-        return err_wrap(err, "look into the outbox");
+    if (store_notice_next(store, out_next_us, err) != STATUS_OK)
+        return err->code;
     if (*out_next_us > store_now_us(store))
         return STATUS_OK;
-    if (store_repeat(store, claim_once, &call, err) != STATUS_OK ||
-        read_next(store, out_next_us, err) != STATUS_OK)
+    if (store_repeat(store, claim_once, &call, err) != STATUS_OK)
         return err_wrap(err, "take from the outbox");
-    return STATUS_OK;
+    return store_notice_next(store, out_next_us, err);
 }

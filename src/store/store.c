@@ -108,6 +108,7 @@ enum status store_open(const struct store_options *options, struct store **out, 
 {
     CLEANUP(store_closep) struct store *store = mem_zalloc(1, sizeof *store);
     store->now_us = options->now_us;
+    store->hooks = options->hooks;
     store->dags = idmap_new();
     store->lent = idmap_new();
     store->lane_cache = lane_cache_new();
@@ -139,6 +140,11 @@ void store_close(struct store *store)
     free(store->reason);
     db_close(store->db);
     free(store);
+}
+
+void store_rest(struct store *store, int64_t idle_ms)
+{
+    db_rest(store->db, idle_ms);
 }
 
 int64_t store_now_us(const struct store *store)
