@@ -232,6 +232,20 @@ enum status store_missed_list(struct store *store, struct arena *arena, int64_t 
     return STATUS_OK;
 }
 
+static const char CARRY_ON[] =
+    "UPDATE schedule SET cursor_us = $2, next_us = CASE WHEN next_us IS NOT NULL THEN $2 END"
+    " WHERE dag = (SELECT id FROM dag WHERE dag_id = $1)";
+
+enum status store_schedule_carry_on(struct store *store, const char *dag_id, int64_t cursor_us,
+                                    struct err *err)
+{
+    CLEANUP(db_endp) struct db *db = store->db;
+    if (db_begin(db, err) != STATUS_OK ||
+        db_do(db, err, CARRY_ON, "ti", dag_id, cursor_us) != STATUS_OK)
+        return err->code;
+    return db_commit(db, err);
+}
+
 /* --- pause ----------------------------------------------------------------------------------- */
 
 /* When it goes on, the scheduler looks what has become due: now is as good as the next tick. */

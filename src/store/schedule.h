@@ -31,6 +31,13 @@ struct schedule_info {
 NODISCARD enum status store_schedule_load(struct store *store, const char *dag_id,
                                           struct schedule_info *out, struct err *err);
 
+/*
+ * Ticks up to `cursor_us` were decided on in another store: go on from there, and look at what is
+ * due at once. A DAG that never runs by the clock stays so.
+ */
+NODISCARD enum status store_schedule_carry_on(struct store *store, const char *dag_id,
+                                              int64_t cursor_us, struct err *err);
+
 struct pause_request {
     const char *dag_id;
     bool is_paused;
