@@ -17,7 +17,8 @@ static enum status start(struct store *store, int64_t dag, struct duty_result *o
     if (store_trigger_start(store, dag, &started, err) != STATUS_OK)
         return err->code;
     if (started.refused > 0)
-        log_warn("an event cannot start a run", LOG_ID("dag", dag), LOG_STR("why", started.why));
+        log_warn("an event cannot start a run", LOG_STR("dag", started.dag_id),
+                 LOG_STR("why", started.why));
     out->changed |= started.runs > 0;
     *more |= started.is_more;
     return STATUS_OK;

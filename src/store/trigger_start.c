@@ -321,7 +321,7 @@ static enum status make(struct starting *call, const struct trigger_rules *rules
         call->out->refused++;
         (void)snprintf(call->out->why, sizeof call->out->why, "%s", refusal.text);
         return trigger_refuse(call->store, call->dag_key, causes[count - 1].name, refusal.text,
-                              err);
+                              call->out->dag_id, err);
     }
     if (status != STATUS_OK) {
         *err = refusal;

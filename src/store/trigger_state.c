@@ -126,7 +126,9 @@ static enum status look_at(struct looking *look, struct arena *arena, const char
     if (trigger_load(look->store, look->dag_key, &triggers, err) != STATUS_OK ||
         read_needs(look->store, arena, look->dag_key, &look->state, err) != STATUS_OK ||
         find_missing(look, TRIGGER_DATASET, &triggers->datasets, err) != STATUS_OK ||
-        find_missing(look, TRIGGER_RUN_END, &triggers->after, err) != STATUS_OK)
+        find_missing(look, TRIGGER_RUN_END, &triggers->after, err) != STATUS_OK ||
+        trigger_refusal_load(look->store, arena, look->dag_key, &look->state.refusal, err) !=
+            STATUS_OK)
         return err_wrap(err, "what DAG '%s' waits for", dag_id);
     return STATUS_OK;
 }

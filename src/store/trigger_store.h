@@ -10,6 +10,7 @@
  * Tests  tests/unit/store/test_trigger.c
  */
 #include "base/arena.h"
+#include "model/limits.h"
 #include "model/run_state.h"
 #include "store/store.h"
 
@@ -27,6 +28,7 @@ struct trigger_started {
     size_t refused; /* that could not be, and why the last one */
     bool is_more;   /* there is more to be made */
     char why[ERR_TEXT_MAX];
+    char dag_id[LIMIT_ID_BYTES + 1]; /* of the DAG, where one was refused */
 };
 
 /* Make the runs of a DAG whose conditions hold; none is no failure. */
@@ -44,12 +46,20 @@ struct trigger_need {
     bool is_needed;  /* its next event would help, or make a run */
 };
 
+/* The last event that asked for a run which could not be made. */
+struct trigger_refusal {
+    int64_t at_us;
+    const char *what; /* name of the dataset, DAG or file */
+    const char *why;
+};
+
 struct trigger_state {
     bool paused;
     bool keeps; /* what happens while it is paused is made up for */
     struct trigger_need *needs;
     size_t needs_count;
     const char *missing; /* in words, "a and (b or c)"; NULL: nothing else than files and calls */
+    const struct trigger_refusal *refusal; /* NULL: none, or too long ago to be known */
 };
 
 /*

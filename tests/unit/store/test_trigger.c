@@ -239,6 +239,16 @@ STORE_TEST(trigger, what_cannot_be_a_run_is_kept_as_refused_and_not_tried_again)
     cr_assert_eq(
         bench_number(&bench, "SELECT count(*) FROM event WHERE kind = $1", EVENT_TRIGGER_REFUSED),
         1);
+    EXPECT_STR("d", started.dag_id);
+
+    emit("a");
+    EXPECT_OK(store_trigger_start(bench.store, ref.dag_key, &started, &err), &err);
+    struct trigger_state state;
+    EXPECT_OK(store_trigger_state(bench.store, bench.arena, "d", &state, &err), &err);
+    cr_assert_not_null(state.refusal);
+    cr_assert_eq(state.refusal->at_us, bench_now_us, "the last of them");
+    EXPECT_STR("a", state.refusal->what);
+    EXPECT_CONTAINS(state.refusal->why, "p: is required");
 }
 
 STORE_TEST(trigger, pausing_a_dag_and_taking_its_file_away_hold_its_events)
