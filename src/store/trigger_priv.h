@@ -56,6 +56,12 @@ struct trigger_run {
 NODISCARD enum status trigger_make_run(struct store *store, const struct trigger_run *run,
                                        struct run_created *out, struct err *err);
 /*
+ * STATUS_LIMIT: the run would be one too many in a chain of runs that started each other, more than
+ * `most` within an hour. Causes are updates of datasets or ends of runs, all of one kind.
+ */
+NODISCARD enum status trigger_check_chain(struct store *store, const struct trigger_cause *causes,
+                                          size_t count, int64_t most, struct err *err);
+/*
  * Keep that something asked for a run that cannot be. Gives the id of the DAG, for those who log.
  * Inside a write transaction.
  */

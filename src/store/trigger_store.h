@@ -31,8 +31,11 @@ struct trigger_started {
     char dag_id[LIMIT_ID_BYTES + 1]; /* of the DAG, where one was refused */
 };
 
-/* Make the runs of a DAG whose conditions hold; none is no failure. */
-NODISCARD enum status store_trigger_start(struct store *store, int64_t dag_key,
+/*
+ * Make the runs of a DAG whose conditions hold; none is no failure. Refused is what would make
+ * a chain of more than `chain_most` runs that started each other within an hour.
+ */
+NODISCARD enum status store_trigger_start(struct store *store, int64_t dag_key, int64_t chain_most,
                                           struct trigger_started *out, struct err *err);
 
 /* --- what is waited for ---------------------------------------------------------------------- */

@@ -244,3 +244,20 @@ def test_following_what_happens(either, eider):
             ] == ["run_ended", "pool_set"]
     assert "pool_set" in eider("events", code=0).out
     assert "not csv" in eider("events", "-f", "-o", "csv", code=2).err
+
+
+def test_dags_that_start_each_other_are_stopped(eider):
+    eider.write("dags/l1.yaml", 'schedule: { after: l2 }\ntasks: { a: { run: "true" } }')
+    eider.write("dags/l2.yaml", 'schedule: { after: l1 }\ntasks: { a: { run: "true" } }')
+    daemon = Daemon(eider, env={**BUSY, "EIDER_TRIGGER_CHAIN": "6"})
+    try:
+        daemon.wait_until_up()
+        eider("dags", "trigger", "l1", code=0)
+        # The seventh is l1's: six came before it.
+        wait_for(lambda: eider("dags", "show", "l1", "-o", "json", code=0).json()["refused"],
+                 "the circle is broken")
+        assert len(eider.runs()) == 6
+        said = eider("explain", "l1", code=0).out
+        assert "6 runs have started each other within an hour" in said, said
+    finally:
+        finish_all([daemon])
