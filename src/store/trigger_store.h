@@ -82,6 +82,20 @@ NODISCARD enum status store_trigger_waiters(struct store *store, struct arena *a
                                             const char *uri, struct trigger_waiter **out,
                                             size_t *out_count, struct err *err);
 
+struct trigger_dag {
+    int64_t version;  /* the newest */
+    const char *path; /* of its file */
+};
+
+struct trigger_dag_list {
+    struct trigger_dag *items;
+    size_t count;
+};
+
+/* DAGs that events start and that are offered, by id, at most `most`; in the arena. */
+NODISCARD enum status store_trigger_dags(struct store *store, struct arena *arena, size_t most,
+                                         struct trigger_dag_list *out, struct err *err);
+
 /* --- what a run was made of ------------------------------------------------------------------ */
 
 struct cause_info {

@@ -259,5 +259,8 @@ def test_dags_that_start_each_other_are_stopped(eider):
         assert len(eider.runs()) == 6
         said = eider("explain", "l1", code=0).out
         assert "6 runs have started each other within an hour" in said, said
+        assert 'DAGs start each other in a circle circle="l1 -> l2 -> l1"' in daemon.text()
+        assert "in a circle: l1 -> l2 -> l1" in eider("dags", "errors", "l2", code=0).out
+        assert "circle" not in eider("dags", "errors", "l", code=0).out
     finally:
         finish_all([daemon])
