@@ -66,7 +66,7 @@ static void do_duty(struct scheduler *self, size_t index, bool is_woken,
         .blob = self->blob,
         .retention = &self->options.retention,
         .chain_most = self->options.chain_most,
-        .is_woken = is_woken,
+        .due_us = turn->next_us,
         .files = self->files,
         .glance = is_woken ? *glance : NULL,
     };

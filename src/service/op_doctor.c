@@ -248,7 +248,7 @@ static void check_secrets(struct checks *checks, struct service *service)
     (void)snprintf(text, sizeof text,
                    "%zu sealed values, %zu of them with a key that is not here%s%s", sealed.count,
                    sealed.unknown, sealed.unknown > 0 ? ", id " : "", sealed.key_id);
-    checks_add(checks, "secrets", sealed.unknown == 0 ? CHECK_PASSED : CHECK_ADVISED, text,
+    checks_add(checks, "secrets", sealed.unknown == 0 ? CHECK_PASSED : CHECK_FAILED, text,
                sealed.unknown == 0
                    ? NULL
                    : "give this host that key: EIDER_SECRET_KEY or secret_key_file");
