@@ -359,6 +359,7 @@ static enum status begin_scheduling(struct daemon *daemon, struct err *err)
         .store = session_store_options(&daemon->session),
         .blob_dir = daemon->session.place.blob_dir,
         .retention = retention_policy_of(daemon->settings),
+        .chain_most = settings_number(daemon->settings, SETTING_TRIGGER_CHAIN),
         .poll_ms = settings_number(daemon->settings, SETTING_POLL),
         .changed = on_scheduler_changed,
         .has_mail = on_told,

@@ -170,6 +170,12 @@ static void on_broken(void *context, const char *path, int line, const char *pro
              LOG_STR("problem", problem));
 }
 
+static void on_circle(void *context, const char *path, const char *circle)
+{
+    (void)context;
+    log_warn("DAGs start each other in a circle", LOG_STR("circle", circle), LOG_STR("file", path));
+}
+
 /* --- one look -------------------------------------------------------------------------------- */
 
 /* Whoever waits for the first look need not wait for a folder. */
@@ -243,7 +249,8 @@ static bool prepare(struct dag_watch *self)
                                        .host = self->options.host,
                                        .settle_ms = SETTLE_MS,
                                        .starts_paused = self->options.starts_paused,
-                                       .broken = on_broken};
+                                       .broken = on_broken,
+                                       .circle = on_circle};
     if (self->sync != NULL)
         return true;
     if (spare_take(self->options.spare, &options.store, &err) != STATUS_OK) {

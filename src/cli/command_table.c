@@ -239,6 +239,10 @@ static const struct command_option AUDIT_OPTIONS[] = {
     OPTION_LIMIT, VALUE("before", 0, "ID", "only older ones than this, for the next page"),
 };
 
+static const struct command_option EVENTS_OPTIONS[] = {
+    SWITCH("follow", 'f', "wait for more, until the run is over or you interrupt it"), OPTION_LIMIT,
+    OPTION_ONLY_DAG, {"run", 0, "RUN", "only of this run", false, COMPLETE_RUN, NULL, NULL},
+};
 static const struct command_option RESTORE_OPTIONS[] = {OPTION_YES};
 static const struct command_option EXPORT_OPTIONS[] = {
     SWITCH("logs", 'l', "the output of tasks, too"),
@@ -741,6 +745,12 @@ static const struct command ROWS[] = {
         "list what people changed: when, who, what, and why", NULL,
         "eider audit list --dag orders_daily\neider audit list --actor ann --from 2026-01-15 -o json",
         OPTIONS(AUDIT_OPTIONS), cmd_audit_list},
+    {"events", GROUP_STORE, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
+        "list what happened, newest last",
+        "Of runs and tasks, of people and hosts, and what could not be started. With --follow what comes\n"
+        "is printed as it comes, with -o json a line of JSON for each event.",
+        "eider events\neider events -f --dag orders_daily\neider events -f -o json | jq .kind",
+        OPTIONS(EVENTS_OPTIONS), cmd_events},
     {"config list", GROUP_STORE, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
         "list settings and where each value came from", NULL, NULL, {NULL, 0}, cmd_config_list},
     {"config get", GROUP_STORE, COMMAND_READS, "KEY", 1, 1, COMPLETE_NONE, NULL,

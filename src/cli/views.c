@@ -161,6 +161,9 @@ static const struct column DAG[] = {
     {"Waiting", "runs_waiting", COLUMN_NUMBER, false},
     {"Missed", "missed", COLUMN_JSON, false},
     {"Waits for", "missing", COLUMN_TEXT, false},
+    {"Refused", "refused.why", COLUMN_TEXT, false},
+    {"Refused was", "refused.what", COLUMN_TEXT, false},
+    {"Refused at", "refused.at", COLUMN_INSTANT, false},
     {"Deadlines", "sla", COLUMN_JSON, false},
 };
 const struct view VIEW_DAG = {COLUMNS(DAG)};
@@ -386,6 +389,19 @@ static const struct column AUDIT[] = {
 };
 const struct view VIEW_AUDIT = {.list = "entries", COLUMNS(AUDIT), .name = "id",
     .empty = "nothing was changed by hand"};
+
+static const struct column EVENTS[] = {
+    {"AT", "at", COLUMN_INSTANT, false},
+    {"EVENT", "kind", COLUMN_TEXT, false},
+    {"OBJECT", "object", COLUMN_TEXT, false},
+    {"STATE", "state", COLUMN_STATE, false},
+    {"BECAUSE", "reason", COLUMN_TEXT, false},
+    {"BY", "actor", COLUMN_TEXT, false},
+    {"DETAILS", "details", COLUMN_JSON, true},
+    {"ID", "id", COLUMN_NUMBER, true},
+};
+const struct view VIEW_EVENTS = {.list = "events", COLUMNS(EVENTS), .name = "id",
+    .empty = "nothing has happened"};
 
 static const struct column VERSION[] = {
     {"Version", "version", COLUMN_TEXT, false},

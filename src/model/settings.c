@@ -76,6 +76,8 @@ const struct setting SETTINGS[SETTING_COUNT] = {
         86400000, NULL, "how long a stop waits for running tasks before it gives them back"},
     ROW(POKE_MAX) = {"poke_max", "EIDER_POKE_MAX", NULL, SETTING_DURATION, "0s", 0, 86400000, NULL,
         "how long a sensor with `mode: poke` may keep its slot; 0s: no bound"},
+    ROW(TRIGGER_CHAIN) = {"trigger_chain", "EIDER_TRIGGER_CHAIN", NULL, SETTING_INTEGER, "100", 1,
+        1000000, NULL, "how many runs in a row may start each other by events within an hour"},
     ROW(SECRET_KEY_FILE) = {"secret_key_file", "EIDER_SECRET_KEY_FILE", NULL, SETTING_PATH,
         "secret.key", 0, 0, NULL,
         "the key that secrets are sealed with, unless EIDER_SECRET_KEY holds it; a relative path is "

@@ -57,6 +57,7 @@ enum setting_type {
     X(BACKFILL_MAX, "backfill_max", "EIDER_BACKFILL_MAX")                                          \
     X(DRAIN_GRACE, "drain_grace", "EIDER_DRAIN_GRACE")                                             \
     X(POKE_MAX, "poke_max", "EIDER_POKE_MAX")                                                      \
+    X(TRIGGER_CHAIN, "trigger_chain", "EIDER_TRIGGER_CHAIN")                                       \
     X(SECRET_KEY_FILE, "secret_key_file", "EIDER_SECRET_KEY_FILE")                                 \
     X(SECRETS_DIR, "secrets_dir", "EIDER_SECRETS_DIR")                                             \
     X(KEEP_RUNS, "keep_runs", "EIDER_KEEP_RUNS")                                                   \

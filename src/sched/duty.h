@@ -26,7 +26,8 @@ struct duty_call {
     int64_t now_us;    /* by the store's clock */
     struct blob *blob; /* of logs and large values; NULL: there is none */
     const struct retention_policy *retention;
-    int64_t due_us; /* when the duty wanted to be called; later than now: something happened */
+    int64_t due_us;     /* when the duty wanted to be called; later than now: something happened */
+    int64_t chain_most; /* runs in a row that events start within an hour; 0: 100 */
     struct file_watcher *files; /* what this host sees of its folders; NULL: nothing */
     /* What there was to do when the turn began, while no duty did anything since; NULL: unknown. */
     const struct store_glance *glance;

@@ -76,12 +76,25 @@ static enum status save_bare(struct store *scratch, const struct dag *dag, struc
     return store_version_save(scratch, &bare, &source, out, err);
 }
 
-static enum status copy_pause(struct making *making, const char *dag_id, struct err *err)
+/*
+ * From where on ticks are decided on. By the time of a later beginning all before it have been; an
+ * earlier one plays them again.
+ */
+static int64_t played_cursor(const struct forecast_request *request, int64_t cursor_us)
+{
+    if (request->from_us > request->now_us)
+        return MAX(cursor_us, request->from_us);
+    return request->from_us < request->now_us ? MIN(cursor_us, request->from_us) : cursor_us;
+}
+
+static enum status copy_schedule(struct making *making, const char *dag_id, struct err *err)
 {
     struct schedule_info info;
     const struct pause_request pause = {.dag_id = dag_id, .is_paused = true, .actor = "simulate"};
     bool changed = false;
-    if (store_schedule_load(making->request->store, dag_id, &info, err) != STATUS_OK)
+    if (store_schedule_load(making->request->store, dag_id, &info, err) != STATUS_OK ||
+        store_schedule_carry_on(making->scratch, dag_id,
+                                played_cursor(making->request, info.cursor_us), err) != STATUS_OK)
         return err->code;
     return info.is_paused ? store_schedule_pause(making->scratch, &pause, &changed, err)
                           : STATUS_OK;
@@ -98,7 +111,7 @@ static enum status copy_dag(struct making *making, const struct version_info *in
         store_duration_stats(real, making->arena, info->version, played->dag, &played->stats,
                              err) != STATUS_OK ||
         save_bare(making->scratch, played->dag, &ref, err) != STATUS_OK ||
-        copy_pause(making, info->dag_id, err) != STATUS_OK)
+        copy_schedule(making, info->dag_id, err) != STATUS_OK)
         return err_wrap(err, "DAG '%s'", info->dag_id);
     for (size_t i = 0; i < played->dag->tasks_count; i++)
         report->unknown += played->stats[i].takes_us < 0;

@@ -86,6 +86,7 @@ static enum status read_request(const struct service *service, const json_t *req
                                 struct forecast_request *out, struct err *err)
 {
     int64_t now_us = service->now_us != NULL ? service->now_us() : clock_wall_us();
+    out->now_us = now_us;
     out->slots = json_get_int(request, "slots", settings_number(service->settings, SETTING_SLOTS));
     out->unknown_us = json_get_int(request, "unknown_ms", UNKNOWN_MS) * 1000;
     if (read_instant(request, "from", now_us, &out->from_us, err) != STATUS_OK ||

@@ -139,6 +139,7 @@ static const struct operation_field RECORD_DAG[] = {
     {"schedule", FIELD_ANY, false, "when it runs by itself"},
     {"waits_for", FIELD_ARRAY, false, "datasets, DAGs, files and webhooks that start it"},
     {"missing", FIELD_STRING, false, "what has to happen before events start it, in words"},
+    {"refused", FIELD_OBJECT, false, "the last event that no run could be made of: at, what, why"},
     {"is_paused", FIELD_BOOLEAN, true, "nothing of it starts by itself"},
     {"is_scheduled", FIELD_BOOLEAN, true, "a scheduler acts on it"},
     {"next_run", FIELD_INSTANT, false, "when it starts by itself"},

@@ -1,7 +1,9 @@
 """`eider simulate`: load, pools that are short and deadlines that will be missed."""
+import datetime
+
 import pytest
 from fleet import Daemon, finish_all
-from harness import wait_for
+from harness import rows_of, wait_for
 
 # Six hours with a tick in each but the first. No task ever ran, so each takes a minute.
 SPAN = ("--from", "2027-01-01", "--to", "2027-01-01T06:00:00Z", "--slots", "8")
@@ -74,3 +76,27 @@ def test_limits_and_queues_count_too(eider, up):
     told = simulate(eider)
     assert told["tasks"] == 0
     assert max(hour["most_waiting"] for hour in told["hours"]) == 4, "one run of it goes at a time"
+
+
+def test_what_was_caught_up_is_not_played_again(eider, up):
+    start = datetime.date.today() - datetime.timedelta(days=6)
+    for catchup in ("all", "3d", "latest", "none"):
+        eider.write(f"dags/c_{catchup}.yaml", f"""
+            schedule: {{ cron: "@daily", start: {start}, catchup: {catchup} }}
+            max_active_runs: 10
+            tasks: {{ a: {{ run: "true" }} }}
+        """)
+    up()
+
+    def is_caught_up():
+        states = [run["state"] for run in rows_of(eider("runs", "list", "-o", "json").json())]
+        return len(states) >= 6 + 3 + 1 and set(states) == {"success"}
+
+    wait_for(is_caught_up, "what was missed is made up for")
+    told = eider("simulate", "-o", "json", code=0).json()
+    assert {dag["dag_id"]: dag["runs"] for dag in told["dags"]} == {
+        "c_all": 1, "c_3d": 1, "c_latest": 1, "c_none": 1}
+    next_day = start + datetime.timedelta(days=1)
+    past = eider("simulate", "--from", str(start), "--to", f"{next_day}T12:00:00Z", "-o", "json",
+                 code=0).json()
+    assert past["runs"] == 4, "an earlier time is played as if it came"
