@@ -316,6 +316,7 @@ static const struct column FORECAST_DAGS[] = {
     {"BUSY", "busy", COLUMN_DURATION, false},
     {"LONGEST RUN", "longest_run", COLUMN_DURATION, false},
     {"GUESSED", "unknown", COLUMN_NUMBER, false},
+    {"UNFINISHED", "unfinished", COLUMN_NUMBER, false},
 };
 const struct view VIEW_FORECAST_DAGS = {
     .list = "dags", COLUMNS(FORECAST_DAGS), .empty = "no DAG is due in this time"};
@@ -336,7 +337,7 @@ const struct view VIEW_FORECAST_POOLS = {
 static const struct column FORECAST_MISSES[] = {
     {"DAG", "dag_id", COLUMN_TEXT, false},
     {"TASK", "task_id", COLUMN_TEXT, false},
-    {"KIND", "kind", COLUMN_TEXT, true},
+    {"DEADLINE", "kind", COLUMN_TEXT, false},
     {"MISSES", "count", COLUMN_NUMBER, false},
     {"WORST", "worst", COLUMN_DURATION, false},
     {"FIRST", "first", COLUMN_INSTANT, false},

@@ -40,7 +40,8 @@ struct forecast_dag {
     int64_t tasks;
     int64_t busy_us;
     int64_t longest_run_us;
-    int64_t unknown; /* tasks that have never run: their time is a guess */
+    int64_t unknown;    /* tasks that have never run: their time is a guess */
+    int64_t unfinished; /* runs that are not over at the end, whatever they wait for */
 };
 
 struct forecast_pool {

@@ -128,6 +128,7 @@ static json_t *dag_json(const struct forecast_dag *dag)
     json_put(row, "busy", json_real(seconds(dag->busy_us)));
     json_put(row, "longest_run", json_real(seconds(dag->longest_run_us)));
     json_put_int(row, "unknown", dag->unknown);
+    json_put_int(row, "unfinished", dag->unfinished);
     return row;
 }
 
@@ -181,7 +182,7 @@ static json_t *forecast_json(const struct forecast *forecast, int64_t slots)
         tasks += forecast->hours[i].tasks;
     }
     for (size_t i = 0; i < forecast->dags_count; i++)
-        if (forecast->dags[i].runs > 0)
+        if (forecast->dags[i].runs > 0 || forecast->dags[i].unfinished > 0)
             json_build_append(dags, dag_json(&forecast->dags[i]));
     json_t *out = json_build_object();
     json_put(out, "hours", hours);

@@ -415,7 +415,7 @@ static const struct operation_field REQUEST_SIMULATE[] = {
 };
 static const struct operation_field RESPONSE_SIMULATE[] = {
     {"hours", FIELD_ARRAY, true, "hour, runs, tasks, busy, busy_percent, most_running, most_waiting"},
-    {"dags", FIELD_ARRAY, true, "dag_id, runs, failed, tasks, busy, longest_run, unknown"},
+    {"dags", FIELD_ARRAY, true, "dag_id, runs, failed, tasks, busy, longest_run, unknown, unfinished"},
     {"pools", FIELD_ARRAY, true, "name, namespace, slots, most_used, tasks, hours_waited, most_waiting, longest_wait"},
     {"misses", FIELD_ARRAY, true, "dag_id, task_id, kind, count, worst, first of expected SLA misses"},
     {"runs", FIELD_INTEGER, true, "that begin"},
