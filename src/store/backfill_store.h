@@ -153,7 +153,10 @@ NODISCARD enum status store_backfill_survey(struct store *store,
                                             const struct backfill_question *question,
                                             struct backfill_survey *out, struct err *err);
 
-/* How long runs of a DAG took that succeeded last, in the middle; 0: there are none. */
+/*
+ * How long runs of a DAG took that succeeded last, in the middle; 0: there are none. Those that
+ * were reopened count only where there are no others.
+ */
 NODISCARD enum status store_dag_usual_ms(struct store *store, int64_t dag_key, int64_t *out_ms,
                                          struct err *err);
 /* The version of a DAG with this number. STATUS_NOT_FOUND says which there are. */

@@ -14,6 +14,9 @@ struct change {
     struct run_tasks tasks;
     bool is_within;  /* a transaction of somebody else */
     bool main_again; /* something other than finally tasks will run again */
+    /* Of a run that was over, when it went; 0: it was not. */
+    int64_t was_started_us;
+    int64_t was_ended_us;
 };
 
 static void change_fini(struct change *change)
@@ -37,9 +40,22 @@ static enum status change_begin(struct change *change, struct store *store, int6
     return STATUS_OK;
 }
 
+/* Nothing of it has to run again: it went when it went, only the verdict is another. */
+static void keep_span(struct change *change)
+{
+    struct run_row *run = change->tasks.run;
+    if (change->was_ended_us == 0 || !run_state_is_final(run->state))
+        return;
+    run->started_at_us = change->was_started_us;
+    run->ended_at_us = change->was_ended_us;
+}
+
 static enum status change_commit(struct change *change, struct err *err)
 {
-    if (work_settle(&change->work, err) != STATUS_OK || work_save(&change->work, err) != STATUS_OK)
+    if (work_settle(&change->work, err) != STATUS_OK)
+        return err->code;
+    keep_span(change);
+    if (work_save(&change->work, err) != STATUS_OK)
         return err->code;
     return change->is_within ? STATUS_OK : db_commit(change->work.db, err);
 }
@@ -153,10 +169,16 @@ static enum status renew(struct change *change, struct task_row *task, enum task
     return STATUS_OK;
 }
 
-static void reopen(struct run_row *run)
+/* A run that was over starts anew, with the first task that does; its old time is no part of it. */
+static void reopen(struct change *change)
 {
-    if (run_state_is_final(run->state))
-        run->state = run->started_at_us != 0 ? RUN_RUNNING : RUN_QUEUED;
+    struct run_row *run = change->tasks.run;
+    if (run_state_is_final(run->state)) {
+        change->was_started_us = run->started_at_us;
+        change->was_ended_us = run->ended_at_us;
+        run->state = RUN_QUEUED;
+        run->started_at_us = 0;
+    }
     run->ended_at_us = 0;
     run->dirty = true;
 }
@@ -346,7 +368,7 @@ static enum status apply_clear(struct change *change, const struct clear_request
     }
     if (*count == 0)
         return STATUS_OK;
-    reopen(run);
+    reopen(change);
     run->is_reopened = true;
     run->cancel_asked = CANCEL_NONE;
     run_tasks_recount(&change->tasks);
@@ -493,7 +515,7 @@ static enum status apply_mark(struct change *change, const struct mark_request *
     task->reason = REASON_MARKED;
     task->ended_at_us = change->work.now_us;
     /* A run that was stopped stays stopped: a mark changes what is known, not what was asked. */
-    reopen(run);
+    reopen(change);
     run_tasks_recount(&change->tasks);
     run_tasks_touch(&change->work, &change->tasks);
     return STATUS_OK;

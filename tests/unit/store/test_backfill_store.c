@@ -685,3 +685,27 @@ STORE_TEST(backfill_store, how_long_runs_take_is_the_middle_of_the_last)
     EXPECT_OK(store_dag_usual_ms(bench.store, ref.dag_key, &usual_ms, &err), &err);
     cr_assert_eq(usual_ms, 7000);
 }
+
+STORE_TEST(backfill_store, how_long_runs_take_is_not_that_of_runs_done_in_part)
+{
+    struct err err = {0};
+    struct version_ref ref = save_dag(DAILY);
+    struct backfill_request request = request_of(&ref, 3);
+    (void)work_through(create(&request), 0);
+    bench_sql(&bench, "UPDATE run SET ended_at_us = started_at_us + 5000000;");
+    request.redo = REDO_ALL;
+    request.to_us -= DAY_US;
+    request.size = 2;
+    bench_now_us += DAY_US;
+    (void)work_through(create(&request), 0);
+
+    int64_t usual_ms = -1;
+    EXPECT_OK(store_dag_usual_ms(bench.store, ref.dag_key, &usual_ms, &err), &err);
+    cr_assert_eq(usual_ms, 5000, "%lld", (long long)usual_ms);
+    request.to_us += DAY_US;
+    request.size = 3;
+    bench_now_us += DAY_US;
+    (void)work_through(create(&request), 0);
+    EXPECT_OK(store_dag_usual_ms(bench.store, ref.dag_key, &usual_ms, &err), &err);
+    cr_assert(usual_ms > 0 && usual_ms < 5000, "all were redone: %lld", (long long)usual_ms);
+}
