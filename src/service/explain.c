@@ -158,11 +158,13 @@ static void explain_admission(const struct explain_world *world, struct explanat
     if (past != NULL) {
         explanation_next(out);
         explanation_say(out, "its run may not start yet: %s", past);
-        explanation_change(out, "`eider retry %s/%s` runs that one again, or wait for it",
-                           state->dag_id, state->past_run);
+        explanation_change(out, "%s", admission_past_remedy(arena, state));
         json_t *condition = explanation_note(out, EXPLAIN_DEPENDS_ON_PAST);
         json_put_string(condition, "dag_run_id", state->past_run);
         json_put_string(condition, "state", run_state_name(state->past_state));
+        json_put_id(condition, "head", state->head);
+        json_put_string(condition, "head_run_id", state->head_run);
+        json_put_string(condition, "head_state", run_state_name(state->head_state));
     }
     if (line != NULL) {
         explanation_next(out);
@@ -180,9 +182,12 @@ static void explain_admission(const struct explain_world *world, struct explanat
 static void explain_past(const struct explain_subject *subject, struct explanation *out)
 {
     explanation_next(out);
-    explanation_say(out, "%s", subject->past);
-    explanation_change(out, "clear or mark that task, or wait for it");
-    (void)explanation_note(out, EXPLAIN_DEPENDS_ON_PAST);
+    explanation_say(out, "%s", subject->past.text);
+    explanation_change(out, "%s", subject->past.remedy);
+    json_t *condition = explanation_note(out, EXPLAIN_DEPENDS_ON_PAST);
+    json_put_id(condition, "head", subject->past.run);
+    json_put_string(condition, "head_run_id", subject->past.run_id);
+    json_put_string(condition, "head_state", task_state_name(subject->past.state));
 }
 
 static void note_nobody(const struct explain_world *world, struct explanation *out)
@@ -203,7 +208,7 @@ static void explain_none(const struct explain_world *world, const struct explain
     const struct task_def *def = &world->dag->tasks[task->node];
     if (world->admission != NULL)
         explain_admission(world, out);
-    if (subject->past != NULL)
+    if (subject->past.text != NULL)
         explain_past(subject, out);
     if (def->is_finally && world->run->open_main > 0)
         explain_finally(world, out);

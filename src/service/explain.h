@@ -57,7 +57,7 @@ struct explain_subject {
     int64_t gate_ahead;       /* the same, by a limit of its run: those that come before it */
     int64_t siblings_running; /* instances of its mapped task */
     struct tally instances;   /* of an expanded one: its instances by state */
-    const char *past;         /* why its past keeps it waiting, or NULL */
+    struct past_reason past;  /* why its past keeps it waiting */
     /* Of one that is still to start. */
     const struct queue_info *queue; /* or NULL: not known */
     const char *labels;             /* that a host must have */

@@ -19,6 +19,7 @@
 #include "base/arena.h"
 #include "model/backfill.h"
 #include "model/run_state.h"
+#include "model/task_state.h"
 #include "store/store.h"
 
 struct admission_count {
@@ -72,6 +73,11 @@ struct admission_state {
     const char *dag_id;
     const char *past_run; /* the run before it, for which it waits (depends_on_past); NULL: none */
     enum run_state past_state;
+    /* Where that one waits as well, back to one that does not: the same as the run before, or not.
+       Looked for among the last few thousand runs only. */
+    int64_t head;
+    const char *head_run;
+    enum run_state head_state;
     int64_t going; /* in its line */
     int64_t most;  /* that may; 0: no bound */
     int64_t ahead; /* that wait before it; of a backfill not counted */
@@ -84,10 +90,21 @@ NODISCARD enum status store_admission_state(struct store *store, struct arena *a
 /* What of it there is to say about the run before, and about its line; NULL: nothing. */
 const char *admission_past_text(struct arena *arena, const struct admission_state *state);
 const char *admission_line_text(struct arena *arena, const struct admission_state *state);
+/* What lets the run before go on; NULL: it waits for none. */
+const char *admission_past_remedy(struct arena *arena, const struct admission_state *state);
 
 /* Why a run waits, in words for people; NULL when it does not. In `arena`. */
 NODISCARD enum status store_admission_why(struct store *store, struct arena *arena, int64_t run,
                                           const char **out, struct err *err);
-/* The same of a task that waits for its past. */
+
+/* What keeps a task waiting that depends on its past; texts in an arena. */
+struct past_reason {
+    const char *text; /* NULL: nothing of the kind */
+    const char *remedy;
+    int64_t run; /* where it began: of the first task that waits for no other */
+    const char *run_id;
+    enum task_state state; /* of the task there */
+};
+
 NODISCARD enum status store_past_why(struct store *store, struct arena *arena, int64_t task,
-                                     const char **out, struct err *err);
+                                     struct past_reason *out, struct err *err);

@@ -677,6 +677,60 @@ STORE_TEST(schedule, a_run_that_depends_on_its_past_waits_for_success)
     cr_assert_eq(work_off(0), 1);
 }
 
+static int64_t find_at(const char *hour)
+{
+    struct err err = {0};
+    char name[128];
+    int64_t id = 0;
+    (void)snprintf(name, sizeof name, "d/scheduled__2023-11-%s:00:00+00:00", hour);
+    EXPECT_OK(store_run_find(bench.store, name, &id, &err), &err);
+    return id;
+}
+
+STORE_TEST(schedule, a_run_at_the_end_of_a_line_names_the_one_that_holds_it_up)
+{
+    save(DAG(HOURLY ", \"max_active_runs\": 5, \"depends_on_past\": true"));
+    for (int hour = 1; hour <= 4; hour++) {
+        at_hour(hour, 0);
+        (void)start_due();
+    }
+    int64_t first = find_at("14T23");
+    const char *explained = arena_format(bench.arena, "eider explain %lld", (long long)first);
+    EXPECT_CONTAINS(why(find_at("15T02")), explained);
+
+    cr_assert_eq(work_off(1), 1);
+    const char *wanted = arena_format(
+        bench.arena, "back to run %lld, scheduled__2023-11-14T23:00:00+00:00, which is failed",
+        (long long)first);
+    EXPECT_CONTAINS(why(find_at("15T02")), "scheduled__2023-11-15T01:00:00+00:00, is queued");
+    EXPECT_CONTAINS(why(find_at("15T02")), wanted);
+    const char *retried = arena_format(bench.arena, "eider retry %lld", (long long)first);
+    EXPECT_CONTAINS(why(find_at("15T02")), retried);
+    EXPECT_CONTAINS(why(find_at("15T00")), retried);
+}
+
+STORE_TEST(schedule, a_task_at_the_end_of_a_line_names_the_one_that_holds_it_up)
+{
+    struct err err = {0};
+    save("{" HOURLY ", \"max_active_runs\": 5, \"tasks\": {\"a\": {\"run\": \"x\","
+         " \"depends_on_past\": true}}}");
+    for (int hour = 1; hour <= 4; hour++) {
+        at_hour(hour, 0);
+        (void)start_due();
+    }
+    cr_assert_eq(work_off(1), 1);
+
+    struct past_reason reason;
+    struct run_info last;
+    EXPECT_OK(store_run_load(bench.store, bench.arena, find_at("15T02"), &last, &err), &err);
+    EXPECT_OK(store_past_why(bench.store, bench.arena, last.first_task, &reason, &err), &err);
+    cr_assert_eq(reason.run, find_at("14T23"));
+    cr_assert_eq(reason.state, TASK_FAILED);
+    EXPECT_CONTAINS(reason.text, "of run scheduled__2023-11-15T01:00:00+00:00 is none and waits");
+    EXPECT_CONTAINS(reason.text, "scheduled__2023-11-14T23:00:00+00:00, which is failed");
+    EXPECT_CONTAINS(reason.remedy, "eider retry ");
+}
+
 static int64_t past_let_go(bool *out_left)
 {
     struct err err = {0};
