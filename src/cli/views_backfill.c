@@ -32,6 +32,7 @@ static const struct column BACKFILL[] = {
     {"DAG", "dag_id", COLUMN_TEXT, false},
     {"Version", "dag_version", COLUMN_NUMBER, false},
     {"State", "state", COLUMN_STATE, false},
+    {"Held up", "held_because", COLUMN_TEXT, false},
     {"From", "from", COLUMN_INSTANT, false},
     {"To", "to", COLUMN_INSTANT, false},
     {"Order", "order", COLUMN_TEXT, false},

@@ -197,9 +197,13 @@ static enum status answer(struct store *store, int64_t id, int64_t dates, json_t
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     CLEANUP(json_decrefp) json_t *object = NULL;
     struct backfill_info info;
+    const char *held = NULL;
     if (store_backfill_load(store, arena, id, &info, err) != STATUS_OK)
         return err->code;
     object = backfill_json(&info);
+    if (store_backfill_held(store, arena, &info, &held, err) != STATUS_OK)
+        return err->code;
+    json_put_string(object, "held_because", held);
     if (put_estimate(store, &info, object, err) != STATUS_OK)
         return err->code;
     if (dates > 0) {

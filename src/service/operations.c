@@ -219,6 +219,7 @@ static const struct operation_field RECORD_BACKFILL[] = {
     {"dag_id", FIELD_STRING, true, "its DAG"},
     {"dag_version", FIELD_INTEGER, true, "version of the runs that it makes"},
     {"state", FIELD_STRING, true, "awaiting_approval, running, paused, cancelling, success, ..."},
+    {"held_because", FIELD_STRING, false, "why it does not go on by itself, and what helps"},
     {"from", FIELD_INSTANT, true, "first logical date"},
     {"to", FIELD_INSTANT, true, "last logical date"},
     {"order", FIELD_STRING, true, "asc or desc"},

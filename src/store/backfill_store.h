@@ -128,6 +128,11 @@ NODISCARD enum status store_backfill_change(struct store *store,
 NODISCARD enum status store_backfill_forget(struct store *store, int64_t id, const char *actor,
                                             struct err *err);
 
+/* Why it does not go on by itself, with what would help; NULL: nothing is known. In `arena`. */
+NODISCARD enum status store_backfill_held(struct store *store, struct arena *arena,
+                                          const struct backfill_info *info, const char **out,
+                                          struct err *err);
+
 /* --- before it is made ----------------------------------------------------------------------- */
 
 struct backfill_survey {

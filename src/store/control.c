@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/json.h"
+#include "store/backfill_priv.h"
 #include "store/channel.h"
 #include "store/control_priv.h"
 #include "store/run_tasks_priv.h"
@@ -170,10 +171,12 @@ static enum status renew(struct change *change, struct task_row *task, enum task
 }
 
 /* A run that was over starts anew, with the first task that does; its old time is no part of it. */
-static void reopen(struct change *change)
+static enum status reopen(struct change *change, struct err *err)
 {
     struct run_row *run = change->tasks.run;
     if (run_state_is_final(run->state)) {
+        if (backfill_take_back(&change->work, run, err) != STATUS_OK)
+            return err->code;
         change->was_started_us = run->started_at_us;
         change->was_ended_us = run->ended_at_us;
         run->state = RUN_QUEUED;
@@ -181,6 +184,7 @@ static void reopen(struct change *change)
     }
     run->ended_at_us = 0;
     run->dirty = true;
+    return STATUS_OK;
 }
 
 /* --- clear ----------------------------------------------------------------------------------- */
@@ -368,7 +372,8 @@ static enum status apply_clear(struct change *change, const struct clear_request
     }
     if (*count == 0)
         return STATUS_OK;
-    reopen(change);
+    if (reopen(change, err) != STATUS_OK)
+        return err->code;
     run->is_reopened = true;
     run->cancel_asked = CANCEL_NONE;
     run_tasks_recount(&change->tasks);
@@ -515,7 +520,8 @@ static enum status apply_mark(struct change *change, const struct mark_request *
     task->reason = REASON_MARKED;
     task->ended_at_us = change->work.now_us;
     /* A run that was stopped stays stopped: a mark changes what is known, not what was asked. */
-    reopen(change);
+    if (reopen(change, err) != STATUS_OK)
+        return err->code;
     run_tasks_recount(&change->tasks);
     run_tasks_touch(&change->work, &change->tasks);
     return STATUS_OK;

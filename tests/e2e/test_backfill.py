@@ -284,10 +284,26 @@ def test_a_dag_that_depends_on_its_past_goes_forward(eider, up, evidence):
     number = create(eider, "--max-active", "3", last="2024-01-03")
     wait_for(lambda: show(eider, number)["failed"] == 1, "the first has failed")
     assert len(evidence.lines()) == 1 and show(eider, number)["active"] == 2
+    first = "backfill__2024-01-01T00:00:00+00:00"
+    assert first in show(eider, number)["held_because"]
+    assert "eider retry" in show(eider, number)["held_because"]
+    last = eider("explain", "daily/backfill__2024-01-03T00:00:00+00:00", "check", code=0).out
+    assert first in last and "which is failed" in last and "eider retry" in last, last
     (eider.folder / "evidence.fixed").touch()
     eider("tasks", "clear", "daily/backfill__2024-01-01T00:00:00+00:00", "check", code=0)
-    done = wait_for_state(eider, number, "failed")
-    assert done["succeeded"] == 2, "the verdict is that of the first try"
+    done = wait_for_state(eider, number, "success")
+    assert done["succeeded"] == 3 and done["failed"] == 0 and done.get("held_because") is None
+
+
+def test_a_backfill_that_failed_succeeds_when_its_date_is_mended(eider, up, evidence):
+    up(FAILS)
+    number = create(eider, last="2024-01-02")
+    wait_for_state(eider, number, "failed")
+    (eider.folder / "evidence.fixed").touch()
+    for row in show(eider, number, "--dates")["dates"]:
+        if row["state"] == "failed":
+            eider("retry", row["run"], code=0)
+    assert wait_for_state(eider, number, "success")["failed"] == 0
 
 
 @pytest.mark.parametrize("store", ["sqlite", "postgres"])

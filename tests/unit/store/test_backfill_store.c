@@ -709,3 +709,73 @@ STORE_TEST(backfill_store, how_long_runs_take_is_not_that_of_runs_done_in_part)
     EXPECT_OK(store_dag_usual_ms(bench.store, ref.dag_key, &usual_ms, &err), &err);
     cr_assert(usual_ms > 0 && usual_ms < 5000, "all were redone: %lld", (long long)usual_ms);
 }
+
+static void retry_run(int64_t run)
+{
+    struct err err = {0};
+    struct clear_result cleared;
+    struct clear_request request = {.run = run, .map_index = -1, .actor = "ann"};
+    EXPECT_OK(store_clear(bench.store, &request, bench.arena, &cleared, &err), &err);
+    cr_assert_gt(cleared.count, 0);
+}
+
+static const char *held(int64_t id)
+{
+    struct err err = {0};
+    const char *text = NULL;
+    struct backfill_info info = load(id);
+    EXPECT_OK(store_backfill_held(bench.store, bench.arena, &info, &text, &err), &err);
+    return text != NULL ? text : "";
+}
+
+static const char OF_THE_PAST[] =
+    "{\"dag\": \"d\", \"schedule\": \"0 0 * * *\", \"depends_on_past\": true,"
+    " \"tasks\": {\"a\": {\"run\": \"x\"}}}";
+
+STORE_TEST(backfill_store, a_failed_date_that_was_mended_counts_as_it_ended_then)
+{
+    struct version_ref ref = save_dag(OF_THE_PAST);
+    struct backfill_request request = request_of(&ref, 3);
+    request.max_active = 3;
+    int64_t id = create(&request);
+    (void)step(id);
+    EXPECT_STR(held(id), "");
+    cr_assert_eq(work_off(1), 1);
+    (void)step(id);
+    cr_assert_eq(load(id).failed, 1);
+    int64_t first = bench_number(&bench, "SELECT min(id) FROM run WHERE id > $1", 0);
+    const char *command = arena_format(bench.arena, "`eider retry %lld`", (long long)first);
+    EXPECT_CONTAINS(held(id), command);
+    EXPECT_CONTAINS(held(id), "is failed");
+
+    retry_run(first);
+    cr_assert_eq(load(id).failed, 0, "it is open again");
+    EXPECT_STR(held(id), "");
+    cr_assert_eq(work_through(id, 0), BACKFILL_SUCCESS);
+    struct backfill_info info = load(id);
+    cr_assert_eq(info.succeeded, 3);
+    cr_assert_eq(info.failed, 0);
+}
+
+STORE_TEST(backfill_store, one_that_ended_as_failed_goes_on_with_what_is_mended)
+{
+    struct err err = {0};
+    struct version_ref ref = save_dag(DAILY);
+    struct backfill_request request = request_of(&ref, 2);
+    int64_t id = create(&request);
+    cr_assert_eq(work_through(id, 1), BACKFILL_FAILED);
+    int64_t first = bench_number(&bench, "SELECT min(id) FROM run WHERE id > $1", 0);
+
+    retry_run(first);
+    cr_assert_eq(load(id).state, BACKFILL_RUNNING);
+    cr_assert_eq(load(id).ended_at_us, 0);
+    cr_assert_eq(work_through(id, 0), BACKFILL_FAILED, "the other date is as it was");
+    retry_run(bench_number(&bench, "SELECT max(id) FROM run WHERE id > $1", 0));
+    cr_assert_eq(work_through(id, 0), BACKFILL_SUCCESS);
+    cr_assert_eq(load(id).succeeded, 2);
+    bool only_a[] = {true, false};
+    struct clear_result cleared;
+    struct clear_request again = {.run = first, .nodes = only_a, .map_index = -1, .actor = "ann"};
+    EXPECT_OK(store_clear(bench.store, &again, bench.arena, &cleared, &err), &err);
+    cr_assert_eq(load(id).state, BACKFILL_SUCCESS, "what succeeded keeps its verdict");
+}
