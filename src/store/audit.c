@@ -8,13 +8,14 @@ enum { PAGE_ROWS = 500 };
 /* The names that duties, hosts and triggers give themselves. */
 #define IS_MACHINE                                                                                 \
     "(e.actor IN ('schedule', 'scheduler', 'backfill', 'timeout', 'retention', 'webhook', 'sla')"  \
-    " OR e.actor LIKE 'host %')"
+    " OR e.actor LIKE 'backfill %' OR e.actor LIKE 'host %')"
 #define AUDIT_ROWS                                                                                 \
     "SELECT e.id, e.at_us, e.kind, e.actor, e.data, e.run, d.dag_id, r.run_id, r.version, e.task," \
     " t.node, t.map_index, e.new_state FROM event e LEFT JOIN run r ON r.id = e.run"               \
     " LEFT JOIN dag d ON d.id = r.dag LEFT JOIN task t ON t.id = e.task"                           \
     " WHERE e.id < $1 AND e.at_us >= $2 AND e.at_us < $3 AND e.actor IS NOT NULL"                  \
-    " AND ($4 = '' OR e.actor = $4) AND ($5 = 1 OR NOT " IS_MACHINE ")"
+    " AND ($4 = '' OR e.actor = $4 OR ($4 = 'backfill' AND e.actor LIKE 'backfill %')) AND ($5 = " \
+    "1 OR NOT " IS_MACHINE ")"
 
 static const char AUDIT[] = AUDIT_ROWS " AND $6 = 0 ORDER BY e.id DESC LIMIT $7";
 /* The index of runs leaves out jobs, which is to be said. */

@@ -11,7 +11,7 @@
 #include "store/store.h"
 
 struct audit_filter {
-    const char *actor;  /* NULL: any person */
+    const char *actor;  /* NULL: any person; "backfill": any of them */
     bool with_machines; /* what schedulers and hosts did by themselves, too */
     int64_t run;        /* 0: any */
     int64_t from_us;

@@ -191,6 +191,11 @@ struct backfill_progress {
  */
 NODISCARD enum status store_backfill_step(struct store *store, int64_t id, zone_reader zones,
                                           struct backfill_progress *out, struct err *err);
+struct doomed_run {
+    int64_t run;
+    int64_t backfill;
+};
+
 /* Runs of cancelled backfills that are still to be asked to stop, at most `most`. */
-NODISCARD enum status store_backfill_doomed(struct store *store, int64_t *out_runs, size_t most,
-                                            size_t *out_count, struct err *err);
+NODISCARD enum status store_backfill_doomed(struct store *store, struct doomed_run *out_runs,
+                                            size_t most, size_t *out_count, struct err *err);

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "model/event_kind.h"
+#include "store/audit.h"
 #include "store/backfill_store.h"
 #include "store/host.h"
 #include "store/queue.h"
@@ -208,7 +209,7 @@ STORE_TEST(backfill_store, runs_have_interval_params_and_note)
     cr_assert_eq(run.interval_end_us, us("2023-01-01"));
     cr_assert_str_eq(run.params, "{\"p\": 1}");
     cr_assert_str_eq(run.note, "why");
-    cr_assert_str_eq(run.actor, "ann");
+    cr_assert_str_eq(run.actor, "backfill 1");
 }
 
 static enum status note_date(void *context, const struct backfill_date *date, struct err *err)
@@ -347,7 +348,7 @@ STORE_TEST(backfill_store, a_paused_one_begins_nothing_and_a_resumed_one_goes_on
     cr_assert_eq(count_runs(), 5);
 }
 
-static size_t doomed(int64_t *runs)
+static size_t doomed(struct doomed_run *runs)
 {
     struct err err = {0};
     size_t count = 0;
@@ -361,7 +362,7 @@ STORE_TEST(backfill_store, a_cancel_spares_what_runs_unless_told_otherwise)
     struct version_ref ref = save_dag(DAILY);
     struct backfill_request request = request_of(&ref, 5);
     int64_t id = create(&request);
-    int64_t runs[10];
+    struct doomed_run runs[10];
     (void)step(id);
     bench.run.scope = 0;
     struct advance_result result = bench_advance(&bench, NULL, 0, 1);
@@ -370,13 +371,13 @@ STORE_TEST(backfill_store, a_cancel_spares_what_runs_unless_told_otherwise)
     change(id, VERB_CANCEL, false);
     cr_assert_eq(step(id).created, 0);
     cr_assert_eq(doomed(runs), 1, "one of two has started");
-    cr_assert_neq(runs[0], result.claims[0].run);
+    cr_assert_neq(runs[0].run, result.claims[0].run);
     change(id, VERB_CANCEL, true);
     cr_assert_eq(doomed(runs), 2);
     for (size_t i = 0; i < 2; i++)
         EXPECT_OK(store_run_cancel(bench.store,
                                    &(struct cancel_request){
-                                       .run = runs[i], .cause = CANCEL_ASKED, .actor = "test"},
+                                       .run = runs[i].run, .cause = CANCEL_ASKED, .actor = "test"},
                                    &err),
                   &err);
     cr_assert_eq(doomed(runs), 0);
@@ -778,4 +779,41 @@ STORE_TEST(backfill_store, one_that_ended_as_failed_goes_on_with_what_is_mended)
     struct clear_request again = {.run = first, .nodes = only_a, .map_index = -1, .actor = "ann"};
     EXPECT_OK(store_clear(bench.store, &again, bench.arena, &cleared, &err), &err);
     cr_assert_eq(load(id).state, BACKFILL_SUCCESS, "what succeeded keeps its verdict");
+}
+
+static enum status count_row(void *context, const struct audit_row *row, bool *out_enough,
+                             struct err *err)
+{
+    (void)err;
+    (void)row;
+    (void)out_enough;
+    ++*(int64_t *)context;
+    return STATUS_OK;
+}
+
+static int64_t audited(const struct audit_filter *filter)
+{
+    struct err err = {0};
+    int64_t count = 0;
+    EXPECT_OK(store_audit_each(bench.store, filter, count_row, &count, &err), &err);
+    return count;
+}
+
+STORE_TEST(backfill_store, what_it_does_by_itself_is_under_its_own_name)
+{
+    struct version_ref ref = save_dag(DAILY);
+    struct backfill_request request = request_of(&ref, 3);
+    int64_t before = audited(&(struct audit_filter){0});
+    int64_t first = create(&request);
+    (void)work_through(first, 0);
+    request.redo = REDO_ALL;
+    int64_t second = create(&request);
+    (void)work_through(second, 0);
+
+    cr_assert_eq(audited(&(struct audit_filter){0}), before + 2, "people made two backfills");
+    cr_assert_eq(audited(&(struct audit_filter){.actor = "ann"}), 2);
+    cr_assert_eq(audited(&(struct audit_filter){.actor = "backfill"}), 3 + 6,
+                 "runs of the one, cleared tasks of the other");
+    const char *name = arena_format(bench.arena, "backfill %lld", (long long)second);
+    cr_assert_eq(audited(&(struct audit_filter){.actor = name}), 6);
 }
