@@ -359,6 +359,7 @@ static const struct column AUDIT[] = {
     {"BY", "actor", COLUMN_TEXT, false},
     {"ACTION", "action", COLUMN_TEXT, false},
     {"OBJECT", "object", COLUMN_TEXT, false},
+    {"CHANGE", "change", COLUMN_TEXT, false},
     {"COUNT", "count", COLUMN_NUMBER, false},
     {"REASON", "reason", COLUMN_TEXT, false},
     {"DETAILS", "details", COLUMN_JSON, true},

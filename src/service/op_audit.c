@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "model/task_state.h"
+#include "service/audit_text.h"
 #include "service/json_build.h"
 #include "service/lookup.h"
 #include "service/op_handlers.h"
@@ -34,49 +35,6 @@ struct trail {
 };
 
 /* --- what a change is about ------------------------------------------------------------------ */
-
-/* The first word of a kind names what was changed: pool_set, variable_deleted, ... */
-static const char *describe_thing(struct arena *arena, const struct audit_row *row,
-                                  const json_t *data)
-{
-    static const char *const NAMES[] = {"name", "pool", "queue", "dag_id", "uri", "target"};
-    static const char *const NUMBERS[] = {"host", "backfill", "notice"};
-    const char *kind = event_kind_name(row->kind);
-    int length = (int)strcspn(kind, "_");
-    const char *space = json_get_string(data, "namespace", NULL);
-    for (size_t i = 0; i < ARRAY_LEN(NAMES); i++) {
-        const char *name = json_get_string(data, NAMES[i], NULL);
-        if (name != NULL)
-            return arena_format(arena, "%.*s %s%s%s", length, kind, space != NULL ? space : "",
-                                space != NULL ? "/" : "", name);
-    }
-    for (size_t i = 0; i < ARRAY_LEN(NUMBERS); i++) {
-        const json_t *number = json_object_get(data, NUMBERS[i]);
-        if (json_is_string(number))
-            return arena_format(arena, "%.*s %s", length, kind, json_string_value(number));
-        if (json_is_integer(number))
-            return arena_format(arena, "%.*s %lld", length, kind,
-                                (long long)json_integer_value(number));
-    }
-    return arena_format(arena, "%.*s", length, kind);
-}
-
-static const char *describe(struct arena *arena, const struct audit_row *row, const json_t *data,
-                            const char *task_id)
-{
-    if (row->run == 0 && row->task != 0)
-        return arena_format(arena, "job %lld", (long long)row->task);
-    if (row->run == 0)
-        return describe_thing(arena, row, data);
-    const char *dag_id = row->dag_id != NULL ? row->dag_id : json_get_string(data, "dag_id", "");
-    const char *run_id = row->run_id != NULL ? row->run_id : json_get_string(data, "run_id", "");
-    const char *run = arena_format(arena, "run %lld %s/%s", (long long)row->run, dag_id, run_id);
-    if (task_id == NULL)
-        return run;
-    return row->map_index < 0
-               ? arena_format(arena, "%s %s", run, task_id)
-               : arena_format(arena, "%s %s[%lld]", run, task_id, (long long)row->map_index);
-}
 
 static enum status find_task_id(const struct trail *trail, const struct audit_row *row,
                                 const char **out, struct err *err)
@@ -134,8 +92,9 @@ static bool is_same_change(const struct trail *trail, const struct audit_row *ro
 }
 
 /* Rows come newest first, tasks are shown in the order in which they were changed. */
-static void add_to_entry(json_t *entry, const char *object, const struct audit_row *row)
+static void add_to_entry(struct trail *trail, const char *object, const struct audit_row *row)
 {
+    json_t *entry = trail->last;
     json_t *tasks = json_object_get(entry, "objects");
     json_put_int(entry, "count", json_get_int(entry, "count", 0) + 1);
     json_put_string(entry, "object", object);
@@ -143,6 +102,18 @@ static void add_to_entry(json_t *entry, const char *object, const struct audit_r
     if (json_array_size(tasks) == TASKS_SHOWN)
         (void)json_array_remove(tasks, TASKS_SHOWN - 1);
     (void)json_array_insert_new(tasks, 0, json_string(object));
+}
+
+/* The first row of a clear says what was asked for; the others are what followed from that. */
+static void add_asked(struct trail *trail, const struct audit_row *row, const json_t *data)
+{
+    json_t *asked = json_object_get(data, "asked");
+    json_t *details = json_object_get(trail->last, "details");
+    if (asked != NULL) {
+        json_put(details, "asked", json_incref(asked));
+        json_put_string(trail->last, "object", audit_asked_text(trail->arena, row, asked));
+    }
+    json_put_string(trail->last, "change", audit_change_text(trail->arena, details));
 }
 
 static json_t *new_entry(const struct audit_row *row, const json_t *data, const char *dag_id)
@@ -158,8 +129,12 @@ static json_t *new_entry(const struct audit_row *row, const json_t *data, const 
         json_put_id(entry, "number", row->run);
     json_put_string(entry, "reason", json_get_string(data, "reason", NULL));
     (void)json_object_del(details, "reason");
-    if (row->kind == EVENT_TASK_MARKED)
+    if (row->kind == EVENT_TASK_MARKED) {
+        json_t *was = json_build_object();
+        json_put_string(was, "state", task_state_name((enum task_state)row->old_state));
         json_put_string(details, "state", task_state_name((enum task_state)row->new_state));
+        json_put(details, "was", was);
+    }
     json_put(entry, "details", TAKE(details));
     json_put(entry, "objects", json_build_array());
     return entry;
@@ -188,7 +163,8 @@ static enum status add_row(void *context, const struct audit_row *row, bool *out
         trail->last_run = row->run;
         json_build_append(trail->entries, trail->last);
     }
-    add_to_entry(trail->last, describe(trail->arena, row, data, task_id), row);
+    add_to_entry(trail, audit_object_text(trail->arena, row, data, dag_id, task_id), row);
+    add_asked(trail, row, data);
     return STATUS_OK;
 }
 

@@ -11,7 +11,7 @@ enum { PAGE_ROWS = 500 };
     " OR e.actor LIKE 'backfill %' OR e.actor LIKE 'host %')"
 #define AUDIT_ROWS                                                                                 \
     "SELECT e.id, e.at_us, e.kind, e.actor, e.data, e.run, d.dag_id, r.run_id, r.version, e.task," \
-    " t.node, t.map_index, e.new_state FROM event e LEFT JOIN run r ON r.id = e.run"               \
+    " t.node, t.map_index, e.new_state, e.old_state FROM event e LEFT JOIN run r ON r.id = e.run"  \
     " LEFT JOIN dag d ON d.id = r.dag LEFT JOIN task t ON t.id = e.task"                           \
     " WHERE e.id < $1 AND e.at_us >= $2 AND e.at_us < $3 AND e.actor IS NOT NULL"                  \
     " AND ($4 = '' OR e.actor = $4 OR ($4 = 'backfill' AND e.actor LIKE 'backfill %')) AND ($5 = " \
@@ -44,6 +44,7 @@ static struct audit_row read_row(struct db_stmt *stmt)
         .node = db_is_null(stmt, 10) ? -1 : db_int(stmt, 10),
         .map_index = db_is_null(stmt, 11) ? -1 : db_int(stmt, 11),
         .new_state = db_int(stmt, 12),
+        .old_state = db_int(stmt, 13),
     };
 }
 

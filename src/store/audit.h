@@ -33,6 +33,7 @@ struct audit_row {
     int64_t node; /* -1: none */
     int64_t map_index;
     int64_t new_state;
+    int64_t old_state;
 };
 
 /* Until there are no more or `each` sets *out_enough. Texts are borrowed for the call. */

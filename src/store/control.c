@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "store/backfill_priv.h"
 #include "store/channel.h"
 #include "store/control_priv.h"
@@ -18,6 +19,7 @@ struct change {
     /* Of a run that was over, when it went; 0: it was not. */
     int64_t was_started_us;
     int64_t was_ended_us;
+    const char *asked; /* data of the first event of a clear; NULL: there was one already */
 };
 
 static void change_fini(struct change *change)
@@ -166,7 +168,8 @@ static enum status renew(struct change *change, struct task_row *task, enum task
     task->detail = NULL;
     task->log_bytes = task->cpu_ms = task->rss_kb = 0;
     task->dirty = true;
-    work_event(work, kind, change->tasks.run, task, NULL);
+    work_event(work, kind, change->tasks.run, task, change->asked);
+    change->asked = NULL;
     return STATUS_OK;
 }
 
@@ -404,6 +407,11 @@ static enum status clear_once(struct store *store, const void *context, struct e
     choose_nodes(&change, request, result.cleared);
     if (refuse_running(&change, result.cleared, err) != STATUS_OK)
         return err_wrap(err, "clear");
+    if (request->asked != NULL) {
+        CLEANUP(mem_freep) char *reasoned = store_add_reason(store, request->actor, request->asked);
+        change.asked =
+            arena_strdup(change.work.arena, reasoned != NULL ? reasoned : request->asked);
+    }
     if (request->dry_run) {
         for (size_t node = 0; node < nodes; node++)
             result.count += result.cleared[node];

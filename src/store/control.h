@@ -34,6 +34,7 @@ struct clear_request {
     bool only_failed;  /* of the chosen nodes those that did not succeed */
     bool whole;        /* chosen mapped tasks are expanded again */
     bool dry_run;
+    const char *asked; /* JSON: how whoever asks chose the nodes, for the trail; NULL: nothing */
     const char *actor;
 };
 
