@@ -338,7 +338,7 @@ void explain_task(const struct explain_world *world, const struct explain_subjec
     case TASK_UPSTREAM_FAILED:
     case TASK_CANCELLED:
     case TASK_REMOVED:
-        explain_verdict(world, subject->task, out);
+        explain_verdict(world, subject, out);
         return;
     case TASK_STATE_COUNT:
         break;
@@ -369,13 +369,18 @@ void explain_run(const struct explain_world *world, const struct tally *tally,
                     run_state_name(world->run->state));
     say_counts(tally, out);
     explanation_lead(out);
-    if (run_state_is_final(world->run->state))
+    bool is_over = run_state_is_final(world->run->state);
+    if (is_over && world->run->cancel_asked == CANCEL_NONE)
         return;
     if (world->run->cancel_asked != CANCEL_NONE) {
         explanation_next(out);
-        explanation_say(out, "it was asked to stop");
-        (void)explanation_note(out, EXPLAIN_STOPPING);
+        explanation_say(out, is_over ? "it was stopped" : "it was asked to stop");
+        explain_add_stop(&out->because, &world->stop);
     }
+    if (is_over)
+        return;
+    if (world->run->cancel_asked != CANCEL_NONE)
+        (void)explanation_note(out, EXPLAIN_STOPPING);
     if (world->admission != NULL)
         explain_admission(world, out);
     if (world->is_orphaned) {

@@ -12,6 +12,7 @@
 #include "service/explain_fleet.h"
 #include "service/explanation.h"
 #include "store/admission.h"
+#include "store/audit.h"
 #include "store/overview.h"
 #include "store/pool.h"
 #include "store/queue.h"
@@ -44,6 +45,7 @@ struct explain_world {
     bool has_scheduler;                      /* a living host has that role */
     struct fleet_hosts fleet;                /* who works on runs that are not in the foreground */
     const struct admission_state *admission; /* of a run that may not go yet; else NULL */
+    struct stop_info stop;                   /* who asked the run to stop; else nobody */
 };
 
 /* One task or instance. */
@@ -58,6 +60,7 @@ struct explain_subject {
     int64_t siblings_running; /* instances of its mapped task */
     struct tally instances;   /* of an expanded one: its instances by state */
     struct past_reason past;  /* why its past keeps it waiting */
+    struct stop_info stop;    /* of a cancelled one: who stopped it; else nobody */
     /* Of one that is still to start. */
     const struct queue_info *queue; /* or NULL: not known */
     const char *labels;             /* that a host must have */

@@ -53,12 +53,17 @@ NODISCARD enum status store_admission_let_go(struct store *store,
 NODISCARD enum status store_admission_ready(struct store *store, int64_t after, int64_t *out_dags,
                                             size_t most, size_t *out_count, struct err *err);
 
+struct replaced_run {
+    int64_t run;
+    int64_t by; /* the newer one */
+};
+
 /*
  * Runs that have to make room for a newer one that waits, since their DAG says `overlap: replace`,
  * and were not asked to stop yet; at most `most`.
  */
-NODISCARD enum status store_admission_replaced(struct store *store, int64_t *out_runs, size_t most,
-                                               size_t *out_count, struct err *err);
+NODISCARD enum status store_admission_replaced(struct store *store, struct replaced_run *out_runs,
+                                               size_t most, size_t *out_count, struct err *err);
 
 /*
  * Queue tasks that waited for the same task of the run before and need not any more. *out_count

@@ -90,6 +90,16 @@ static enum status cancel_rows(struct change *change, bool finally_too, struct e
     return STATUS_OK;
 }
 
+/* NULL: nothing but who asked, and why. */
+static const char *cancel_data(struct change *change, const struct cancel_request *request)
+{
+    return request->replaced_by == 0
+               ? NULL
+               : arena_format(change->work.arena,
+                              "{\"reason\":\"overlap: replace\",\"replaced_by\":%lld}",
+                              (long long)request->replaced_by);
+}
+
 static enum status cancel_once(struct store *store, const void *context, struct err *err)
 {
     const struct cancel_request *request = context;
@@ -105,7 +115,7 @@ static enum status cancel_once(struct store *store, const void *context, struct 
     if (run->cancel_asked != CANCEL_ASKED)
         run->cancel_asked = request->cause;
     run->dirty = true;
-    work_event(&change.work, EVENT_RUN_CANCEL_ASKED, run, NULL, NULL);
+    work_event(&change.work, EVENT_RUN_CANCEL_ASKED, run, NULL, cancel_data(&change, request));
     /* Of a run that never began nothing is to be closed. */
     bool finally_too = request->finally_too || run->admission == ADMISSION_WAITING;
     if (cancel_rows(&change, finally_too, err) != STATUS_OK ||

@@ -8,7 +8,8 @@
 struct cancel_request {
     int64_t run;
     enum cancel_cause cause;
-    bool finally_too; /* nobody is left to run the finally tasks */
+    bool finally_too;    /* nobody is left to run the finally tasks */
+    int64_t replaced_by; /* the run that takes its place (overlap: replace); 0: none */
     const char *actor;
 };
 
