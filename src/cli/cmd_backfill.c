@@ -103,6 +103,8 @@ int cmd_backfill_create(struct cli *cli, const struct parsed *parsed)
     if (str_equal(json_get_string(response, "state", ""), "awaiting_approval"))
         cli_say(cli, "it is so large that it waits for `eider backfill approve %s`",
                 json_get_string(response, "backfill", "?"));
+    else if (json_get_string(response, "held_because", NULL) != NULL)
+        cli_say(cli, "it does not begin: %s", json_get_string(response, "held_because", ""));
     return EXIT_CODE_DONE;
 }
 

@@ -57,18 +57,30 @@ static enum status read_range(const struct service *service, const json_t *reque
 
 /* --- the DAG --------------------------------------------------------------------------------- */
 
+/* The one with the highest number, whichever is current. */
+static enum status find_last(struct store *store, struct arena *arena, struct backfill_plan *plan,
+                             struct err *err)
+{
+    struct version_info info;
+    if (store_version_last(store, plan->dag_key, &plan->version, err) != STATUS_OK ||
+        store_version_load(store, arena, plan->version, &info, err) != STATUS_OK)
+        return err->code;
+    plan->version_number = info.number;
+    return store_version_dag(store, plan->version, &plan->dag, err);
+}
+
 static enum status find_version(struct store *store, struct arena *arena, const json_t *request,
                                 struct backfill_plan *plan, struct err *err)
 {
-    const char *version = json_get_string(request, "version", "newest");
+    const char *version = json_get_string(request, "version", "current");
     struct version_info info;
     int64_t number = 0;
     plan->dag = plan->found.dag;
     enum status status = store == NULL
                              ? STATUS_NOT_FOUND
                              : store_version_newest(store, arena, plan->dag->id, &info, err);
-    bool is_newest = str_equal(version, "newest");
-    if (status == STATUS_NOT_FOUND && is_newest && plan->found.file != NULL)
+    bool is_current = str_equal(version, "current");
+    if (status == STATUS_NOT_FOUND && is_current && plan->found.file != NULL)
         return STATUS_OK;
     if (store == NULL)
         return err_set(err, STATUS_NOT_FOUND, "there is no store yet, and no version %.60s",
@@ -76,15 +88,20 @@ static enum status find_version(struct store *store, struct arena *arena, const 
     if (status != STATUS_OK)
         return status;
     plan->dag_key = info.dag_key;
-    if (is_newest && plan->found.file != NULL)
+    if (!info.is_active && plan->found.file == NULL)
+        return err_set(err, STATUS_CONFLICT, "DAG '%s' is inactive: its file %s is gone",
+                       info.dag_id, info.path);
+    if (is_current && plan->found.file != NULL)
         return STATUS_OK;
     plan->version = info.version;
     plan->version_number = info.number;
-    if (is_newest)
+    if (is_current)
         return STATUS_OK;
+    if (str_equal(version, "newest"))
+        return find_last(store, arena, plan, err);
     if (!str_parse_i64(version, 1, INT64_MAX, &number))
-        return err_set(err, STATUS_INVALID, "the version '%.60s' is neither a number nor newest",
-                       version);
+        return err_set(err, STATUS_INVALID,
+                       "the version '%.60s' is neither a number nor current or newest", version);
     plan->version_number = number;
     if (store_backfill_version(store, info.dag_key, number, &plan->version, err) != STATUS_OK)
         return err->code;
@@ -114,6 +131,24 @@ static enum status read_timetable(struct backfill_plan *plan, struct err *err)
         return err_set(err, STATUS_INVALID,
                        "DAG '%s' depends on its past: the oldest date has to come first", dag->id);
     return STATUS_OK;
+}
+
+/* A day may begin before the first date of its schedule: only whole dates are missed by people. */
+static const char *describe_cut(const struct backfill_plan *plan, struct arena *arena)
+{
+    int64_t start_us = 0;
+    int64_t end_us = 0;
+    char start[INSTANT_TEXT_MAX];
+    char end[INSTANT_TEXT_MAX];
+    timetable_bounds(plan->timetable, &start_us, &end_us);
+    bool is_early = plan->range.from_us < start_us;
+    bool is_late = end_us < MIN(plan->range.to_us, plan->range.until_us);
+    if (!is_early && !is_late)
+        return NULL;
+    return arena_format(
+        arena, "%s%s%s%s%s", is_early ? "dates before the start of its schedule, " : "",
+        is_early ? instant_format(start_us, start) : "", is_early && is_late ? "; " : "",
+        is_late ? "dates after its end, " : "", is_late ? instant_format(end_us, end) : "");
 }
 
 /* --- tasks ----------------------------------------------------------------------------------- */
@@ -191,9 +226,10 @@ static enum status look_at_dates(const struct service *service, struct store *st
                        (long long)plan->most);
     if (plan->survey.size == 0)
         return err_set(err, STATUS_INVALID,
-                       "the schedule of DAG '%s' has no date in that range that is due; `eider "
+                       "the schedule of DAG '%s' has no date in that range that is due%s%s; `eider "
                        "dags show %s` shows its schedule",
-                       plan->dag->id, plan->dag->id);
+                       plan->dag->id, plan->left_out != NULL ? ": it leaves out " : "",
+                       plan->left_out != NULL ? plan->left_out : "", plan->dag->id);
     return STATUS_OK;
 }
 
@@ -221,6 +257,7 @@ enum status backfill_plan_make(struct service *service, struct store *store, str
         params_resolve_typed(out->dag, json_object_get(request, "conf"),
                              json_object_get(request, "params"), &out->params, err) != STATUS_OK)
         return err->code;
+    out->left_out = describe_cut(out, arena);
     return look_at_dates(service, store, out, err);
 }
 

@@ -25,6 +25,7 @@ struct backfill_plan {
     int64_t usual_ms; /* 0: it never ran */
     int64_t most;     /* dates that it may have */
     struct backfill_survey survey;
+    const char *left_out; /* what of the range the schedule does not have; NULL: nothing */
 };
 
 /*

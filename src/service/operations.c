@@ -13,7 +13,7 @@ static const struct operation_field REQUEST_DAG[] = {
 };
 static const struct operation_field REQUEST_RERUN[] = {
     RUN,
-    {"version", FIELD_STRING, false, "original (by default) or newest"},
+    {"version", FIELD_STRING, false, "original (by default), current, newest, or its number"},
     REASON,
 };
 static const struct operation_field REQUEST_TRIGGER[] = {
@@ -192,7 +192,7 @@ static const struct operation_field REQUEST_BACKFILL[] = {
     {"tasks", FIELD_STRINGS, false, "only these"},
     {"upstream", FIELD_BOOLEAN, false, "and what they need"},
     {"downstream", FIELD_BOOLEAN, false, "and what comes after them"},
-    {"version", FIELD_STRING, false, "number of the DAG's version for new runs, or newest"},
+    {"version", FIELD_STRING, false, "of the DAG, for new runs: current (by default), newest or a number"},
     {"note", FIELD_STRING, false, "a note kept with every run"},
     REASON,
     {"dates", FIELD_INTEGER, false, "of a plan: list so many dates"},
@@ -208,6 +208,7 @@ static const struct operation_field RECORD_PLAN[] = {
     {"max_active", FIELD_INTEGER, true, "runs at once"},
     {"queue", FIELD_STRING, false, "where all their tasks wait"},
     {"tasks", FIELD_STRINGS, true, "only these; empty: all"},
+    {"left_out", FIELD_STRING, false, "dates of the range that its schedule does not have"},
     {"tasks_total", FIELD_INTEGER, true, "tasks of a run"},
     {"to_create", FIELD_INTEGER, true, "dates that get a run"},
     {"to_redo", FIELD_INTEGER, true, "dates whose run is done again"},
@@ -249,6 +250,7 @@ static const struct operation_field RECORD_BACKFILL[] = {
     {"start_date", FIELD_INSTANT, false, "when it began"},
     {"end_date", FIELD_INSTANT, false, "when it ended"},
     {"estimate_left", FIELD_NUMBER, false, "seconds, from the history of the DAG"},
+    {"left_out", FIELD_STRING, false, "dates of the range that its schedule does not have"},
     {"dates", FIELD_ARRAY, false, "logical_date, action, run, dag_run_id and state of each"},
 };
 static const struct operation_field REQUEST_BACKFILL_LIST[] = {

@@ -10,7 +10,9 @@
     "SELECT b.id, b.dag, d.dag_id, b.version, v.number, b.state, b.from_us, b.to_us, b.until_us,"  \
     " b.newest_first, b.redo, b.max_active, b.queue, q.name, b.params, b.conf, b.tasks, b.note,"   \
     " b.reason, b.actor, b.size, b.cursor_us, b.is_spent, b.stops_running, b.created, b.redone,"   \
-    " b.kept, b.succeeded, b.failed, b.cancelled, b.created_at_us, b.started_at_us, b.ended_at_us" \
+    " b.kept, b.succeeded, b.failed, b.cancelled, b.created_at_us, b.started_at_us, "              \
+    "b.ended_at_us,"                                                                               \
+    " d.active"                                                                                    \
     " FROM backfill b JOIN dag d ON d.id = b.dag JOIN version v ON v.id = b.version"               \
     " LEFT JOIN queue q ON q.id = b.queue"
 

@@ -93,6 +93,13 @@ enum status store_backfill_held(struct store *store, struct arena *arena,
     *out = NULL;
     if (backfill_state_is_final(info->state) || info->state == BACKFILL_AWAITING)
         return STATUS_OK;
+    if (!info->is_active) {
+        *out = arena_format(arena,
+                            "DAG '%s' is inactive, its file is gone: what runs is finished, and it "
+                            "goes on when the file is there again",
+                            info->dag_id);
+        return STATUS_OK;
+    }
     if (runs_held(store, arena, info, out, err) != STATUS_OK ||
         (*out == NULL && tasks_held(store, arena, info, out, err) != STATUS_OK))
         return err_wrap(err, "look what holds up backfill %lld", (long long)info->id);

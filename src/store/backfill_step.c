@@ -285,7 +285,7 @@ static enum status begin_dates(struct step *step, zone_reader zones, struct err 
 {
     struct backfill_info *info = &step->info;
     int64_t room = MIN(info->max_active - backfill_info_active(info), (int64_t)PORTION_MAX);
-    if (info->state != BACKFILL_RUNNING || info->is_spent || room <= 0)
+    if (info->state != BACKFILL_RUNNING || !info->is_active || info->is_spent || room <= 0)
         return STATUS_OK;
     if (store_dag(step->store, info->version, &step->dag, err) != STATUS_OK ||
         timetable_of_dag(step->dag, zones, &step->timetable, err) != STATUS_OK)
@@ -324,7 +324,7 @@ static enum status let_go(struct step *step, struct err *err)
                                            .most = step->info.max_active,
                                            .newest_first = step->info.newest_first};
     int64_t waiting = 0;
-    if (step->info.state != BACKFILL_RUNNING)
+    if (step->info.state != BACKFILL_RUNNING || !step->info.is_active)
         return STATUS_OK;
     if (db_get_int(step->store->db, 0, &waiting, err, WAITING, "ii", request.dag_key,
                    request.backfill) != STATUS_OK)
@@ -409,11 +409,12 @@ _Static_assert(BACKFILL_RUNNING == 1 && BACKFILL_PAUSED == 2 && BACKFILL_CANCELL
                "as in the SQL");
 #define OWN_ACTIVE "b.created + b.redone - b.succeeded - b.failed - b.cancelled"
 static const char DUE[] =
-    "SELECT b.id, CASE WHEN (b.state = 1 AND b.is_spent = 0 AND " OWN_ACTIVE " < b.max_active)"
+    "SELECT b.id, CASE WHEN (b.state = 1 AND d.active <> 0 AND b.is_spent = 0 AND " OWN_ACTIVE
+    " < b.max_active)"
     " OR ((b.is_spent = 1 OR b.state = 3) AND " OWN_ACTIVE " = 0)"
     " OR EXISTS (SELECT 1 FROM backfill_run o LEFT JOIN run r ON r.id = o.run"
     " WHERE o.backfill = b.id AND o.outcome IS NULL AND (r.id IS NULL OR r.state IN (2, 3, 4)))"
-    " OR (b.state = 1 AND EXISTS (SELECT 1 FROM waiting w WHERE w.dag = b.dag"
+    " OR (b.state = 1 AND d.active <> 0 AND EXISTS (SELECT 1 FROM waiting w WHERE w.dag = b.dag"
     " AND w.backfill = b.id))"
     " THEN 1 ELSE 0 END FROM backfill b JOIN dag d ON d.id = b.dag WHERE b.state IN (0, 1, 2, 3) "
     "AND b.state > 0"

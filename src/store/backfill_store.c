@@ -155,6 +155,7 @@ struct backfill_info backfill_row_read(struct db_stmt *stmt, struct arena *arena
         .created_at_us = db_int(stmt, 30),
         .started_at_us = db_int(stmt, 31),
         .ended_at_us = db_int(stmt, 32),
+        .is_active = db_int(stmt, 33) != 0,
     };
 }
 

@@ -75,6 +75,7 @@ struct backfill_info {
     int64_t created_at_us;
     int64_t started_at_us; /* 0: it awaits approval */
     int64_t ended_at_us;
+    bool is_active; /* its DAG is offered by some file; else nothing of it begins */
 };
 
 /* Runs of its own that go on. */

@@ -230,7 +230,7 @@ BAD = [
     (["--queue", "nowhere"], 3, "nowhere"),
     (["--task", "lode"], 3, "did you mean 'load'"),
     (["--dag-version", "7"], 3, "the newest is 1"),
-    (["--dag-version", "old"], 2, "neither a number nor newest"),
+    (["--dag-version", "old"], 2, "neither a number nor current"),
     (["-p", "zone=1"], 2, "zone"),
     (["--conf", "[]"], 2, "conf"),
 ]
@@ -321,3 +321,40 @@ def test_production_beside_a_backfill_is_proved_and_nothing_is_left(eider, reque
     assert eider("runs", "list", "-o", "name", code=0).out.split() == []
     assert eider("queues", "list", "-o", "name", code=0).out.split() == ["default"]
     assert eider("store", "check").code == 0
+
+
+def test_what_of_the_range_the_schedule_does_not_have_is_said(eider, up):
+    up(FAILS)
+    for verb in ("plan", "create"):
+        cut = eider("backfill", verb, "daily", "--from", "2023-12-01", "--to", "2024-01-02", "-o",
+                    "json", code=0).json()
+        assert "2024-01-01" in cut["left_out"] and cut["size"] == 2
+    whole = eider("backfill", "plan", "daily", "--from", "2024-01-01", "--to", "2024-01-02", "-o",
+                  "json", code=0).json()
+    assert whole.get("left_out") is None
+
+
+def test_without_a_daemon_it_says_so(eider):
+    eider.write("dags/daily.yaml", FAILS)
+    dates = ("--from", "2024-01-01", "--to", "2024-01-02")
+    for command in (("backfill", "create", "dags/daily.yaml", *dates),
+                    ("dags", "trigger", "dags/daily.yaml")):
+        refused = eider(*command)
+        assert refused.code == 8 and "eider up" in refused.err, refused
+    eider("queues", "set", "q", code=0)
+    made = eider("backfill", "create", "dags/daily.yaml", *dates, "-o", "json", code=0)
+    assert "no scheduler" in made.json()["held_because"] and "eider up" in made.err
+    run = eider("dags", "trigger", "dags/daily.yaml", "-o", "json", code=0).json()
+    assert "eider up" in run["waits_because"]
+
+
+def test_a_removed_file_holds_its_backfill(eider, up, evidence):
+    up(FAILS.replace("test -e @evidence.fixed", "true"))
+    wait_for(lambda: eider("dags", "show", "daily").code == 0, "the DAG is offered")
+    number = create(eider, last="2024-01-02")
+    wait_for_state(eider, number, "success")
+    next(eider.folder.rglob("daily.yaml")).unlink()
+    wait_for(lambda: eider("dags", "list", "--all", "-o", "json", code=0).json()["dags"][0]
+             ["status"] == "inactive", "the DAG is inactive")
+    refused = eider("backfill", "create", "daily", "--from", "2024-01-03", "--to", "2024-01-04")
+    assert refused.code == 5 and "inactive" in refused.err

@@ -817,3 +817,23 @@ STORE_TEST(backfill_store, what_it_does_by_itself_is_under_its_own_name)
     const char *name = arena_format(bench.arena, "backfill %lld", (long long)second);
     cr_assert_eq(audited(&(struct audit_filter){.actor = name}), 6);
 }
+
+STORE_TEST(backfill_store, nothing_of_a_dag_whose_file_is_gone_begins)
+{
+    struct err err = {0};
+    int64_t ids[10];
+    size_t count = 0;
+    bool goes_on = false;
+    struct version_ref ref = save_dag(DAILY);
+    struct backfill_request request = request_of(&ref, 3);
+    int64_t id = create(&request);
+    bench_sql(&bench, "UPDATE dag SET active = 0");
+
+    cr_assert_eq(step(id).created, 0);
+    EXPECT_OK(store_backfill_due(bench.store, ids, 10, &count, &goes_on, &err), &err);
+    cr_assert(count == 0 && goes_on);
+    EXPECT_CONTAINS(held(id), "'d' is inactive");
+    bench_sql(&bench, "UPDATE dag SET active = 1");
+    EXPECT_STR(held(id), "");
+    cr_assert_eq(work_through(id, 0), BACKFILL_SUCCESS);
+}
