@@ -837,3 +837,15 @@ STORE_TEST(backfill_store, nothing_of_a_dag_whose_file_is_gone_begins)
     EXPECT_STR(held(id), "");
     cr_assert_eq(work_through(id, 0), BACKFILL_SUCCESS);
 }
+
+STORE_TEST(backfill_store, the_number_of_one_that_is_gone_is_not_given_again)
+{
+    struct err err = {0};
+    struct version_ref ref = save_dag(DAILY);
+    struct backfill_request request = request_of(&ref, 1);
+    int64_t first = create(&request);
+    (void)work_through(first, 0);
+    EXPECT_OK(store_backfill_forget(bench.store, first, "ann", &err), &err);
+
+    cr_assert_gt(create(&request), first);
+}
