@@ -4,7 +4,9 @@
 #include "app/host_id.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "model/word_set.h"
 #include "store/host.h"
+#include "store/platform.h"
 
 static struct host_request request_of(const struct daemon *daemon, const char *boot)
 {
@@ -50,6 +52,19 @@ static enum status add(struct daemon *daemon, const struct host_request *request
                : STATUS_OK;
 }
 
+/* What its settings say of backfills holds for all that use the store. */
+static enum status publish_policy(const struct daemon *daemon, struct err *err)
+{
+    const char *queue = settings_text(daemon->settings, SETTING_BACKFILL_QUEUE);
+    const struct platform_policy policy = {
+        .backfill_approval = settings_number(daemon->settings, SETTING_BACKFILL_APPROVAL),
+        .backfill_queue = queue != NULL ? queue : "",
+    };
+    return word_set_has(daemon->roles, "scheduler")
+               ? store_platform_set(daemon->session.store, &policy, err)
+               : STATUS_OK;
+}
+
 enum status daemon_host_begin(struct daemon *daemon, struct err *err)
 {
     struct session *session = &daemon->session;
@@ -67,6 +82,8 @@ enum status daemon_host_begin(struct daemon *daemon, struct err *err)
     if (status != STATUS_OK && add(daemon, &request, err) != STATUS_OK)
         return err->code;
     daemon->beat_us = sent_us;
+    if (publish_policy(daemon, err) != STATUS_OK)
+        return err->code;
     return host_id_save(session->home, uuid, session->host, err);
 }
 

@@ -11,6 +11,7 @@
 #include "model/settings.h"
 #include "os/zone_file.h"
 #include "service/json_build.h"
+#include "store/platform.h"
 #include "store/queue.h"
 #include "store/version.h"
 
@@ -180,6 +181,24 @@ static enum status choose_tasks(const json_t *request, struct backfill_plan *pla
 
 /* --- the rest -------------------------------------------------------------------------------- */
 
+/* Whoever asks can be stricter than the platform, not laxer. */
+static enum status read_policy(const struct service *service, struct store *store,
+                               struct arena *arena, struct backfill_plan *plan, struct err *err)
+{
+    struct platform_policy platform = {.backfill_queue = ""};
+    int64_t own = settings_number(service->settings, SETTING_BACKFILL_APPROVAL);
+    const char *queue = settings_text(service->settings, SETTING_BACKFILL_QUEUE);
+    if (store != NULL && store_platform_load(store, arena, &platform, err) != STATUS_OK)
+        return err->code;
+    bool both = own > 0 && platform.backfill_approval > 0;
+    plan->approval =
+        both ? MIN(own, platform.backfill_approval) : MAX(own, platform.backfill_approval);
+    if (platform.backfill_queue[0] != '\0')
+        queue = platform.backfill_queue;
+    plan->queue_name = queue != NULL && queue[0] != '\0' ? queue : NULL;
+    return STATUS_OK;
+}
+
 static enum status read_bounds(struct store *store, struct arena *arena, const json_t *request,
                                struct backfill_plan *plan, struct err *err)
 {
@@ -189,7 +208,7 @@ static enum status read_bounds(struct store *store, struct arena *arena, const j
     if (plan->max_active < 1 || plan->max_active > BACKFILL_ACTIVE_MAX)
         return err_set(err, STATUS_INVALID, "max_active is a number from 1 to %d, not %lld",
                        BACKFILL_ACTIVE_MAX, (long long)plan->max_active);
-    plan->queue_name = json_get_string(request, "queue", NULL);
+    plan->queue_name = json_get_string(request, "queue", plan->queue_name);
     if (plan->queue_name == NULL)
         return STATUS_OK;
     struct queue_info queue;
@@ -253,6 +272,7 @@ enum status backfill_plan_make(struct service *service, struct store *store, str
         check_texts(request, err) != STATUS_OK ||
         find_version(store, arena, request, out, err) != STATUS_OK ||
         read_timetable(out, err) != STATUS_OK || choose_tasks(request, out, err) != STATUS_OK ||
+        read_policy(service, store, arena, out, err) != STATUS_OK ||
         read_bounds(store, arena, request, out, err) != STATUS_OK ||
         params_resolve_typed(out->dag, json_object_get(request, "conf"),
                              json_object_get(request, "params"), &out->params, err) != STATUS_OK)
@@ -270,8 +290,7 @@ void backfill_plan_fini(struct backfill_plan *plan)
     *plan = (struct backfill_plan){0};
 }
 
-bool backfill_plan_needs_approval(const struct service *service, const struct backfill_plan *plan)
+bool backfill_plan_needs_approval(const struct backfill_plan *plan)
 {
-    int64_t most = settings_number(service->settings, SETTING_BACKFILL_APPROVAL);
-    return most > 0 && plan->survey.size > most;
+    return plan->approval > 0 && plan->survey.size > plan->approval;
 }

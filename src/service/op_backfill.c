@@ -30,7 +30,7 @@ static json_t *existing_json(const struct backfill_survey *survey)
     return object;
 }
 
-static json_t *plan_json(const struct service *service, const struct backfill_plan *plan)
+static json_t *plan_json(const struct backfill_plan *plan)
 {
     const struct backfill_survey *survey = &plan->survey;
     json_t *object = json_build_object();
@@ -56,7 +56,7 @@ static json_t *plan_json(const struct service *service, const struct backfill_pl
     put_seconds(object, "usual_duration", plan->usual_ms > 0, plan->usual_ms);
     put_seconds(object, "estimate", plan->usual_ms > 0,
                 backfill_estimate_ms(runs, plan->max_active, plan->usual_ms));
-    json_put_bool(object, "needs_approval", backfill_plan_needs_approval(service, plan));
+    json_put_bool(object, "needs_approval", backfill_plan_needs_approval(plan));
     return object;
 }
 
@@ -114,7 +114,7 @@ enum status op_backfill_plan(struct service *service, const json_t *request, jso
     if (service_store_if_any(service, &store, err) != STATUS_OK ||
         backfill_plan_make(service, store, arena, request, &plan, err) != STATUS_OK)
         return err->code;
-    object = plan_json(service, &plan);
+    object = plan_json(&plan);
     if (put_planned(store, &plan, request, object, err) != STATUS_OK)
         return err->code;
     *out = TAKE(object);
@@ -320,7 +320,7 @@ static enum status create(struct service *service, struct store *store,
         .actor = service->actor,
         .size = plan->survey.size,
         .cursor_us = backfill_first_cursor(&plan->range),
-        .awaits_approval = backfill_plan_needs_approval(service, plan),
+        .awaits_approval = backfill_plan_needs_approval(plan),
     };
     return store_backfill_create(store, &backfill, out_id, err);
 }

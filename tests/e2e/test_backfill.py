@@ -358,3 +358,19 @@ def test_a_removed_file_holds_its_backfill(eider, up, evidence):
              ["status"] == "inactive", "the DAG is inactive")
     refused = eider("backfill", "create", "daily", "--from", "2024-01-03", "--to", "2024-01-04")
     assert refused.code == 5 and "inactive" in refused.err
+
+
+def test_what_the_platform_says_holds_for_whoever_asks(eider, up):
+    eider("queues", "set", "history", "--priority", "-10", code=0)
+    up(DAILY, EIDER_BACKFILL_APPROVAL="3", EIDER_BACKFILL_QUEUE="history")
+    wait_for(lambda: eider("dags", "show", "daily").code == 0, "the DAG is offered")
+    dates = ("--from", "2024-01-01", "--to", "2024-01-04")
+    for own, waits in (("1000000", True), ("0", True), ("2", True)):
+        plan = eider("backfill", "plan", "daily", *dates, "-o", "json", code=0,
+                     env={"EIDER_BACKFILL_APPROVAL": own}).json()
+        assert plan["needs_approval"] == waits and plan["queue"] == "history", own
+    few = eider("backfill", "plan", "daily", "--from", "2024-01-01", "--to", "2024-01-03",
+                "--queue", "default", "-o", "json", code=0).json()
+    assert not few["needs_approval"] and few["queue"] == "default"
+    number = create(eider, last="2024-01-02")
+    assert wait_for_state(eider, number, "success")["queue"] == "history"
