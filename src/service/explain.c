@@ -179,15 +179,23 @@ static void explain_admission(const struct explain_world *world, struct explanat
     }
 }
 
-static void explain_past(const struct explain_subject *subject, struct explanation *out)
+static void explain_past(const struct explain_world *world, const struct explain_subject *subject,
+                         struct explanation *out)
 {
+    const struct past_reason *past = &subject->past;
+    const char *id = id_of(world, subject->task->node);
     explanation_next(out);
-    explanation_say(out, "%s", subject->past.text);
-    explanation_change(out, "%s", subject->past.remedy);
+    explanation_say(out, "%s", past->text);
+    explanation_change(out, "%s", past->remedy);
+    if (task_state_is_final(past->state))
+        explanation_change(out, "`eider mark %lld %s success` lets it go without that one",
+                           (long long)past->run, id);
     json_t *condition = explanation_note(out, EXPLAIN_DEPENDS_ON_PAST);
-    json_put_id(condition, "head", subject->past.run);
-    json_put_string(condition, "head_run_id", subject->past.run_id);
-    json_put_string(condition, "head_state", task_state_name(subject->past.state));
+    json_put_string(condition, "dag_run_id", past->before_id);
+    json_put_string(condition, "state", task_state_name(past->before_state));
+    json_put_id(condition, "head", past->run);
+    json_put_string(condition, "head_run_id", past->run_id);
+    json_put_string(condition, "head_state", task_state_name(past->state));
 }
 
 static void note_nobody(const struct explain_world *world, struct explanation *out)
@@ -196,8 +204,7 @@ static void note_nobody(const struct explain_world *world, struct explanation *o
         return;
     explanation_next(out);
     explanation_say(out, "nobody works on the run");
-    explanation_change(out, "nobody works on the run: `eider retry %lld` continues it",
-                       number_of(world));
+    explanation_change(out, "`eider retry %lld` continues the run", number_of(world));
     (void)explanation_note(out, EXPLAIN_NOBODY_WORKS);
 }
 
@@ -209,7 +216,7 @@ static void explain_none(const struct explain_world *world, const struct explain
     if (world->admission != NULL)
         explain_admission(world, out);
     if (subject->past.text != NULL)
-        explain_past(subject, out);
+        explain_past(world, subject, out);
     if (def->is_finally && world->run->open_main > 0)
         explain_finally(world, out);
     else if (def->needs.count > 0)
@@ -385,15 +392,14 @@ void explain_run(const struct explain_world *world, const struct tally *tally,
         explain_admission(world, out);
     if (world->is_orphaned) {
         explanation_next(out);
-        explanation_say(out,
-                        "nobody works on it, its owner is dead: `eider retry %lld` continues "
-                        "it",
-                        number_of(world));
+        explanation_say(out, "nobody works on it, its owner is dead");
+        explanation_change(out, "`eider retry %lld` continues it", number_of(world));
         (void)explanation_note(out, EXPLAIN_NOBODY_WORKS);
     } else if (!world->is_foreground && world->fleet.count == 0 &&
                tally->states[TASK_RUNNING] == 0) {
         explanation_next(out);
-        explanation_say(out, "no host is there that works: `eider up` starts one");
+        explanation_say(out, "no host is there that works");
+        explanation_change(out, "`eider up` starts one");
         (void)explanation_note(out, EXPLAIN_NO_HOST);
     }
 }

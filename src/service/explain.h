@@ -39,11 +39,12 @@ struct explain_world {
     const struct dag *dag;
     const struct task_row *nodes; /* one per node */
     int64_t now_us;
-    int64_t running;                         /* tasks of the run */
-    bool is_foreground;                      /* only the process that made the run works on it */
-    bool is_orphaned;                        /* and that one is gone, with the run unfinished */
-    bool has_scheduler;                      /* a living host has that role */
-    struct fleet_hosts fleet;                /* who works on runs that are not in the foreground */
+    int64_t running;                /* tasks of the run */
+    bool is_foreground;             /* only the process that made the run works on it */
+    bool is_orphaned;               /* and that one is gone, with the run unfinished */
+    bool has_scheduler;             /* a living host has that role */
+    struct fleet_hosts fleet;       /* who works on runs that are not in the foreground */
+    struct fleet_hosts foregrounds; /* `eider run`s that live; one of them may be its own */
     const struct admission_state *admission; /* of a run that may not go yet; else NULL */
     struct stop_info stop;                   /* who asked the run to stop; else nobody */
 };

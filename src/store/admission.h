@@ -106,6 +106,8 @@ NODISCARD enum status store_admission_why(struct store *store, struct arena *are
 struct past_reason {
     const char *text; /* NULL: nothing of the kind */
     const char *remedy;
+    const char *before_id; /* the run before, and the same task in it */
+    enum task_state before_state;
     int64_t run; /* where it began: of the first task that waits for no other */
     const char *run_id;
     enum task_state state; /* of the task there */

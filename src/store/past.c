@@ -212,6 +212,8 @@ enum status store_past_why(struct store *store, struct arena *arena, int64_t tas
                                    ? "`eider retry %lld` runs again what did not succeed of %s"
                                    : "`eider explain %lld` tells what %s waits for",
                                (long long)head->run, head->run_id),
+        .before_id = links[0].run_id,
+        .before_state = links[0].state,
         .run = head->run,
         .run_id = head->run_id,
         .state = head->state,
