@@ -53,8 +53,8 @@ static const struct command_option VERSION_OPTIONS[] = {
 };
 static const struct command_option ROLLBACK_OPTIONS[] = {OPTION_REASON, OPTION_DRY};
 static const struct command_option RERUN_OPTIONS[] = {
-    {"version", 0, "WHICH", "original (by default) or newest", false, COMPLETE_CHOICE,
-        "original newest", NULL},
+    VALUE("version", 0, "WHICH",
+        "original (by default), current, newest (the highest), or a number"),
     OPTION_REASON,
 };
 static const struct command_option NEXT_OPTIONS[] = {
@@ -127,7 +127,7 @@ static const struct command_option CLEAR_OPTIONS[] = {
     {"task", 't', "TASK", "only this task (repeatable)", true, COMPLETE_NONE, NULL, NULL},         \
     SWITCH("with-upstream", 0, "and what the tasks need"),                                         \
     SWITCH("with-downstream", 0, "and what comes after the tasks"),                                \
-    VALUE("dag-version", 0, "N", "version for new runs: a number, newest, or original (the same)"), \
+    VALUE("dag-version", 0, "N", "for new runs: current (default), newest, original or a number"),      \
     VALUE("note", 0, "TEXT", "a note kept with every run"), OPTION_REASON, OPTION_DAG
 static const struct command_option BACKFILL_PLAN_OPTIONS[] = {BACKFILL_CHOICES};
 static const struct command_option BACKFILL_CREATE_OPTIONS[] = {BACKFILL_CHOICES, OPTION_DRY};
@@ -341,7 +341,8 @@ static const struct command ROWS[] = {
         cmd_dags_list},
     {"dags trigger", GROUP_DAGS, COMMAND_READS, "FILE|DAG", 1, 1, COMPLETE_DAG, NULL,
         "make a run for daemons to work off",
-        "The run waits until an `eider up` claims it.",
+        "The run waits until an `eider up` claims it; WAITS says so where none is there. Where there\n"
+        "never was one, so that there is no store, nothing is made: exit code 8.",
         "eider dags trigger orders_daily -p region=eu", OPTIONS(TRIGGER_OPTIONS),
         cmd_dags_trigger},
     {"dags show", GROUP_DAGS, COMMAND_READS, "FILE|DAG", 1, 1, COMPLETE_FILE, NULL,

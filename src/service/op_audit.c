@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "model/task_state.h"
+#include "service/audit_text.h"
 #include "service/event_json.h"
 #include "service/json_build.h"
 #include "service/lookup.h"
@@ -39,8 +40,9 @@ static bool is_same_change(const struct trail *trail, const struct event_row *ro
 }
 
 /* Rows come newest first, tasks are shown in the order in which they were changed. */
-static void add_to_entry(json_t *entry, const char *object, const struct event_row *row)
+static void add_to_entry(struct trail *trail, const char *object, const struct event_row *row)
 {
+    json_t *entry = trail->last;
     json_t *tasks = json_object_get(entry, "objects");
     json_put_int(entry, "count", json_get_int(entry, "count", 0) + 1);
     json_put_string(entry, "object", object);
@@ -48,6 +50,18 @@ static void add_to_entry(json_t *entry, const char *object, const struct event_r
     if (json_array_size(tasks) == TASKS_SHOWN)
         (void)json_array_remove(tasks, TASKS_SHOWN - 1);
     (void)json_array_insert_new(tasks, 0, json_string(object));
+}
+
+/* The first row of a clear says what was asked for; the others are what followed from that. */
+static void add_asked(struct trail *trail, const struct event_row *row, const json_t *data)
+{
+    json_t *asked = json_object_get(data, "asked");
+    json_t *details = json_object_get(trail->last, "details");
+    if (asked != NULL) {
+        json_put(details, "asked", json_incref(asked));
+        json_put_string(trail->last, "object", audit_asked_text(trail->names.arena, row, asked));
+    }
+    json_put_string(trail->last, "change", audit_change_text(trail->names.arena, details));
 }
 
 static json_t *new_entry(const struct event_row *row, const json_t *data, const char *dag_id)
@@ -65,8 +79,12 @@ static json_t *new_entry(const struct event_row *row, const json_t *data, const 
     json_put_string(entry, "reason",
                     json_get_string(data, "reason", json_get_string(data, "why", NULL)));
     (void)json_object_del(details, "reason");
-    if (row->kind == EVENT_TASK_MARKED)
+    if (row->kind == EVENT_TASK_MARKED) {
+        json_t *was = json_build_object();
+        json_put_string(was, "state", task_state_name((enum task_state)row->old_state));
         json_put_string(details, "state", task_state_name((enum task_state)row->new_state));
+        json_put(details, "was", was);
+    }
     json_put(entry, "details", TAKE(details));
     json_put(entry, "objects", json_build_array());
     return entry;
@@ -95,7 +113,8 @@ static enum status add_row(void *context, const struct event_row *row, bool *out
         trail->last_run = row->run;
         json_build_append(trail->entries, trail->last);
     }
-    add_to_entry(trail->last, event_json_object(trail->names.arena, row, data, task_id), row);
+    add_to_entry(trail, audit_object_text(trail->names.arena, row, data, dag_id, task_id), row);
+    add_asked(trail, row, data);
     return STATUS_OK;
 }
 

@@ -5,6 +5,7 @@
  * process that is gone.
  */
 #include "base/check.h"
+#include "base/mem.h"
 #include "base/str.h"
 #include "blob/blob.h"
 #include "model/dag_graph.h"
@@ -188,6 +189,25 @@ struct clearing {
     int64_t map_index;
 };
 
+/* What was asked for, for the trail; heap. */
+static char *asked_text(const json_t *request, const struct clearing *clearing)
+{
+    static const char *const WIDER[] = {"upstream", "downstream"};
+    CLEANUP(json_decrefp) json_t *data = json_build_object();
+    json_t *asked = json_build_object();
+    json_t *names = json_object_get(request, "tasks");
+    json_put(data, "asked", asked);
+    json_put(asked, "tasks", names != NULL ? json_incref(names) : json_build_array());
+    if (clearing->map_index >= 0)
+        json_put_int(asked, "map_index", clearing->map_index);
+    if (clearing->only_failed)
+        json_put_bool(asked, "failed", true);
+    for (size_t i = 0; i < ARRAY_LEN(WIDER); i++)
+        if (json_get_bool(request, WIDER[i], false))
+            json_put_bool(asked, WIDER[i], true);
+    return json_format(data);
+}
+
 static enum status clear_tasks(struct service *service, const json_t *request,
                                const struct clearing *clearing, json_t **out, struct err *err)
 {
@@ -202,8 +222,10 @@ static enum status clear_tasks(struct service *service, const json_t *request,
          choose_nodes(&run, request, arena, &nodes, err) != STATUS_OK) ||
         (!clearing->dry_run && recover(service, &run, err) != STATUS_OK))
         return err->code;
+    CLEANUP(mem_freep) char *asked = asked_text(request, clearing);
     struct clear_request clear = {
         .run = run.info.id,
+        .asked = asked,
         .nodes = nodes,
         .map_index = clearing->map_index,
         .whole = clearing->whole,

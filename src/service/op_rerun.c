@@ -1,5 +1,5 @@
 /*
- * run.rerun: a new run of what another run was, with its version or the current one.
+ * run.rerun: a new run of what another run was, with its version or another one.
  */
 #include <string.h>
 
@@ -39,11 +39,20 @@ static enum status choose_version(const struct found_run *run, const json_t *req
         *out = run->info.version;
         return STATUS_OK;
     }
-    if (!str_equal(which, "newest"))
-        return err_set(err, STATUS_INVALID, "'%.60s' is no version here: write original or newest",
+    if (str_equal(which, "newest"))
+        return store_version_last(run->store, run->info.dag_key, out, err);
+    int64_t number = 0;
+    bool is_current = str_equal(which, "current");
+    if (!is_current && !str_parse_i64(which, 1, INT64_MAX, &number))
+        return err_set(err, STATUS_INVALID,
+                       "'%.60s' is no version here: write original, current, newest or a number",
                        which);
-    if (store_version_newest(run->store, arena, run->info.dag_id, &info, err) != STATUS_OK)
-        return err->code;
+    enum status status =
+        is_current
+            ? store_version_newest(run->store, arena, run->info.dag_id, &info, err)
+            : store_version_numbered(run->store, arena, run->info.dag_id, number, &info, err);
+    if (status != STATUS_OK)
+        return status;
     *out = info.version;
     return STATUS_OK;
 }

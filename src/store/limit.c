@@ -78,14 +78,29 @@ static const char LIMIT_WRITE[] = "UPDATE pool SET slots = $2, removed = 0 WHERE
 static const char LIMIT_REMOVE[] = "UPDATE pool SET removed = 1 WHERE kind = $1"
                                    " AND namespace = '' AND name = $2 AND removed = 0";
 
+static const char LIMIT_NOW[] = "SELECT slots FROM pool WHERE kind = $1 AND namespace = ''"
+                                " AND name = $2 AND removed = 0";
+
+/* Before it is changed: what it was is told, too. */
 static enum status tell(struct store *store, enum event_kind kind,
                         const struct limit_change *change, struct err *err)
 {
+    int64_t before = 0;
+    if (db_get_int(store->db, 0, &before, err, LIMIT_NOW, "it", (int64_t)POOL_KIND[change->kind],
+                   change->name) != STATUS_OK)
+        return err->code;
     CLEANUP(json_decrefp) json_t *data = json_object();
     json_put_string(data, "kind", NAMES[change->kind]);
     json_put_string(data, "name", change->name);
     if (kind == EVENT_LIMIT_SET)
         json_put_int(data, "max_running", change->max_running);
+    else
+        json_put(data, "max_running", json_null());
+    if (before > 0) {
+        json_t *was = json_object();
+        json_put_int(was, "max_running", before);
+        json_put(data, "was", was);
+    }
     CLEANUP(mem_freep) char *text = json_format(data);
     return store_tell(store, kind, change->actor, text, err);
 }
@@ -97,11 +112,10 @@ static enum status set_once(struct store *store, const void *context, struct err
     int64_t id = 0;
     CLEANUP(db_endp) struct db *db = store->db;
     lane_cache_begin(store->lane_cache);
-    if (db_begin(db, err) != STATUS_OK ||
+    if (db_begin(db, err) != STATUS_OK || tell(store, EVENT_LIMIT_SET, change, err) != STATUS_OK ||
         pool_find_or_make(store, POOL_KIND[change->kind], "", change->name, &id, err) !=
             STATUS_OK ||
         db_do(db, err, LIMIT_WRITE, "ii", id, change->max_running) != STATUS_OK ||
-        tell(store, EVENT_LIMIT_SET, change, err) != STATUS_OK ||
         db_notify(db, STORE_CHANNEL_WORK, "", err) != STATUS_OK)
         return err->code;
     return db_commit(db, err);
@@ -125,14 +139,14 @@ static enum status delete_once(struct store *store, const void *context, struct 
     const struct limit_change *change = context;
     CLEANUP(db_endp) struct db *db = store->db;
     if (db_begin(db, err) != STATUS_OK ||
+        tell(store, EVENT_LIMIT_DELETED, change, err) != STATUS_OK ||
         db_do(db, err, LIMIT_REMOVE, "it", (int64_t)POOL_KIND[change->kind], change->name) !=
             STATUS_OK)
         return err->code;
     if (db_changes(db) == 0)
         return err_set(err, STATUS_NOT_FOUND, "%s '%s' has no limit; see `eider limits list`",
                        NAMES[change->kind], change->name);
-    if (tell(store, EVENT_LIMIT_DELETED, change, err) != STATUS_OK ||
-        db_notify(db, STORE_CHANNEL_WORK, "", err) != STATUS_OK)
+    if (db_notify(db, STORE_CHANNEL_WORK, "", err) != STATUS_OK)
         return err->code;
     return db_commit(db, err);
 }

@@ -243,6 +243,11 @@ static enum status write_change(struct store *store, const struct pool_change *c
     json_put_string(data, "namespace", change->namespace_);
     json_put_string(data, "pool", change->name);
     json_put_int(data, "slots", slots);
+    if (row->is_there) {
+        json_t *was = json_object();
+        json_put_int(was, "slots", row->slots);
+        json_put(data, "was", was);
+    }
     if (change->description != NULL)
         json_put_string(data, "description", change->description);
     if (tell(store, EVENT_POOL_SET, change->actor, data, err) != STATUS_OK)

@@ -253,6 +253,24 @@ static enum status find_or_make(struct store *store, const char *name, bool may_
     return db_do(db, err, LANE_ADD, "i", *out_id);
 }
 
+static const char QUEUE_NOW[] = "SELECT priority, max_running, soft_pending, hard_pending, paused,"
+                                " max_share FROM queue WHERE id = $1";
+
+/* What they were before, of the values that are set. */
+static enum status put_before(struct store *store, int64_t id, const struct queue_values *values,
+                              json_t *data, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    json_t *was = json_object();
+    json_put(data, "was", was);
+    enum status status = db_query(store->db, &stmt, err, QUEUE_NOW, "i", id);
+    while (status == STATUS_OK && db_next(stmt, &status, err))
+        for (size_t i = 0; i < ARRAY_LEN(COLUMNS); i++)
+            if (values->items[i] != NULL)
+                json_put_int(was, COLUMNS[i].name, db_int(stmt, (int)i));
+    return status;
+}
+
 enum status store_queue_set(struct store *store, const struct queue_change *change, bool may_create,
                             struct err *err)
 {
@@ -267,7 +285,7 @@ enum status store_queue_set(struct store *store, const struct queue_change *chan
         return err->code;
     json_t *data = json_object();
     json_put_string(data, "queue", change->name);
-    enum status status = STATUS_OK;
+    enum status status = put_before(store, id, &values, data, err);
     for (size_t i = 0; status == STATUS_OK && i < ARRAY_LEN(COLUMNS); i++) {
         if (values.items[i] == NULL)
             continue;

@@ -178,6 +178,9 @@ def test_a_rollback_holds_until_the_next_edit(world, up):
     assert status(world, "dag") == "rolled_back"
     assert "one" in world.log(trigger(world), "a")
     assert "one" in world("run", "dag", "--logs", code=0).err
+    for which, number in (("current", 1), ("newest", 2), ("1", 1), ("original", 2)):
+        run = world("runs", "rerun", old, "--version", which, "-o", "json", code=0).json()
+        assert run["dag_version"] == number, which
     looks = daemon.text().count("DAG files folder")
     daemon.signal(1)
     wait_for(lambda: daemon.text().count("DAG files folder") > looks, "another look")
