@@ -140,16 +140,45 @@ struct task_listing {
     const struct service *service;
     const struct found_run *run;
     json_t *tasks;
-    int64_t node;  /* only this one; -1: all */
-    int64_t state; /* only these; -1: all */
+    int64_t node;             /* only this one; -1: all */
+    int64_t state;            /* only these; -1: all */
+    struct task_row expander; /* whose instances are being listed, if some are to come */
 };
+
+static bool is_listed(const struct task_listing *listing, int64_t node, enum task_state state)
+{
+    return (listing->node < 0 || node == listing->node) &&
+           (listing->state < 0 || (int64_t)state == listing->state);
+}
+
+/* Instances get their rows when they start; until then they are shown as tasks that wait. */
+static void list_to_come(struct task_listing *listing)
+{
+    const struct task_row *expander = &listing->expander;
+    if (!task_row_is_expanding(expander) || !is_listed(listing, expander->node, TASK_NONE))
+        return;
+    struct task_row instance = {
+        .run = expander->run,
+        .node = expander->node,
+        .map_index = expander->inserted,
+        .generation = expander->generation,
+        .exit_code = -1,
+    };
+    for (; instance.map_index < expander->counts.total; instance.map_index++)
+        json_build_append(listing->tasks,
+                          task_json(listing->service, &listing->run->info,
+                                    &listing->run->dag->tasks[instance.node], &instance));
+}
 
 static enum status list_task(void *context, const struct run_row *run, const struct task_row *task,
                              struct err *err)
 {
     struct task_listing *listing = context;
-    if ((listing->node >= 0 && task->node != listing->node) ||
-        (listing->state >= 0 && (int64_t)task->state != listing->state))
+    if (task->map_index < 0) {
+        list_to_come(listing);
+        listing->expander = *task;
+    }
+    if (!is_listed(listing, task->node, task->state))
         return STATUS_OK;
     json_t *object =
         task_json(listing->service, &listing->run->info, &run->dag->tasks[task->node], task);
@@ -195,6 +224,7 @@ enum status op_run_tasks(struct service *service, const json_t *request, json_t 
         store_task_notes(run.store, arena, run.info.id, &listing.notes, err) != STATUS_OK ||
         store_task_each(run.store, run.info.id, list_task, &listing, err) != STATUS_OK)
         return err->code;
+    list_to_come(&listing);
     *out = json_build_object();
     json_put_int(*out, "total_entries", (int64_t)json_array_size(tasks));
     json_put(*out, "task_instances", TAKE(tasks));

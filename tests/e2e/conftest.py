@@ -47,6 +47,14 @@ def server(cluster, eider, monkeypatch):
     cluster.sql(f"DROP DATABASE {cluster.database} WITH (FORCE)")
 
 
+@pytest.fixture(params=["sqlite", "postgres"])
+def store(request):
+    """The store of every command: one after the other of the databases."""
+    if request.param == "postgres":
+        request.getfixturevalue("server")
+    return request.param
+
+
 @pytest.fixture
 def postgres(cluster):
     """The URL of an empty database."""
