@@ -96,7 +96,7 @@ enum status cli_prove(struct cli *cli, const struct prove_request *request, json
     return cli->host.prover.run(cli->host.prover.context, request, out_report, err);
 }
 
-static void show_response(struct cli *cli, const struct view *view, const json_t *response)
+void cli_print(struct cli *cli, const struct view *view, const json_t *response)
 {
     size_t rows = output_print(&cli->output, view, response);
     bool for_people = cli->output.format == OUTPUT_TABLE || cli->output.format == OUTPUT_WIDE;
@@ -110,7 +110,7 @@ int cli_show(struct cli *cli, const char *operation, json_t *taken_request, cons
     json_t *response = NULL;
     if (cli_call(cli, operation, taken_request, &response, &err) != STATUS_OK)
         return cli_fail(cli, &err);
-    show_response(cli, view, response);
+    cli_print(cli, view, response);
     json_decref(response);
     return EXIT_CODE_DONE;
 }
@@ -128,7 +128,7 @@ int cli_watch(struct cli *cli, const char *operation, json_t *taken_request,
         }
         if (cli->host.out_is_terminal)
             (void)fputs("\033[H\033[2J", cli->host.out);
-        show_response(cli, view, response);
+        cli_print(cli, view, response);
         json_decref(response);
         (void)fflush(cli->host.out);
     } while (cli->host.pause(cli->host.context, WATCH_MS));

@@ -67,6 +67,8 @@ void cli_say(struct cli *cli, const char *fmt, ...) PRINTF(2, 3);
 /* Call an operation; the request is taken, NULL stands for an empty one. */
 NODISCARD enum status cli_call(struct cli *cli, const char *operation, json_t *taken_request,
                                json_t **out_response, struct err *err);
+/* Print a response by a view; people are told when it is empty. */
+void cli_print(struct cli *cli, const struct view *view, const json_t *response);
 /* Call an operation and print its response by a view; returns the exit code. */
 int cli_show(struct cli *cli, const char *operation, json_t *taken_request,
              const struct view *view);

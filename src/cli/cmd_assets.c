@@ -46,7 +46,7 @@ static enum status put_json(json_t *request, const struct parsed *parsed, const 
     if (text == NULL)
         return STATUS_OK;
     if (json_parse(text, strlen(text), &value, err) != STATUS_OK)
-        return err_set(err, STATUS_INVALID, "--%s is not JSON: %s", option, err->text);
+        return err_wrap(err, "--%s", option);
     json_put(request, key, value);
     return STATUS_OK;
 }

@@ -328,7 +328,7 @@ static const struct command ROWS[] = {
         "list DAGs",
         "STATUS is broken when the file of a DAG has problems (`eider dags errors`), so that what it\n"
         "had before still counts; rolled_back after `eider dags rollback`; inactive when its file is\n"
-        "gone.",
+        "gone; paused when it starts nothing by itself (`eider dags unpause`).",
         "eider dags list --tag tier1", OPTIONS(DAGS_LIST_OPTIONS),
         cmd_dags_list},
     {"dags trigger", GROUP_DAGS, COMMAND_READS, "FILE|DAG", 1, 1, COMPLETE_DAG, NULL,
@@ -361,9 +361,9 @@ static const struct command ROWS[] = {
         "New runs get it, until the DAG's file is changed. Runs that are there keep theirs.",
         "eider dags rollback orders_daily 3 --reason 'wrong totals'", OPTIONS(ROLLBACK_OPTIONS),
         cmd_dags_rollback},
-    {"dags errors", GROUP_DAGS, COMMAND_READS | COMMAND_WATCH, "[DAG]", 0, 1, COMPLETE_DAG, NULL,
-        "list the problems of DAG files that daemons watch", NULL, "eider dags errors", {NULL, 0},
-        cmd_dags_errors},
+    {"dags errors", GROUP_DAGS, COMMAND_READS | COMMAND_WATCH, "[DAG|FILE]", 0, 1, COMPLETE_DAG, NULL,
+        "list the problems of DAG files that daemons watch", NULL,
+        "eider dags errors\neider dags errors orders.yaml", {NULL, 0}, cmd_dags_errors},
     {"dags delete", GROUP_DAGS, COMMAND_READS, "DAG", 1, 1, COMPLETE_DAG, NULL,
         "delete a DAG with its versions, runs and logs",
         "Its file must be gone from the folders of all running daemons, and its runs over.",

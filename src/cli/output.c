@@ -73,6 +73,14 @@ static char *list_text(const json_t *list)
     return strbuf_take(&buf);
 }
 
+static char *dag_status_text(const json_t *status, const json_t *row)
+{
+    CLEANUP(mem_freep) char *text = raw_text(status);
+    if (!json_is_true(json_object_get(row, "is_paused")) || str_equal(text, "inactive"))
+        return mem_strdup(text);
+    return str_equal(text, "active") ? mem_strdup("paused") : mem_format("%s,paused", text);
+}
+
 char *output_cell(const struct column *column, const json_t *row)
 {
     const json_t *value = output_member(row, column->member);
@@ -102,6 +110,8 @@ char *output_cell(const struct column *column, const json_t *row)
         if (json_is_array(value))
             return list_text(value);
         break;
+    case COLUMN_STATUS:
+        return dag_status_text(value, row);
     case COLUMN_TEXT:
     case COLUMN_NUMBER:
     case COLUMN_STATE:

@@ -33,6 +33,7 @@ enum column_kind {
     COLUMN_NUMBER,   /* right-aligned */
     COLUMN_INDEX,    /* the same; -1, not mapped, is shown as nothing */
     COLUMN_STATE,    /* coloured */
+    COLUMN_STATUS,   /* of a DAG: that it is paused belongs to it */
     COLUMN_INSTANT,  /* RFC 3339 text */
     COLUMN_DURATION, /* seconds */
     COLUMN_BYTES,

@@ -110,7 +110,7 @@ const struct view VIEW_EXPLAIN_DAG = {.list = "conditions", COLUMNS(EXPLAIN_DAG)
 
 static const struct column DAGS[] = {
     {"DAG", "dag_id", COLUMN_TEXT, false},
-    {"STATUS", "status", COLUMN_TEXT, false},
+    {"STATUS", "status", COLUMN_STATUS, false},
     {"TITLE", "title", COLUMN_TEXT, false},
     {"OWNER", "owner", COLUMN_TEXT, false},
     {"TAGS", "tags", COLUMN_LIST, false},

@@ -214,3 +214,14 @@ enum status lookup_dag(struct service *service, struct arena *arena, const json_
         *err = problem;
     return status;
 }
+
+enum status lookup_dag_name(struct service *service, const char *dag_id, struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    CLEANUP(lookup_dag_fini) struct found_dag found = {0};
+    if (dag_id == NULL)
+        return STATUS_OK;
+    CLEANUP(json_decrefp) json_t *request = json_object();
+    json_put_string(request, "dag", dag_id);
+    return lookup_dag(service, arena, request, &found, err);
+}

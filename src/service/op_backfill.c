@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "service/backfill_plan.h"
 #include "service/json_build.h"
+#include "service/lookup.h"
 #include "service/lookup_version.h"
 #include "service/op_handlers.h"
 #include "store/version.h"
@@ -251,6 +252,8 @@ enum status op_backfill_list(struct service *service, const json_t *request, jso
     if (service_store_if_any(service, &store, err) != STATUS_OK ||
         (store != NULL &&
          store_backfill_each(store, &filter, add_backfill, list, err) != STATUS_OK))
+        return err->code;
+    if (json_array_size(list) == 0 && lookup_dag_name(service, filter.dag_id, err) != STATUS_OK)
         return err->code;
     *out = json_build_list("backfills", TAKE(list));
     return STATUS_OK;

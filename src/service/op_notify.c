@@ -99,6 +99,8 @@ enum status op_notify_list(struct service *service, const json_t *request, json_
         (store != NULL &&
          store_notice_each(store, &filter, list_notice, notices, err) != STATUS_OK))
         return err->code;
+    if (json_array_size(notices) == 0 && lookup_dag_name(service, filter.dag_id, err) != STATUS_OK)
+        return err->code;
     *out = json_build_list("notices", TAKE(notices));
     return STATUS_OK;
 }

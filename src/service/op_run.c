@@ -91,6 +91,8 @@ enum status op_run_list(struct service *service, const json_t *request, json_t *
     if (listing.store != NULL &&
         store_run_each(listing.store, &filter, list_run, &listing, err) != STATUS_OK)
         return err_wrap(err, "list runs");
+    if (json_array_size(runs) == 0 && lookup_dag_name(service, filter.dag_id, err) != STATUS_OK)
+        return err->code;
     *out = json_build_object();
     json_put_int(*out, "total_entries", (int64_t)json_array_size(runs));
     json_put(*out, "dag_runs", TAKE(runs));

@@ -48,11 +48,11 @@ def server(cluster, eider, monkeypatch):
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def store(request):
-    """The store of every command: one after the other of the databases."""
+def world(request, eider):
+    """The program with either kind of store."""
     if request.param == "postgres":
         request.getfixturevalue("server")
-    return request.param
+    return eider
 
 
 @pytest.fixture

@@ -97,7 +97,7 @@ def test_tasks_wait_for_slots_and_say_so(eider, up):
     eider("store", "check", code=0)
 
 
-@pytest.mark.usefixtures("store")
+@pytest.mark.usefixtures("world")
 def test_instances_of_a_mapped_task_that_wait_are_seen(eider, up):
     eider.write("dags/dag.yaml", f"""
         tasks:
