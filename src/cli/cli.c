@@ -60,11 +60,21 @@ static void add_reason(const struct cli *cli, const char *operation, json_t *req
         json_put_string(request, "reason", cli->reason);
 }
 
+/* Programs page by the total; people do not wait for it. */
+static void ask_total(const struct cli *cli, const char *operation, json_t *request)
+{
+    const struct operation *row = operation_find(&OPERATIONS, operation);
+    bool is_for_programs = cli->output.format == OUTPUT_JSON || cli->output.format == OUTPUT_YAML;
+    if (is_for_programs && row != NULL && operation_takes(row, "with_total"))
+        json_put_bool(request, "with_total", true);
+}
+
 enum status cli_call(struct cli *cli, const char *operation, json_t *taken_request,
                      json_t **out_response, struct err *err)
 {
     json_t *request = taken_request != NULL ? taken_request : request_new();
     add_reason(cli, operation, request);
+    ask_total(cli, operation, request);
     enum status status = configure(cli, err);
     if (status == STATUS_OK)
         status = operation_call(&cli->host.operations, operation, request, out_response, err);

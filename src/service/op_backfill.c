@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "service/backfill_plan.h"
 #include "service/json_build.h"
+#include "service/listing.h"
 #include "service/lookup.h"
 #include "service/lookup_version.h"
 #include "service/op_handlers.h"
@@ -232,6 +233,12 @@ static enum status add_backfill(void *context, const struct backfill_info *info,
     return STATUS_OK;
 }
 
+static enum status count_backfills(struct store *store, const void *filter, int64_t most,
+                                   int64_t *out, struct err *err)
+{
+    return store_backfill_count(store, filter, most, out, err);
+}
+
 enum status op_backfill_list(struct service *service, const json_t *request, json_t **out,
                              struct err *err)
 {
@@ -255,8 +262,15 @@ enum status op_backfill_list(struct service *service, const json_t *request, jso
         return err->code;
     if (json_array_size(list) == 0 && lookup_dag_name(service, filter.dag_id, err) != STATUS_OK)
         return err->code;
-    *out = json_build_list("backfills", TAKE(list));
-    return STATUS_OK;
+    const struct listing_page page = {
+        .request = request,
+        .name = "backfills",
+        .store = store,
+        .limit = filter.limit,
+        .count = count_backfills,
+        .filter = &filter,
+    };
+    return listing_answer(&page, TAKE(list), out, err);
 }
 
 /* --- backfill.create ------------------------------------------------------------------------- */

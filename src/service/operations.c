@@ -250,9 +250,10 @@ static const struct operation_field REQUEST_BACKFILL_LIST[] = {
     {"dag", FIELD_STRING, false, "only of this DAG"},
     {"state", FIELD_STRING, false, "only in this state"},
     {"limit", FIELD_INTEGER, false, "at most so many"},
+    WITH_TOTAL,
 };
 static const struct operation_field LIST_BACKFILLS[] = {
-    {"backfills", FIELD_ARRAY, true, "backfills, newest first"}, TOTAL,
+    {"backfills", FIELD_ARRAY, true, "backfills, newest first"}, PAGED_TOTAL,
 };
 static const struct operation_field REQUEST_BACKFILL_SHOW[] = {
     BACKFILL, {"dates", FIELD_INTEGER, false, "list so many dates that were decided on"},
@@ -353,9 +354,10 @@ static const struct operation_field REQUEST_RUN_LIST[] = {
     {"state", FIELD_STRING, false, "only in this state"},
     {"limit", FIELD_INTEGER, false, "at most so many"},
     {"offset", FIELD_INTEGER, false, "leave out the first"},
+    WITH_TOTAL,
 };
 static const struct operation_field LIST_RUNS[] = {
-    {"dag_runs", FIELD_ARRAY, true, "runs, newest first"}, TOTAL,
+    {"dag_runs", FIELD_ARRAY, true, "runs, newest first"}, PAGED_TOTAL,
 };
 static const struct operation_field REQUEST_NOTE[] = {
     RUN, {"note", FIELD_STRING, true, "the note; empty removes it"}, REASON,
@@ -451,9 +453,11 @@ static const struct operation_field REQUEST_MARK[] = {
 #define JOB        {"job", FIELD_ID, true, "its id"}
 #define HOST       {"host", FIELD_STRING, true, "id, or name"}
 
-static const struct operation_field REQUEST_DEAD_LIST[] = {ONLY_QUEUE, OLDER, LIMIT};
+static const struct operation_field REQUEST_DEAD_LIST[] = {
+    ONLY_QUEUE, OLDER, LIMIT, WITH_TOTAL,
+};
 static const struct operation_field LIST_LETTERS[] = {
-    {"letters", FIELD_ARRAY, true, "dead letters, newest first"}, TOTAL,
+    {"letters", FIELD_ARRAY, true, "dead letters, newest first"}, PAGED_TOTAL,
 };
 static const struct operation_field REQUEST_LETTER[] = {{"id", FIELD_ID, true, "of the job or task"}};
 static const struct operation_field RECORD_LETTER[] = {
@@ -527,9 +531,11 @@ static const struct operation_field REQUEST_JOB_LIST[] = {
     ONLY_QUEUE,
     {"status", FIELD_STRING, false, "only of this status"},
     {"before", FIELD_ID, false, "only ids below, for the next page"},
-    LIMIT,
+    LIMIT, WITH_TOTAL,
 };
-static const struct operation_field LIST_JOBS[] = {{"jobs", FIELD_ARRAY, true, "newest first"}, TOTAL};
+static const struct operation_field LIST_JOBS[] = {
+    {"jobs", FIELD_ARRAY, true, "newest first"}, PAGED_TOTAL,
+};
 static const struct operation_field REQUEST_JOB[] = {JOB};
 static const struct operation_field REQUEST_JOB_CHANGE[] = {JOB, REASON};
 static const struct operation_field REQUEST_JOB_LOG[] = {

@@ -76,3 +76,33 @@ def test_a_host_that_was_killed_is_lost(eider, up, evidence):
 def test_what_is_not_json_is_said_once(eider):
     bad = eider("webhooks", "fire", "token", "--body", "{", code=2)
     assert bad.err.count("--body") == 1 and "JSON" in bad.err
+
+
+def total(eider, *args):
+    return json_of(eider, *args)["total_entries"]
+
+
+def test_the_total_counts_what_is_on_other_pages(known):
+    for number in range(3):
+        known("dags", "trigger", "dag", "--run-id", f"r{number}", code=0)
+        known("enqueue", "other", "noop", code=0)
+        known("assets", "emit", f"s3://lake/{number}", code=0)
+        known("backfill", "create", "dag", "--from", f"2025-01-0{number + 1}", "--to",
+              f"2025-01-0{number + 1}", code=0)
+    known("enqueue", "default", "noop", code=0)
+    for page in (["-n", "1"], ["-n", "2", "--offset", "3"], []):
+        assert total(known, "runs", "list", *page) == total(
+            known, "runs", "list", "--dag", "dag", *page) == 4
+    assert total(known, "runs", "list", "-n", "1", "-s", "failed") == 0
+    last = rows_of(json_of(known, "jobs", "list", "-n", "1"))[0]["id"]
+    assert total(known, "jobs", "list", "-n", "1", "--before", last) == 4
+    assert total(known, "jobs", "list", "-n", "1", "-s", "pending") == 4
+    assert total(known, "jobs", "list", "-n", "1", "-s", "failed") == 0
+    assert total(known, "jobs", "list", "-n", "1", "--queue", "other") == 3
+    assert total(known, "assets", "list", "-n", "1") == 3
+    assert total(known, "assets", "list", "-n", "1", "--contains", "lake/2") == 1
+    assert total(known, "backfill", "list", "-n", "1") == 3
+    entries = total(known, "audit", "list", "-n", "1")
+    assert entries == len(rows_of(json_of(known, "audit", "list", "-n", "1000"))) > 10
+    for noun in ("dlq", "notify", "sla"):
+        assert total(known, noun, "list", "-n", "1") == 0
