@@ -125,6 +125,18 @@ int cli_show(struct cli *cli, const char *operation, json_t *taken_request, cons
     return EXIT_CODE_DONE;
 }
 
+int cli_change(struct cli *cli, const struct parsed *parsed, const char *operation,
+               json_t *taken_request, const struct view *view)
+{
+    bool is_dry = parsed_has(parsed, "dry-run");
+    if (is_dry)
+        json_put_bool(taken_request, "dry_run", true);
+    int code = cli_show(cli, operation, taken_request, view);
+    if (code == EXIT_CODE_DONE && is_dry)
+        cli_say(cli, "that is how it would be; nothing was changed");
+    return code;
+}
+
 int cli_watch(struct cli *cli, const char *operation, json_t *taken_request,
               const struct view *view)
 {

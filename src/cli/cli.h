@@ -72,7 +72,10 @@ void cli_print(struct cli *cli, const struct view *view, const json_t *response)
 /* Call an operation and print its response by a view; returns the exit code. */
 int cli_show(struct cli *cli, const char *operation, json_t *taken_request,
              const struct view *view);
-/* The same, over and over every two seconds until interrupted. */
+/* As cli_show, of a change that --dry-run only rehearses; then that is said. */
+int cli_change(struct cli *cli, const struct parsed *parsed, const char *operation,
+               json_t *taken_request, const struct view *view);
+/* As cli_show, over and over every two seconds until interrupted. */
 int cli_watch(struct cli *cli, const char *operation, json_t *taken_request,
               const struct view *view);
 /* One of the two: with --watch over and over. */

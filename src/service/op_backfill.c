@@ -10,6 +10,7 @@
 #include "service/lookup.h"
 #include "service/lookup_version.h"
 #include "service/op_handlers.h"
+#include "service/rehearsal.h"
 #include "store/version.h"
 
 enum { LIST_USUAL = 20, LIST_MOST = 10000, DATES_MOST = 100000 };
@@ -368,8 +369,14 @@ enum status op_backfill_resume(struct service *service, const json_t *request, j
     return change(service, request, VERB_RESUME, out, err);
 }
 
+static enum status cancel(struct service *service, const json_t *request, json_t **out,
+                          struct err *err)
+{
+    return change(service, request, VERB_CANCEL, out, err);
+}
+
 enum status op_backfill_cancel(struct service *service, const json_t *request, json_t **out,
                                struct err *err)
 {
-    return change(service, request, VERB_CANCEL, out, err);
+    return rehearsal_call(service, request, cancel, out, err);
 }

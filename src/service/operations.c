@@ -14,7 +14,7 @@ static const struct operation_field REQUEST_DAG[] = {
 static const struct operation_field REQUEST_RERUN[] = {
     RUN,
     {"version", FIELD_STRING, false, "original (by default) or newest"},
-    REASON,
+    REASON, DRY_RUN,
 };
 static const struct operation_field REQUEST_TRIGGER[] = {
     {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
@@ -26,7 +26,7 @@ static const struct operation_field REQUEST_TRIGGER[] = {
     {"note", FIELD_STRING, false, "a note kept with the run"},
     {"tasks", FIELD_STRINGS, false, "only these"},
     {"needs_worker", FIELD_BOOLEAN, false, "fail when nobody is there to run it"},
-    REASON,
+    REASON, DRY_RUN,
 };
 static const struct operation_field REQUEST_NEXT[] = {
     {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
@@ -260,7 +260,7 @@ static const struct operation_field REQUEST_BACKFILL_SHOW[] = {
 };
 static const struct operation_field REQUEST_BACKFILL_CHANGE[] = {BACKFILL, REASON};
 static const struct operation_field REQUEST_BACKFILL_CANCEL[] = {
-    BACKFILL, REASON, {"running", FIELD_BOOLEAN, false, "stop what runs, too"},
+    BACKFILL, REASON, {"running", FIELD_BOOLEAN, false, "stop what runs, too"}, DRY_RUN,
 };
 static const struct operation_field REQUEST_CONFIG_GET[] = {
     {"key", FIELD_STRING, true, "name of the setting"},
@@ -445,6 +445,7 @@ static const struct operation_field LIST_TASKS[] = {
 };
 static const struct operation_field REQUEST_MARK[] = {
     RUN, TASK, {"state", FIELD_STRING, true, "success, failed or skipped"}, INDEX, REASON,
+    DRY_RUN,
 };
 
 #define QUEUE_NAME {"name", FIELD_STRING, true, "its name"}

@@ -212,7 +212,7 @@ static const struct operation_field REQUEST_POOL_DELETE[] = {
     POOL_NAME, POOL_NAMESPACE, REASON, DRY_RUN,
 };
 static const struct operation_field REQUEST_POOL_SET[] = {
-    POOL_NAME, POOL_NAMESPACE, REASON,
+    POOL_NAME, POOL_NAMESPACE, REASON, DRY_RUN,
     {"slots", FIELD_INTEGER, false, "how many there are; a new one needs them"},
     {"description", FIELD_STRING, false, "what it is for"},
 };
@@ -220,8 +220,9 @@ static const struct operation_field REQUEST_POOL_SET[] = {
 #define LIMIT_NAME {"name", FIELD_STRING, true, "of the namespace or the DAG"}
 static const struct operation_field LIST_LIMITS[] = {
     {"limits", FIELD_ARRAY, true, "each with kind, name, max_running, running and waiting"}, TOTAL,
+    {"warning", FIELD_STRING, false, "of a limit that was set: nobody has such a name"},
 };
-static const struct operation_field REQUEST_LIMIT[] = {LIMIT_KIND, LIMIT_NAME, REASON};
+static const struct operation_field REQUEST_LIMIT[] = {LIMIT_KIND, LIMIT_NAME, REASON, DRY_RUN};
 static const struct operation_field REQUEST_LIMIT_SET[] = {
     LIMIT_KIND, LIMIT_NAME, REASON,
     {"max_running", FIELD_INTEGER, true, "tasks that run at once on all hosts"},

@@ -106,3 +106,72 @@ def test_the_total_counts_what_is_on_other_pages(known):
     assert entries == len(rows_of(json_of(known, "audit", "list", "-n", "1000"))) > 10
     for noun in ("dlq", "notify", "sla"):
         assert total(known, noun, "list", "-n", "1") == 0
+
+
+def test_a_trigger_that_is_only_tried(known):
+    would = json_of(known, "dags", "trigger", "dag", "--dry-run", "-p", "region=us", "--date",
+                    "2025-01-15", "--run-id", "mine")
+    assert (would["dag_run_id"], would["params"], would["dag_version"], would["dry_run"]) == (
+        "mine", {"region": "us"}, 1, True)
+    assert would["logical_date"].startswith("2025-01-15")
+    assert known("dags", "trigger", "dag", "--dry-run", "--run-id", "first").code == 5
+    said = known("runs", "rerun", "dag/first", "--dry-run", code=0)
+    assert "nothing was changed" in said.err and "manual__" in said.out
+    changed = known.write("dag.yaml", DAG.replace("true", "false"))
+    assert json_of(known, "dags", "trigger", changed, "--dry-run")["dag_version"] == 2
+    assert len(known.runs()) == 1
+    assert len(rows_of(json_of(known, "dags", "versions", "dag"))) == 1
+    known("store", "check", code=0)
+
+
+def test_changes_that_are_only_tried(known):
+    assert json_of(known, "mark", "dag/first", "a", "skipped", "--dry-run")["state"] == "skipped"
+    assert known.states("dag/first") == {"a": "queued", "b": "none"}
+    would = json_of(known, "pools", "set", "db", "--slots", "3", "--dry-run")
+    assert (would["slots"], would["dry_run"]) == (3, True)
+    assert known("pools", "show", "db").code == 3
+    assert known("pools", "set", "db", "--slots", "-1", "--dry-run").code == 2
+    number = json_of(known, "backfill", "create", "dag", "--from", "2025-01-01", "--to",
+                     "2025-01-02")["backfill"]
+    assert json_of(known, "backfill", "cancel", number, "--dry-run")["state"] == "cancelling"
+    assert json_of(known, "backfill", "show", number)["state"] == "running"
+    assert "Runs made" in known("backfill", "show", number, code=0).out
+    known("limits", "set", "dag", "dag", "--max-running", "1", code=0)
+    known("limits", "delete", "dag", "dag", "--dry-run", code=0)
+    assert known("limits", "list", "-o", "name", code=0).out == "dag\n"
+    known("store", "check", code=0)
+
+
+def test_limits_say_what_is_missing(known):
+    assert "--max-running is missing" in known("limits", "set", "dag", "dag", code=2).err
+    warned = known("limits", "set", "dag", "dagg", "--max-running", "1", code=0)
+    assert "did you mean 'dag'" in warned.err
+    assert "say --yes" in known("limits", "delete", "dag", "dagg", code=2).err
+    known("limits", "delete", "dag", "dagg", "--yes", code=0)
+    assert known("limits", "list", code=0).out == ""
+
+
+def test_the_token_of_a_webhook_is_not_lost(world):
+    world("queues", "set", "other", code=0)
+    world.write("dags/hook.yaml", "schedule: { webhook: true }\ntasks: { a: { run: 'true' } }")
+    world("dags", "trigger", world.work / "dags/hook.yaml", code=0)
+    made = world("webhooks", "create", "hook", "--token-file", "token", code=0)
+    path = world.work / "token"
+    assert path.stat().st_mode & 0o777 == 0o600 and path.read_text().strip() not in made.out
+    assert "shown only now" not in made.err
+    world("webhooks", "fire", input=path.read_text(), code=0)
+    token = world("webhooks", "create", "hook", "-o", "name", code=0).out
+    world("webhooks", "fire", input=token, code=0)
+    lost = world("webhooks", "create", "hook", "--token-file", "no/such/folder", "-o", "name")
+    assert lost.code != 0 and "not in the file" in lost.err
+    world("webhooks", "fire", input=lost.out, code=0)
+
+
+def test_records_are_told_in_words(known):
+    known("assets", "emit", "s3://lake/orders", "--extra", '{"rows": 3}', code=0)
+    shown = known("assets", "show", "s3://lake/orders", code=0).out
+    assert "actor" in shown and "extra: (rows 3)" in shown and '{"' not in shown
+    shown = known("runs", "show", "dag/first", code=0).out
+    assert "1 none, 1 queued" in shown and "Interval start" in shown and "By " in shown
+    shown = known("dags", "show", "dag", code=0).out
+    assert "Schedule" in shown and '{"' not in shown.split("Schedule")[1]
