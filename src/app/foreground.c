@@ -241,8 +241,9 @@ static enum status drive_run(struct drive *drive, const struct engine_request *r
     return watching_result(&drive->watching, request->record, result, err);
 }
 
+/* `vault_url` as in session_options. */
 static enum status run_in(const struct foreground *self, const struct home *home,
-                          const struct engine_request *request,
+                          const char *vault_url, const struct engine_request *request,
                           const struct engine_observer *observer, struct engine_result *result,
                           struct err *err)
 {
@@ -250,6 +251,7 @@ static enum status run_in(const struct foreground *self, const struct home *home
     struct session_options options = {
         .config = self->config,
         .home = home,
+        .vault_url = vault_url,
         .exe = self->exe,
         .events =
             {
@@ -283,12 +285,13 @@ enum status foreground_run(void *context, const struct engine_request *request,
     if (is_for_daemons) {
         status = onlooker_run(self, request, observer, &result, err);
     } else if (request->record) {
-        status = run_in(self, self->home, request, observer, &result, err);
+        status = run_in(self, self->home, NULL, request, observer, &result, err);
     } else {
         CLEANUP(opening_scratch_fini) struct opening_scratch scratch = {0};
         status = opening_scratch_make(&self->config->settings, &scratch, err);
         if (status == STATUS_OK)
-            status = run_in(self, &scratch.home, request, observer, &result, err);
+            status =
+                run_in(self, &scratch.home, self->home->store_url, request, observer, &result, err);
     }
     if (status == STATUS_OK)
         *out_result = result;

@@ -177,12 +177,28 @@ static void explain_admission(const struct explain_world *world, struct explanat
     }
 }
 
-static void explain_past(const struct explain_subject *subject, struct explanation *out)
+static void explain_past(const struct explain_world *world, const struct explain_subject *subject,
+                         struct explanation *out)
 {
+    const struct past_why *past = &subject->past;
+    const char *dag = world->run->dag_id;
+    const char *id = id_of(world, subject->task->node);
     explanation_next(out);
-    explanation_say(out, "%s", subject->past);
-    explanation_change(out, "clear or mark that task, or wait for it");
-    (void)explanation_note(out, EXPLAIN_DEPENDS_ON_PAST);
+    explanation_say(out,
+                    "depends_on_past: the same task of run %s is %s; it goes when that one has "
+                    "succeeded or was skipped",
+                    past->run_id, task_state_name(past->state));
+    if (task_state_is_final(past->state))
+        explanation_change(out,
+                           "`eider retry %s/%s` runs that one again; `eider mark %s/%s %s success` "
+                           "lets this one go without it",
+                           dag, past->run_id, dag, past->run_id, id);
+    else
+        explanation_change(out, "`eider explain %s/%s %s` says what that one waits for", dag,
+                           past->run_id, id);
+    json_t *condition = explanation_note(out, EXPLAIN_DEPENDS_ON_PAST);
+    json_put_string(condition, "dag_run_id", past->run_id);
+    json_put_string(condition, "state", task_state_name(past->state));
 }
 
 static void note_nobody(const struct explain_world *world, struct explanation *out)
@@ -191,8 +207,7 @@ static void note_nobody(const struct explain_world *world, struct explanation *o
         return;
     explanation_next(out);
     explanation_say(out, "nobody works on the run");
-    explanation_change(out, "nobody works on the run: `eider retry %lld` continues it",
-                       number_of(world));
+    explanation_change(out, "`eider retry %lld` continues the run", number_of(world));
     (void)explanation_note(out, EXPLAIN_NOBODY_WORKS);
 }
 
@@ -203,8 +218,8 @@ static void explain_none(const struct explain_world *world, const struct explain
     const struct task_def *def = &world->dag->tasks[task->node];
     if (world->admission != NULL)
         explain_admission(world, out);
-    if (subject->past != NULL)
-        explain_past(subject, out);
+    if (subject->past.run_id != NULL)
+        explain_past(world, subject, out);
     if (def->is_finally && world->run->open_main > 0)
         explain_finally(world, out);
     else if (def->needs.count > 0)
@@ -380,15 +395,14 @@ void explain_run(const struct explain_world *world, const struct tally *tally,
         explain_admission(world, out);
     if (world->is_orphaned) {
         explanation_next(out);
-        explanation_say(out,
-                        "nobody works on it, its owner is dead: `eider retry %lld` continues "
-                        "it",
-                        number_of(world));
+        explanation_say(out, "nobody works on it, its owner is dead");
+        explanation_change(out, "`eider retry %lld` continues it", number_of(world));
         (void)explanation_note(out, EXPLAIN_NOBODY_WORKS);
     } else if (!world->is_foreground && world->fleet.count == 0 &&
                tally->states[TASK_RUNNING] == 0) {
         explanation_next(out);
-        explanation_say(out, "no host is there that works: `eider up` starts one");
+        explanation_say(out, "no host is there that works");
+        explanation_change(out, "`eider up` starts one");
         (void)explanation_note(out, EXPLAIN_NO_HOST);
     }
 }
