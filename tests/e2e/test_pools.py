@@ -173,11 +173,11 @@ def test_limits_of_namespaces_and_dags(eider, up):
     wait_for(lambda: "dag 'dag' may have 2 tasks running and has 2" in explain(eider, "dag", "c"),
              "the next to be held")
     eider("limits", "set", "namespace", "default", "--max-running", "9", code=0)
-    eider("limits", "delete", "dag", "dag", code=0)
+    eider("limits", "delete", "dag", "dag", "--yes", code=0)
     wait_for(lambda: "c" in started(eider), "the limit to be lifted")
     let_go(eider)
     wait_for_state(eider, "success")
-    assert eider("limits", "delete", "dag", "dag").code == 3
+    assert eider("limits", "delete", "dag", "dag", "--yes").code == 3
     assert eider("limits", "set", "planet", "x", "--max-running", "1").code == 2
     assert eider("limits", "set", "dag", "x", "--max-running", "0").code == 2
     eider("store", "check", code=0)
