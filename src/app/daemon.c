@@ -9,6 +9,7 @@
 #include "app/dag_watch.h"
 #include "app/host_id.h"
 #include "app/lease_settings.h"
+#include "app/old_home.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -59,12 +60,23 @@ void daemon_open_or_close(struct daemon *daemon)
 
 /* --- what it hears --------------------------------------------------------------------------- */
 
+/* A database tells its hosts by itself; users of a file hear only of what somebody knocks for. */
+static void knock(const struct daemon *daemon)
+{
+    if (daemon->has_neighbours)
+        home_wake(daemon->session.home);
+}
+
 static void on_changed(void *context, const struct task_change *changes, size_t count)
 {
-    (void)context;
-    for (size_t i = 0; i < count; i++)
+    bool leaves_work = false;
+    for (size_t i = 0; i < count; i++) {
+        leaves_work |= changes[i].state == TASK_QUEUED;
         log_debug("task", LOG_ID("run", changes[i].run), LOG_ID("task", changes[i].task),
                   LOG_STR("state", task_state_name(changes[i].state)));
+    }
+    if (leaves_work)
+        knock(context);
 }
 
 static void on_run_ended(void *context, int64_t run, enum run_state state)
@@ -98,6 +110,7 @@ static void on_beat(void *context, int64_t sent_us, const struct host_pulse *pul
     daemon->beat_us = sent_us;
     executor_set_deadline(daemon->session.executor, lease_deadline_us(&daemon->lease, sent_us));
     housekeeping_lead(daemon->housekeeping, pulse->leads);
+    daemon->has_neighbours = daemon_is_embedded(daemon) && pulse->living > 1;
     if (pulse->draining == daemon->is_drained || daemon->phase != DAEMON_WORKING)
         return;
     daemon->is_drained = pulse->draining;
@@ -133,6 +146,12 @@ static void on_scheduled(void *context)
     sender_wake(daemon->sender);
     executor_wake(daemon->session.executor);
     pulse_look(daemon->pulse);
+}
+
+static void on_scheduler_changed(void *context)
+{
+    on_scheduled(context);
+    knock(context);
 }
 
 /* The claims need not wait for the thread that looks for wishes to stop. */
@@ -304,7 +323,7 @@ static enum status begin_pulse(struct daemon *daemon, struct err *err)
         .always_sweeps = str_equal(settings_text(daemon->settings, SETTING_SWEEP_BY), "every"),
         .poll_ms = settings_number(daemon->settings, SETTING_POLL),
         .host = session->host,
-        .meeting_dir = is_embedded ? session->home->meeting_dir : NULL,
+        .meeting_dir = is_embedded ? session->place.meeting_dir : NULL,
         .dead_log_path = daemon->dead_log_path,
     };
     struct pulse_events events = {
@@ -322,7 +341,7 @@ static enum status begin_logs(struct daemon *daemon, struct err *err)
 {
     struct log_ship_options options = {
         .store = session_store_options(&daemon->session),
-        .directory = daemon->session.home->blob_dir,
+        .directory = daemon->session.place.blob_dir,
     };
     return daemon_is_embedded(daemon) ? STATUS_OK
                                       : log_ship_start(&options, &daemon->log_ship, err);
@@ -340,10 +359,10 @@ static enum status begin_scheduling(struct daemon *daemon, struct err *err)
 {
     struct scheduler_options options = {
         .store = session_store_options(&daemon->session),
-        .blob_dir = daemon->session.home->blob_dir,
+        .blob_dir = daemon->session.place.blob_dir,
         .retention = retention_policy_of(daemon->settings),
         .poll_ms = settings_number(daemon->settings, SETTING_POLL),
-        .changed = on_scheduled,
+        .changed = on_scheduler_changed,
         .context = daemon,
     };
     if (!word_set_has(daemon->roles, "scheduler"))
@@ -413,16 +432,18 @@ static enum status serve(struct daemon *daemon, const struct session_options *op
         return err->code;
     if (is_stopped)
         return STATUS_OK;
+    old_home_take_daemon(options->home);
     if (session_open(&daemon->session, options, err) != STATUS_OK)
         return err->code;
+    daemon_host_tell_of_others(daemon);
     daemon->dead_log_path = file_path_join(options->home->path, DEAD_LOG_NAME);
-    daemon->scratch_dir = file_path_join(options->home->scratch_dir, "daemon");
+    daemon->scratch_dir = file_path_join(daemon->session.place.scratch_dir, "daemon");
     if (file_tree_make(daemon->scratch_dir, 0700, err) != STATUS_OK)
         return err->code;
     if (daemon_is_embedded(daemon))
         daemon->lease.lease_ms = 0;
     else
-        daemon->journal_path = file_path_join(options->home->local_dir, "outcomes.db");
+        daemon->journal_path = file_path_join(daemon->session.place.dir, "outcomes.db");
     if (daemon_host_begin(daemon, err) != STATUS_OK || watch_outside(daemon, err) != STATUS_OK ||
         begin_logs(daemon, err) != STATUS_OK || begin_housekeeping(daemon, err) != STATUS_OK ||
         begin_pulse(daemon, err) != STATUS_OK || begin_sending(daemon, err) != STATUS_OK ||

@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/idmap.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "notify/sender.h"
 #include "store/run_store.h"
@@ -93,6 +94,21 @@ static void on_news(void *context)
     home_wake(drive->session.home);
 }
 
+/* Tasks that are to stop while the run goes on; elsewhere the pulse looks for them. */
+static void look_for_wishes(struct drive *drive, struct arena *arena)
+{
+    struct stop_wish *wishes = NULL;
+    size_t count = 0;
+    struct err err = {0};
+    if (!session_is_embedded(&drive->session))
+        return;
+    if (store_stop_wishes(drive->session.store, drive->session.host, arena, &wishes, &count,
+                          &err) != STATUS_OK)
+        log_warn("what is to stop is not known", LOG_STR("error", err.text));
+    else if (count > 0)
+        executor_stop_wished(drive->session.executor, wishes, count);
+}
+
 /* Another process wrote to the store: a cancel, or something to claim. */
 static void on_wake(void *context)
 {
@@ -111,6 +127,8 @@ static void on_wake(void *context)
             drive->is_cancelled = true;
             executor_cancel(executor, drive->opened.run, CANCEL_ASKED, KEEPER_STOP_GENTLE, false);
         }
+        if (!is_final)
+            look_for_wishes(drive, arena);
     }
     executor_wake(executor);
 }
@@ -216,7 +234,7 @@ static enum status drive_run(struct drive *drive, const struct engine_request *r
 {
     struct session *session = &drive->session;
     if (opening_begin(session, request, &drive->opened, err) != STATUS_OK ||
-        presence_hold_run(session->home->meeting_dir, drive->opened.run, &drive->hold, err) !=
+        presence_hold_run(session->place.meeting_dir, drive->opened.run, &drive->hold, err) !=
             STATUS_OK ||
         opening_finish(session, request, &drive->opened, err) != STATUS_OK)
         return err->code;

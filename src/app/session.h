@@ -31,6 +31,7 @@ struct session {
     struct keeper *keeper;
     struct store *store; /* of the loop's thread */
     struct store_info store_info;
+    struct home_place place; /* of that store */
     struct blob *blob;
     struct vault *vault;       /* of the loop's thread */
     struct store *vault_store; /* where its values are, if that is another store */

@@ -228,6 +228,27 @@ static void explain_none(const struct explain_world *world, const struct explain
     explain_obstacles(world, subject, out);
 }
 
+/* It goes on until its owner has heard of it and ended it. */
+static void explain_wish(const struct explain_world *world, const struct explain_subject *subject,
+                         struct explanation *out)
+{
+    const struct wish_info *wish = &subject->wish;
+    bool is_clear = subject->task->wish == WISH_CLEAR;
+    strbuf_addf(&out->because, "; it is being stopped%s",
+                is_clear ? " and runs again then" : " while the run goes on");
+    if (wish->is_found) {
+        strbuf_addf(&out->because, ", asked for by %s ",
+                    wish->actor != NULL ? wish->actor : "somebody");
+        explain_add_span(&out->because, world->now_us - wish->asked_at_us);
+        strbuf_add(&out->because, " ago");
+    }
+    explanation_change(out, "it is over when its process has ended, at the latest after its grace");
+    json_t *condition = explanation_note(out, EXPLAIN_STOPPING);
+    json_put_bool(condition, "runs_again", is_clear);
+    json_put_string(condition, "actor", wish->actor);
+    json_put_instant(condition, "since", wish->asked_at_us);
+}
+
 static void explain_running(const struct explain_world *world,
                             const struct explain_subject *subject, struct explanation *out)
 {
@@ -250,10 +271,15 @@ static void explain_running(const struct explain_world *world,
     explain_add_span(&out->because, world->now_us - task->started_at_us);
     strbuf_addf(&out->because, ", attempt %lld, owned by process %lld on %s",
                 (long long)task->attempt, (long long)host->pid, name);
+    if (task->wish != WISH_NONE) {
+        explain_wish(world, subject, out);
+        return;
+    }
     if (world->run->cancel_asked != CANCEL_NONE)
         strbuf_add(&out->because, "; it was asked to stop");
     else
-        explanation_change(out, "`eider stop %lld` stops the run", number_of(world));
+        explanation_change(out, "`eider stop %lld %s` stops it, `eider stop %lld` the run",
+                           number_of(world), world->dag->tasks[task->node].id, number_of(world));
     (void)explanation_note(out, EXPLAIN_RUNNING);
 }
 
@@ -299,7 +325,10 @@ static void explain_instances(const struct explain_world *world,
     int64_t to_come = counts->total - task->inserted;
     if (to_come > 0)
         strbuf_addf(&out->because, "; %lld to come", (long long)to_come);
-    explanation_change(out, "it is over with the last instance");
+    if (task->wish != WISH_NONE)
+        explain_wish(world, subject, out);
+    else
+        explanation_change(out, "it is over with the last instance");
     json_t *condition = explanation_note(out, EXPLAIN_INSTANCES);
     json_put_int(condition, "over", over);
     json_put_int(condition, "total", counts->total);

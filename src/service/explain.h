@@ -18,6 +18,7 @@
 #include "store/rows.h"
 #include "store/run_store.h"
 #include "store/wait.h"
+#include "store/wish.h"
 
 enum {
     EXPLAIN_NAMES_MAX = 10,
@@ -59,6 +60,7 @@ struct explain_subject {
     int64_t siblings_running; /* instances of its mapped task */
     struct tally instances;   /* of an expanded one: its instances by state */
     struct past_why past;     /* what of its past keeps it waiting */
+    struct wish_info wish;    /* who wants it to stop, of one that is to */
     /* Of one that is still to start. */
     const struct queue_info *queue; /* or NULL: not known */
     const char *labels;             /* that a host must have */

@@ -155,6 +155,9 @@ static enum status make_subject(struct asking *asking, const struct task_row *ta
         out->instances = asking->instances[task->node];
     if (!task_state_is_final(task->state))
         put_lane(asking, task, out);
+    if (task->wish != WISH_NONE &&
+        store_wish_find(asking->run.store, asking->arena, task->id, &out->wish, err) != STATUS_OK)
+        return err->code;
     if (task->state == TASK_RUNNING)
         return load_host(asking, task->host, &out->host, err);
     bool has_to_come = task_row_is_expanding(task);

@@ -146,7 +146,8 @@ int64_t store_now_us(const struct store *store)
     return store->now_us != NULL ? store->now_us() : db_now_us(store->db);
 }
 
-static const char DESCRIBE[] = "SELECT uuid, epoch, schema, created_at_us FROM store WHERE id = 1";
+static const char DESCRIBE[] =
+    "SELECT uuid, epoch, schema, created_at_us, next_run FROM store WHERE id = 1";
 
 enum status store_describe(struct store *store, struct store_info *out, struct err *err)
 {
@@ -161,6 +162,7 @@ enum status store_describe(struct store *store, struct store_info *out, struct e
         .epoch = db_int(stmt, 1),
         .schema = db_int(stmt, 2),
         .created_at_us = db_int(stmt, 3),
+        .next_run = db_int(stmt, 4),
     };
     (void)snprintf(out->uuid, sizeof out->uuid, "%s", db_text(stmt, 0));
     db_reset(stmt);

@@ -29,7 +29,7 @@ struct store_options {
 };
 
 /* The schema this program writes. */
-enum { STORE_SCHEMA = 12 };
+enum { STORE_SCHEMA = 13 };
 
 /*
  * Open the store, create or migrate it in read-write mode.
@@ -47,6 +47,7 @@ struct store_info {
     int64_t epoch;
     int64_t schema;
     int64_t created_at_us;
+    int64_t next_run; /* greater than every number that a run ever had */
 };
 
 NODISCARD enum status store_describe(struct store *store, struct store_info *out, struct err *err);
