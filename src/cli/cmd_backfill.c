@@ -169,5 +169,5 @@ int cmd_backfill_cancel(struct cli *cli, const struct parsed *parsed)
 {
     json_t *request = request_of_backfill(parsed);
     json_put_bool(request, "running", parsed_has(parsed, "running"));
-    return cli_show(cli, "backfill.cancel", request, &VIEW_BACKFILL);
+    return cli_change(cli, parsed, "backfill.cancel", request, &VIEW_BACKFILL);
 }

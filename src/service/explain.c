@@ -319,6 +319,9 @@ static void explain_instances(const struct explain_world *world,
         if (subject->instances.states[state] > 0)
             strbuf_addf(&out->because, "; %lld %s", (long long)subject->instances.states[state],
                         task_state_name(state));
+    int64_t to_come = counts->total - task->inserted;
+    if (to_come > 0)
+        strbuf_addf(&out->because, "; %lld to come", (long long)to_come);
     if (task->wish != WISH_NONE)
         explain_wish(world, subject, out);
     else
@@ -326,7 +329,9 @@ static void explain_instances(const struct explain_world *world,
     json_t *condition = explanation_note(out, EXPLAIN_INSTANCES);
     json_put_int(condition, "over", over);
     json_put_int(condition, "total", counts->total);
-    explain_parallel(&world->dag->tasks[task->node], subject->instances.states[TASK_RUNNING], out);
+    json_put_int(condition, "to_come", to_come);
+    if (to_come > 0)
+        explain_to_come(world, subject, out);
 }
 
 static void explain_deferred(const struct explain_world *world,

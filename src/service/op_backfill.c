@@ -7,8 +7,11 @@
 #include "model/word_set.h"
 #include "service/backfill_plan.h"
 #include "service/json_build.h"
+#include "service/listing.h"
+#include "service/lookup.h"
 #include "service/lookup_version.h"
 #include "service/op_handlers.h"
+#include "service/rehearsal.h"
 #include "store/host.h"
 #include "store/version.h"
 
@@ -266,6 +269,12 @@ static enum status add_backfill(void *context, const struct backfill_info *info,
     return STATUS_OK;
 }
 
+static enum status count_backfills(struct store *store, const void *filter, int64_t most,
+                                   int64_t *out, struct err *err)
+{
+    return store_backfill_count(store, filter, most, out, err);
+}
+
 enum status op_backfill_list(struct service *service, const json_t *request, json_t **out,
                              struct err *err)
 {
@@ -287,8 +296,17 @@ enum status op_backfill_list(struct service *service, const json_t *request, jso
         (store != NULL &&
          store_backfill_each(store, &filter, add_backfill, list, err) != STATUS_OK))
         return err->code;
-    *out = json_build_list("backfills", TAKE(list));
-    return STATUS_OK;
+    if (json_array_size(list) == 0 && lookup_dag_name(service, filter.dag_id, err) != STATUS_OK)
+        return err->code;
+    const struct listing_page page = {
+        .request = request,
+        .name = "backfills",
+        .store = store,
+        .limit = filter.limit,
+        .count = count_backfills,
+        .filter = &filter,
+    };
+    return listing_answer(&page, TAKE(list), out, err);
 }
 
 /* --- backfill.create ------------------------------------------------------------------------- */
@@ -393,8 +411,14 @@ enum status op_backfill_resume(struct service *service, const json_t *request, j
     return change(service, request, VERB_RESUME, out, err);
 }
 
+static enum status cancel(struct service *service, const json_t *request, json_t **out,
+                          struct err *err)
+{
+    return change(service, request, VERB_CANCEL, out, err);
+}
+
 enum status op_backfill_cancel(struct service *service, const json_t *request, json_t **out,
                                struct err *err)
 {
-    return change(service, request, VERB_CANCEL, out, err);
+    return rehearsal_call(service, request, cancel, out, err);
 }

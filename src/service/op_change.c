@@ -12,6 +12,7 @@
 #include "service/json_build.h"
 #include "service/lookup.h"
 #include "service/op_handlers.h"
+#include "service/rehearsal.h"
 #include "service/run_json.h"
 #include "store/control.h"
 #include "store/host.h"
@@ -299,8 +300,8 @@ static enum status read_mark(const json_t *request, enum task_state *out, struct
                    "'%.60s' is no state to set; write success, failed or skipped", name);
 }
 
-enum status op_task_mark(struct service *service, const json_t *request, json_t **out,
-                         struct err *err)
+static enum status mark_task(struct service *service, const json_t *request, json_t **out,
+                             struct err *err)
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct found_run run;
@@ -323,4 +324,10 @@ enum status op_task_mark(struct service *service, const json_t *request, json_t 
         return err->code;
     *out = task_json(service, &run.info, &run.dag->tasks[mark.node], &task);
     return STATUS_OK;
+}
+
+enum status op_task_mark(struct service *service, const json_t *request, json_t **out,
+                         struct err *err)
+{
+    return rehearsal_call(service, request, mark_task, out, err);
 }

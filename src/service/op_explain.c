@@ -160,7 +160,8 @@ static enum status make_subject(struct asking *asking, const struct task_row *ta
         return err->code;
     if (task->state == TASK_RUNNING)
         return load_host(asking, task->host, &out->host, err);
-    if ((task->state == TASK_SCHEDULED || task->state == TASK_QUEUED) &&
+    bool has_to_come = task_row_is_expanding(task);
+    if ((task->state == TASK_SCHEDULED || task->state == TASK_QUEUED || has_to_come) &&
         load_limits(asking, task, out, err) != STATUS_OK)
         return err->code;
     if (task->state == TASK_DEFERRED && task->instance_base == 0)

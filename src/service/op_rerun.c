@@ -10,6 +10,7 @@
 #include "model/params.h"
 #include "service/lookup.h"
 #include "service/op_handlers.h"
+#include "service/rehearsal.h"
 #include "service/run_json.h"
 #include "store/version.h"
 
@@ -97,7 +98,7 @@ static enum status create(struct service *service, const struct found_run *run,
     return STATUS_OK;
 }
 
-enum status op_run_rerun(struct service *service, const json_t *request, json_t **out,
+static enum status rerun(struct service *service, const json_t *request, json_t **out,
                          struct err *err)
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
@@ -113,4 +114,10 @@ enum status op_run_rerun(struct service *service, const json_t *request, json_t 
     if (store_run_load(run.store, arena, id, &info, err) != STATUS_OK)
         return err->code;
     return run_json_load(service, run.store, &info, out, err);
+}
+
+enum status op_run_rerun(struct service *service, const json_t *request, json_t **out,
+                         struct err *err)
+{
+    return rehearsal_call(service, request, rerun, out, err);
 }

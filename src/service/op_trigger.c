@@ -10,6 +10,7 @@
 #include "service/lookup.h"
 #include "service/lookup_version.h"
 #include "service/op_handlers.h"
+#include "service/rehearsal.h"
 #include "service/run_json.h"
 #include "store/host_work.h"
 #include "store/version.h"
@@ -96,7 +97,7 @@ static enum status create(struct service *service, struct store *store, const js
     return STATUS_OK;
 }
 
-enum status op_dag_trigger(struct service *service, const json_t *request, json_t **out,
+static enum status trigger(struct service *service, const json_t *request, json_t **out,
                            struct err *err)
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
@@ -118,4 +119,10 @@ enum status op_dag_trigger(struct service *service, const json_t *request, json_
     if (store_run_load(store, arena, run, &info, err) != STATUS_OK)
         return err->code;
     return answer(service, store, &info, out, err);
+}
+
+enum status op_dag_trigger(struct service *service, const json_t *request, json_t **out,
+                           struct err *err)
+{
+    return rehearsal_call(service, request, trigger, out, err);
 }

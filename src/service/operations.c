@@ -14,7 +14,7 @@ static const struct operation_field REQUEST_DAG[] = {
 static const struct operation_field REQUEST_RERUN[] = {
     RUN,
     {"version", FIELD_STRING, false, "original (by default), current, newest, or its number"},
-    REASON,
+    REASON, DRY_RUN,
 };
 static const struct operation_field REQUEST_TRIGGER[] = {
     {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
@@ -26,7 +26,7 @@ static const struct operation_field REQUEST_TRIGGER[] = {
     {"note", FIELD_STRING, false, "a note kept with the run"},
     {"tasks", FIELD_STRINGS, false, "only these"},
     {"needs_worker", FIELD_BOOLEAN, false, "fail when nobody is there to run it"},
-    REASON,
+    REASON, DRY_RUN,
 };
 static const struct operation_field REQUEST_NEXT[] = {
     {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
@@ -259,16 +259,17 @@ static const struct operation_field REQUEST_BACKFILL_LIST[] = {
     {"dag", FIELD_STRING, false, "only of this DAG"},
     {"state", FIELD_STRING, false, "only in this state"},
     {"limit", FIELD_INTEGER, false, "at most so many"},
+    WITH_TOTAL,
 };
 static const struct operation_field LIST_BACKFILLS[] = {
-    {"backfills", FIELD_ARRAY, true, "backfills, newest first"}, TOTAL,
+    {"backfills", FIELD_ARRAY, true, "backfills, newest first"}, PAGED_TOTAL,
 };
 static const struct operation_field REQUEST_BACKFILL_SHOW[] = {
     BACKFILL, {"dates", FIELD_INTEGER, false, "list so many dates that were decided on"},
 };
 static const struct operation_field REQUEST_BACKFILL_CHANGE[] = {BACKFILL, REASON};
 static const struct operation_field REQUEST_BACKFILL_CANCEL[] = {
-    BACKFILL, REASON, {"running", FIELD_BOOLEAN, false, "stop what runs, too"},
+    BACKFILL, REASON, {"running", FIELD_BOOLEAN, false, "stop what runs, too"}, DRY_RUN,
 };
 static const struct operation_field REQUEST_CONFIG_GET[] = {
     {"key", FIELD_STRING, true, "name of the setting"},
@@ -362,9 +363,10 @@ static const struct operation_field REQUEST_RUN_LIST[] = {
     {"state", FIELD_STRING, false, "only in this state"},
     {"limit", FIELD_INTEGER, false, "at most so many"},
     {"offset", FIELD_INTEGER, false, "leave out the first"},
+    WITH_TOTAL,
 };
 static const struct operation_field LIST_RUNS[] = {
-    {"dag_runs", FIELD_ARRAY, true, "runs, newest first"}, TOTAL,
+    {"dag_runs", FIELD_ARRAY, true, "runs, newest first"}, PAGED_TOTAL,
 };
 static const struct operation_field REQUEST_NOTE[] = {
     RUN, {"note", FIELD_STRING, true, "the note; empty removes it"}, REASON,
@@ -458,6 +460,7 @@ static const struct operation_field LIST_TASKS[] = {
 };
 static const struct operation_field REQUEST_MARK[] = {
     RUN, TASK, {"state", FIELD_STRING, true, "success, failed or skipped"}, INDEX, REASON,
+    DRY_RUN,
 };
 
 #define QUEUE_NAME {"name", FIELD_STRING, true, "its name"}
@@ -466,9 +469,11 @@ static const struct operation_field REQUEST_MARK[] = {
 #define JOB        {"job", FIELD_ID, true, "its id"}
 #define HOST       {"host", FIELD_STRING, true, "id, or name"}
 
-static const struct operation_field REQUEST_DEAD_LIST[] = {ONLY_QUEUE, OLDER, LIMIT};
+static const struct operation_field REQUEST_DEAD_LIST[] = {
+    ONLY_QUEUE, OLDER, LIMIT, WITH_TOTAL,
+};
 static const struct operation_field LIST_LETTERS[] = {
-    {"letters", FIELD_ARRAY, true, "dead letters, newest first"}, TOTAL,
+    {"letters", FIELD_ARRAY, true, "dead letters, newest first"}, PAGED_TOTAL,
 };
 static const struct operation_field REQUEST_LETTER[] = {{"id", FIELD_ID, true, "of the job or task"}};
 static const struct operation_field RECORD_LETTER[] = {
@@ -542,9 +547,11 @@ static const struct operation_field REQUEST_JOB_LIST[] = {
     ONLY_QUEUE,
     {"status", FIELD_STRING, false, "only of this status"},
     {"before", FIELD_ID, false, "only ids below, for the next page"},
-    LIMIT,
+    LIMIT, WITH_TOTAL,
 };
-static const struct operation_field LIST_JOBS[] = {{"jobs", FIELD_ARRAY, true, "newest first"}, TOTAL};
+static const struct operation_field LIST_JOBS[] = {
+    {"jobs", FIELD_ARRAY, true, "newest first"}, PAGED_TOTAL,
+};
 static const struct operation_field REQUEST_JOB[] = {JOB};
 static const struct operation_field REQUEST_JOB_CHANGE[] = {JOB, REASON};
 static const struct operation_field REQUEST_JOB_LOG[] = {

@@ -160,9 +160,11 @@ struct backfill_info backfill_row_read(struct db_stmt *stmt, struct arena *arena
 }
 
 static const char BACKFILL_LOAD[] = BACKFILL_SELECT " WHERE b.id = $1";
-static const char BACKFILL_LIST[] =
-    BACKFILL_SELECT " WHERE (CAST($1 AS TEXT) IS NULL OR d.dag_id = CAST($1 AS TEXT))"
-                    " AND ($2 < 0 OR b.state = $2) ORDER BY b.id DESC LIMIT $3";
+#define BACKFILL_ROWS                                                                              \
+    BACKFILL_SELECT " WHERE (CAST($1 AS TEXT) IS NULL OR d.dag_id = CAST($1 AS TEXT))"             \
+                    " AND ($2 < 0 OR b.state = $2) ORDER BY b.id DESC LIMIT $3"
+static const char BACKFILL_LIST[] = BACKFILL_ROWS;
+static const char BACKFILL_LIST_COUNT[] = COUNT_OF(BACKFILL_ROWS);
 
 enum status store_backfill_load(struct store *store, struct arena *arena, int64_t id,
                                 struct backfill_info *out, struct err *err)
@@ -179,6 +181,13 @@ enum status store_backfill_load(struct store *store, struct arena *arena, int64_
     *out = backfill_row_read(stmt, arena);
     db_reset(stmt);
     return STATUS_OK;
+}
+
+enum status store_backfill_count(struct store *store, const struct backfill_filter *filter,
+                                 int64_t most, int64_t *out, struct err *err)
+{
+    return db_get_int(store->db, 0, out, err, BACKFILL_LIST_COUNT, "tii", filter->dag_id,
+                      filter->state, most);
 }
 
 enum status store_backfill_each(struct store *store, const struct backfill_filter *filter,

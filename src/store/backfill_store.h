@@ -97,6 +97,10 @@ NODISCARD enum status store_backfill_each(struct store *store, const struct back
                                                               const struct backfill_info *info,
                                                               struct err *err),
                                           void *context, struct err *err);
+/* How many there are, at most `most`; `limit` does not count. */
+NODISCARD enum status store_backfill_count(struct store *store,
+                                           const struct backfill_filter *filter, int64_t most,
+                                           int64_t *out, struct err *err);
 
 struct backfill_date {
     int64_t logical_at_us;

@@ -10,6 +10,7 @@
 #include "store/channel.h"
 #include "store/lane_cache.h"
 #include "store/pool_priv.h"
+#include "store/to_come.h"
 
 static const char *const NAMES[LIMIT_KIND_COUNT] = {
     [LIMIT_OF_NAMESPACE] = "namespace", [LIMIT_OF_DAG] = "dag"};
@@ -43,8 +44,8 @@ static const char LIMIT_LIST[] =
     " JOIN run u ON u.id = t.run JOIN dag d ON d.id = u.dag WHERE d.dag_id = p.name) END"
     " FROM pool p WHERE p.kind > 0 AND p.removed = 0 ORDER BY p.kind, p.name";
 
-enum status store_limit_list(struct store *store, struct arena *arena, struct limit_info **out,
-                             size_t *out_count, struct err *err)
+enum status limit_infos_read(struct store *store, struct arena *arena, struct limit_infos *out,
+                             struct err *err)
 {
     CLEANUP(mem_freep) struct limit_info *found = NULL;
     size_t count = 0;
@@ -63,10 +64,36 @@ enum status store_limit_list(struct store *store, struct arena *arena, struct li
     }
     if (status != STATUS_OK)
         return err_wrap(err, "list limits");
-    *out = arena_array(arena, count + 1, sizeof **out);
+    out->items = arena_array(arena, count + 1, sizeof *out->items);
     if (count > 0)
-        memcpy(*out, found, count * sizeof **out);
-    *out_count = count;
+        memcpy(out->items, found, count * sizeof *found);
+    out->count = count;
+    return STATUS_OK;
+}
+
+/* Instances that have no rows yet wait, too. */
+static void add_to_come(const struct to_come_list *list, struct limit_info *limit)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct to_come *item = &list->items[i];
+        if (item->limit != NULL && item->limit->kind == limit->kind &&
+            str_equal(item->limit->name, limit->name))
+            limit->waiting += item->count;
+    }
+}
+
+enum status store_limit_list(struct store *store, struct arena *arena, struct limit_info **out,
+                             size_t *out_count, struct err *err)
+{
+    struct limit_infos found = {0};
+    struct to_come_list list = {0};
+    if (limit_infos_read(store, arena, &found, err) != STATUS_OK ||
+        (found.count > 0 && to_come_read(store, arena, &list, err) != STATUS_OK))
+        return err->code;
+    for (size_t i = 0; i < found.count; i++)
+        add_to_come(&list, &found.items[i]);
+    *out = found.items;
+    *out_count = found.count;
     return STATUS_OK;
 }
 

@@ -10,6 +10,7 @@
 #include "model/limits.h"
 #include "store/channel.h"
 #include "store/store_priv.h"
+#include "store/to_come.h"
 
 bool queue_is_among(const char *queues, const char *name)
 {
@@ -100,12 +101,36 @@ static enum status add_hosts(struct store *store, struct queue_found *found, str
     return status;
 }
 
+/* Instances that have no rows yet, where no pool or limit keeps them from being claimed. */
+static enum status add_to_come(struct store *store, struct arena *arena, struct queue_found *found,
+                               struct err *err)
+{
+    struct to_come_list list;
+    if (to_come_read(store, arena, &list, err) != STATUS_OK)
+        return err->code;
+    for (size_t i = 0; i < list.count; i++) {
+        const struct to_come *item = &list.items[i];
+        if (item->scope != 0 || item->limit != NULL || item->pool != NULL || item->is_poolless)
+            continue;
+        for (size_t q = 0; q < found->count; q++) {
+            struct queue_info *queue = &found->items[q];
+            if (!str_equal(queue->name, item->queue))
+                continue;
+            bool is_older = queue->pending == 0 || item->since_us < queue->oldest_us;
+            queue->oldest_us = is_older ? item->since_us : queue->oldest_us;
+            queue->pending += item->count;
+        }
+    }
+    return STATUS_OK;
+}
+
 static enum status find(struct store *store, struct arena *arena, const char *name,
                         struct queue_found *found, struct err *err)
 {
     CLEANUP(db_endp) struct db *db = store->db;
     if (db_begin_read(db, err) != STATUS_OK ||
-        find_queues(store, arena, name, found, err) != STATUS_OK)
+        find_queues(store, arena, name, found, err) != STATUS_OK ||
+        add_to_come(store, arena, found, err) != STATUS_OK)
         return err->code;
     return add_hosts(store, found, err);
 }

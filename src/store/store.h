@@ -66,6 +66,9 @@ int64_t store_now_us(const struct store *store);
  */
 void store_set_reason(struct store *store, const char *reason);
 
+/* Until it is closed nothing that is changed lasts; see db_rehearse. */
+NODISCARD enum status store_rehearse(struct store *store, struct err *err);
+
 static inline void store_closep(struct store **store)
 {
     store_close(*store);

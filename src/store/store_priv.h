@@ -25,6 +25,9 @@ struct store {
     char *reason; /* {"reason": ...} of whoever changes something now; NULL: none was given */
 };
 
+/* How many rows a statement has that ends in the LIMIT up to which they are counted. */
+#define COUNT_OF(rows) "SELECT count(*) FROM (" rows ") counted"
+
 /* The DAG of a version, read once and kept; borrowed from the store. */
 NODISCARD enum status store_dag(struct store *store, int64_t version, const struct dag **out,
                                 struct err *err);
