@@ -70,4 +70,20 @@
 #define VAULT_VALUE_HELP                                                                           \
     "Without a value it is read from standard input, or typed without being shown. The last line\n" \
     "end of a file or of standard input does not belong to the value."
+
+#define BACKFILL_CHOICES                                                                           \
+    VALUE("from", 0, "DATE", "first logical date"),                                                \
+    VALUE("to", 0, "DATE", "last logical date, included; a day is the whole day"),                 \
+    {"order", 0, "ORDER", "asc, the oldest date first, or desc", false, COMPLETE_CHOICE,           \
+        "asc desc", NULL},                                                                         \
+    {"redo", 0, "WHICH", "dates that have a run: none, failed or all", false, COMPLETE_CHOICE,     \
+        "none failed all", NULL},                                                                  \
+    VALUE("max-active", 0, "N", "runs at once; the DAG's max_active_runs by default"),             \
+    VALUE("queue", 0, "QUEUE", "where all its tasks wait; their own by default"),                  \
+    OPTION_PARAM, OPTION_CONF,                                                                     \
+    {"task", 't', "TASK", "only this task (repeatable)", true, COMPLETE_NONE, NULL, NULL},         \
+    SWITCH("with-upstream", 0, "and what the tasks need"),                                         \
+    SWITCH("with-downstream", 0, "and what comes after the tasks"),                                \
+    VALUE("dag-version", 0, "N", "for new runs: current (default), newest, original or a number"), \
+    VALUE("note", 0, "TEXT", "a note kept with every run"), OPTION_REASON, OPTION_DAG
 /* clang-format on */

@@ -116,21 +116,6 @@ static const struct command_option CLEAR_OPTIONS[] = {
 };
 #define BACKFILL_STATES                                                                            \
     "awaiting_approval running paused cancelling success failed cancelled"
-#define BACKFILL_CHOICES                                                                           \
-    VALUE("from", 0, "DATE", "first logical date"),                                                \
-    VALUE("to", 0, "DATE", "last logical date, included; a day is the whole day"),                 \
-    {"order", 0, "ORDER", "asc, the oldest date first, or desc", false, COMPLETE_CHOICE,           \
-        "asc desc", NULL},                                                                         \
-    {"redo", 0, "WHICH", "dates that have a run: none, failed or all", false, COMPLETE_CHOICE,     \
-        "none failed all", NULL},                                                                  \
-    VALUE("max-active", 0, "N", "runs at once; the DAG's max_active_runs by default"),             \
-    VALUE("queue", 0, "QUEUE", "where all its tasks wait; their own by default"),                  \
-    OPTION_PARAM, OPTION_CONF,                                                                     \
-    {"task", 't', "TASK", "only this task (repeatable)", true, COMPLETE_NONE, NULL, NULL},         \
-    SWITCH("with-upstream", 0, "and what the tasks need"),                                         \
-    SWITCH("with-downstream", 0, "and what comes after the tasks"),                                \
-    VALUE("dag-version", 0, "N", "for new runs: current (default), newest, original or a number"),      \
-    VALUE("note", 0, "TEXT", "a note kept with every run"), OPTION_REASON, OPTION_DAG
 static const struct command_option BACKFILL_PLAN_OPTIONS[] = {BACKFILL_CHOICES};
 static const struct command_option BACKFILL_CREATE_OPTIONS[] = {BACKFILL_CHOICES, OPTION_DRY};
 static const struct command_option BACKFILL_LIST_OPTIONS[] = {

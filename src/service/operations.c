@@ -12,8 +12,7 @@ static const struct operation_field REQUEST_DAG[] = {
     {"version", FIELD_INTEGER, false, "number of a version; the current one by default"},
 };
 static const struct operation_field REQUEST_RERUN[] = {
-    RUN,
-    {"version", FIELD_STRING, false, "original (by default), current, newest, or its number"},
+    RUN, {"version", FIELD_STRING, false, "original (by default), current, newest, or its number"},
     REASON, DRY_RUN,
 };
 static const struct operation_field REQUEST_TRIGGER[] = {
