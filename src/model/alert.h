@@ -97,14 +97,18 @@ struct alert_message {
  * secrets) are asked of `more`, which may be NULL. A success makes PagerDuty close the incident
  * that a failure of the same task and date opened.
  *
- *   STATUS_INVALID  a template does not render, or what it renders could end a header.
+ *   STATUS_INVALID   a template does not render, or what it renders could end a header, and that
+ *                    will be so for ever.
+ *   STATUS_CONFLICT  the same of a text that asks `more`: once that answers otherwise, it may do.
+ *
+ * No error shows what may be a part of a secret.
  */
 NODISCARD enum status alert_render(struct arena *arena, const struct hook *hook,
                                    const struct alert_notice *notice,
                                    const struct template_scope *more, struct alert_message *out,
                                    struct err *err);
 
-/* Whether the hook's `if` wants the event; without one it does. */
+/* Whether the hook's `if` wants the event; without one it does. Fails as alert_render does. */
 NODISCARD enum status alert_is_wanted(const struct hook *hook, const struct alert_event *event,
                                       const struct template_scope *more, bool *out,
                                       struct err *err);

@@ -13,9 +13,16 @@
 
 /* ---- texts of the hook ---- */
 
+enum status alert_refuse(const struct alert_work *work, const char *what, struct err *err)
+{
+    alert_scope_judge(&work->scope, err);
+    return err_wrap(err, "render '%s' of the %s hook", what, hook_target_name(work->hook->target));
+}
+
 enum status alert_fill(struct alert_work *work, const char *what, const char *text,
                        const char **out, struct err *err)
 {
+    alert_scope_begin(&work->scope);
     if (text == NULL || template_is_plain(text)) {
         *out = text;
         return STATUS_OK;
@@ -29,11 +36,8 @@ enum status alert_fill(struct alert_work *work, const char *what, const char *te
         status = template_render_text(template, &scope, &rendered, &fault, err);
     if (status == STATUS_OK && strlen(rendered) > LIMIT_ALERT_BODY_BYTES)
         status = err_set(err, STATUS_LIMIT, "it is longer than %d bytes", LIMIT_ALERT_BODY_BYTES);
-    if (status != STATUS_OK) {
-        err->code = STATUS_INVALID; /* whatever it was, the same text fails the same way again */
-        return err_wrap(err, "render '%s' of the %s hook", what,
-                        hook_target_name(work->hook->target));
-    }
+    if (status != STATUS_OK)
+        return alert_refuse(work, what, err);
     *out = arena_strdup(work->arena, rendered);
     return STATUS_OK;
 }
@@ -110,12 +114,18 @@ void alert_list(struct arena *arena, const struct alert_notice *notice, const ch
 
 /* ---- webhook ---- */
 
-static enum status refuse_lines(const char *what, const char *text, struct err *err)
+/* A text for one line. */
+static enum status fill_line(struct alert_work *work, const char *what, const char *text,
+                             const char **out, struct err *err)
 {
-    for (const char *p = text; p != NULL && *p != '\0'; p++)
-        if ((unsigned char)*p < 0x20 || *p == 0x7f)
-            return err_set(err, STATUS_INVALID, "'%s' has a line break or a control character",
-                           what);
+    if (alert_fill(work, what, text, out, err) != STATUS_OK)
+        return err->code;
+    for (const char *p = *out; p != NULL && *p != '\0'; p++) {
+        if ((unsigned char)*p < 0x20 || *p == 0x7f) {
+            (void)err_set(err, STATUS_INVALID, "it has a line break or a control character");
+            return alert_refuse(work, what, err);
+        }
+    }
     return STATUS_OK;
 }
 
@@ -126,28 +136,30 @@ static enum status fill_headers(struct alert_work *work, struct alert_message *o
     for (size_t i = 0; i < hook->headers_count; i++) {
         struct env_entry *header = &out->headers[out->headers_count++];
         header->name = hook->headers[i].name;
-        enum status status =
-            alert_fill(work, header->name, hook->headers[i].value, &header->value, err);
-        if (status == STATUS_OK)
-            status = refuse_lines(header->name, header->value, err);
-        if (status != STATUS_OK)
-            return status;
+        if (fill_line(work, header->name, hook->headers[i].value, &header->value, err) != STATUS_OK)
+            return err->code;
     }
     return STATUS_OK;
+}
+
+static enum status fill_url(struct alert_work *work, const char **out, struct err *err)
+{
+    if (fill_line(work, "url", work->hook->url, out, err) != STATUS_OK)
+        return err->code;
+    if (*out == NULL || str_starts_with(*out, "http://") || str_starts_with(*out, "https://"))
+        return STATUS_OK;
+    (void)err_set(err, STATUS_INVALID, "it does not begin with http:// or https://");
+    return alert_refuse(work, "url", err);
 }
 
 static enum status render_webhook(struct alert_work *work, struct alert_message *out,
                                   struct err *err)
 {
     const struct hook *hook = work->hook;
-    if (alert_fill(work, "url", hook->url, &out->url, err) != STATUS_OK ||
-        refuse_lines("url", out->url, err) != STATUS_OK ||
+    if (fill_url(work, &out->url, err) != STATUS_OK ||
         alert_fill(work, "secret", hook->secret, &out->secret, err) != STATUS_OK ||
         alert_fill(work, "body", hook->body, &out->body, err) != STATUS_OK)
         return err->code;
-    if (out->url != NULL && !str_starts_with(out->url, "http://") &&
-        !str_starts_with(out->url, "https://"))
-        return err_set(err, STATUS_INVALID, "'url' does not begin with http:// or https://");
     if (out->body == NULL)
         out->body = alert_format(work->arena, json_incref(work->scope.document));
     return fill_headers(work, out, err);
@@ -262,7 +274,7 @@ enum status alert_is_wanted(const struct hook *hook, const struct alert_event *e
     struct template_fault fault = {0};
     if (template_parse(arena, hook->condition, &template, &fault, err) != STATUS_OK ||
         template_render(template, &scope, &value, &fault, err) != STATUS_OK) {
-        err->code = STATUS_INVALID;
+        alert_scope_judge(&own, err);
         return err_wrap(err, "render 'if' of the %s hook", hook_target_name(hook->target));
     }
     *out = template_truth(value);

@@ -59,7 +59,12 @@ static enum status choose_events(const struct parcel_request *request,
 static enum status alert_connection(const struct parcel_request *request, const char *name,
                                     struct connection *out, struct err *err)
 {
-    return vault_connection(request->vault, request->space, name, out, err);
+    if (vault_connection(request->vault, request->space, name, out, err) == STATUS_OK)
+        return STATUS_OK;
+    /* Whatever is wrong with it, somebody may mend it. */
+    if (err->code == STATUS_INVALID || err->code == STATUS_CORRUPT)
+        err->code = STATUS_CONFLICT;
+    return err->code;
 }
 
 /* *out_is_wanted false: nothing is to be sent. */
@@ -111,6 +116,10 @@ enum status parcel_new(const struct parcel_request *request, struct parcel **out
     parcel->public_only = request->public_only;
     parcel->workdir = arena_strdup_null(parcel->arena, request->workdir);
     enum status status = fill(parcel, request, &is_wanted, err);
+    if (status != STATUS_OK) {
+        const char *shown = vault_seen_mask(&parcel->seen, err->text);
+        (void)err_set(err, status, "%s", arena_strdup(parcel->arena, shown));
+    }
     if (status != STATUS_OK || !is_wanted) {
         parcel_free(parcel);
         parcel = NULL;

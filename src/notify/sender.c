@@ -97,7 +97,7 @@ static const char *workdir_of(struct trip *trip)
     return access(folder, X_OK) == 0 ? folder : NULL;
 }
 
-/* A connection may be added while it waits; a template does not get better. */
+/* What is missing may be added while it waits; a template does not get better. */
 static void fail_unsent(struct trip *trip, const struct err *err)
 {
     trip->outcome.verdict =

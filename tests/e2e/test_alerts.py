@@ -1,46 +1,11 @@
 """Hooks and deadlines, from a real daemon to real receivers."""
-import contextlib
 import json
 import signal
-import sqlite3
 
-import pytest
+from alerts import change_store, misses, notices, write_dag
 from fleet import free_port, let_go, started, wait_for_state
 from harness import rows_of, wait_for
-from receiver import MailServers, Receiver
-
-
-@pytest.fixture
-def receiver():
-    server = Receiver()
-    yield server
-    server.close()
-
-
-@pytest.fixture
-def mail():
-    servers = MailServers()
-    yield servers
-    servers.close()
-
-
-def write_dag(eider, text, name="dag.yaml"):
-    return eider.write(f"dags/{name}", text)
-
-
-def notices(eider, *args):
-    return rows_of(eider("notify", "list", "-o", "json", *args, code=0).json())
-
-
-def misses(eider, *args):
-    return rows_of(eider("sla", "list", "-o", "json", *args, code=0).json())
-
-
-def change_store(eider, sql):
-    """As if time had passed; the daemon finds it with its next look."""
-    with contextlib.closing(sqlite3.connect(eider.home / "eider.db", timeout=30)) as db:
-        db.execute(sql)
-        db.commit()
+from receiver import Receiver
 
 
 def test_hooks_tell_what_happens_to_tasks_and_runs(eider, up, receiver):

@@ -277,13 +277,101 @@ Test(alert, what_would_end_a_header_or_leave_http_is_refused)
     struct alert_event event = FAILURE;
     event.error = "x\r\nX-Admin: yes";
     expect_refused("{\"webhook\":{\"url\":\"http://x\",\"headers\":{\"A\":\"{{ alert.error }}\"}}}",
-                   &event, "'A' has a line break");
+                   &event, "render 'A' of the webhook hook: it has a line break");
     expect_refused("{\"webhook\":{\"url\":\"http://x/{{ alert.error }}\"}}", &event,
-                   "'url' has a line break");
+                   "render 'url' of the webhook hook: it has a line break");
     expect_refused("{\"webhook\":{\"url\":\"{{ dag.id }}://x\"}}", &event, "does not begin with");
     expect_refused("{\"email\":{\"to\":\"a@b{{ alert.error }}\"}}", &event, "is not an address");
     expect_refused("{\"command\":\"{{ alert.nothing }}\"}", &event,
                    "render 'run' of the command hook");
+}
+
+/* ---- what others are asked for ---- */
+
+static enum status ask(void *context, const char *const *path, size_t count, size_t *out_used,
+                       json_t **out, struct err *err)
+{
+    (void)context;
+    *out_used = count;
+    if (strcmp(path[0], "secrets") == 0 && strcmp(path[count - 1], "token") == 0)
+        *out = json_string("t0ken-nobody-sees\n");
+    else if (strcmp(path[0], "var") == 0 && strcmp(path[count - 1], "word") == 0)
+        *out = json_string("word");
+    else
+        return err_set(err, STATUS_DENIED, "'%s' cannot be had now", path[count - 1]);
+    return STATUS_OK;
+}
+
+static const struct template_scope ASKED = {.lookup = ask};
+
+static struct err fail(const char *entry)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    struct err err = {0};
+    struct hook hook = hook_of(arena, entry);
+    struct alert_notice notice = notice_of(&FAILURE);
+    struct alert_message message = {0};
+    bool is_wanted = false;
+    if (alert_is_wanted(&hook, &FAILURE, &ASKED, &is_wanted, &err) == STATUS_OK)
+        cr_expect_neq(alert_render(arena, &hook, &notice, &ASKED, &message, &err), STATUS_OK, "%s",
+                      entry);
+    return err;
+}
+
+#define OF_HEADER(text) "{\"webhook\":{\"url\":\"http://x\",\"headers\":{\"A\":\"" text "\"}}}"
+#define OF_IF(text)     "{\"webhook\":\"http://x\",\"if\":\"" text "\"}"
+
+Test(alert, what_others_may_answer_better_later_is_not_given_up)
+{
+    static const struct {
+        const char *entry;
+        enum status status;
+    } CASES[] = {
+        {OF_HEADER("{{ secrets.later }}"), STATUS_CONFLICT},
+        {OF_HEADER("{{ secrets.token }}"), STATUS_CONFLICT}, /* it has a line break today */
+        {OF_HEADER("{{ var.value.word + 1 }}"), STATUS_CONFLICT},
+        {OF_HEADER("{{ alert.nothing }}"), STATUS_INVALID},
+        {OF_HEADER("{{ alert.kind + 1 }}"), STATUS_INVALID},
+        {OF_IF("{{ secrets.later == 'x' }}"), STATUS_CONFLICT},
+        {OF_IF("{{ alert.nothing == 'x' }}"), STATUS_INVALID},
+        {"{\"webhook\":{\"url\":\"{{ var.value.word }}\"}}", STATUS_CONFLICT},
+        {"{\"email\":{\"to\":\"{{ var.value.word }}\"}}", STATUS_CONFLICT},
+        {"{\"email\":{\"to\":[\"{{ dag.id }}\"]}}", STATUS_INVALID},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
+        struct err err = fail(CASES[i].entry);
+        cr_expect_eq(err.code, CASES[i].status, "%s: %s", CASES[i].entry, err.text);
+    }
+}
+
+Test(alert, errors_show_what_is_missing_and_no_secret)
+{
+    static const char *const QUOTING[] = {
+        "{\"email\":{\"to\":[\"{{ secrets.token }}\"]}}",
+        "{\"email\":{\"to\":[\"{{ secrets.token | upper }}\"]}}",
+        OF_HEADER("{{ {}[secrets.token] }}"),
+        OF_HEADER("{{ secrets[secrets.token] }}"),
+        OF_HEADER("{{ ts | tz(secrets.token) }}"),
+        OF_IF("{{ {}[secrets.token] }}"),
+    };
+    EXPECT_CONTAINS(fail(OF_HEADER("{{ secrets.later }}")).text, "'later' cannot be had now");
+    for (size_t i = 0; i < ARRAY_LEN(QUOTING); i++) {
+        struct err err = fail(QUOTING[i]);
+        EXPECT_CONTAINS(err.text, "why is not shown");
+        cr_expect_null(strcasestr(err.text, "t0ken"), "%s: %s", QUOTING[i], err.text);
+    }
+}
+
+Test(alert, a_text_that_fails_on_a_secret_does_not_tell_it_to_people)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    struct err err = {0};
+    struct hook hook = hook_of(arena, "{\"slack\":{\"text\":\"{{ ts | tz(secrets.token) }}\"}}");
+    struct alert_notice notice = notice_of(&FAILURE);
+    struct alert_message message = {0};
+    EXPECT_OK(alert_render(arena, &hook, &notice, &ASKED, &message, &err), &err);
+    EXPECT_CONTAINS(message.body, "task 'load' of 'sales' failed (render 'text'");
+    cr_expect_null(strstr(message.body, "t0ken"), "%s", message.body);
 }
 
 static const char *variable(const struct alert_message *message, const char *name)

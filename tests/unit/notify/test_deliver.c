@@ -187,7 +187,7 @@ Test(deliver, slack_with_a_token_needs_a_channel_and_is_judged_by_its_answer)
 {
     static const char ENTRY[] = "{\"slack\":\"ops\"}";
     struct deliver_outcome outcome = slack(ENTRY, "xoxb-1", "/say", "");
-    expect_verdict(&outcome, DELIVER_FAILED, "add 'channel'");
+    expect_verdict(&outcome, DELIVER_RETRY, "add 'channel'");
     cr_expect_null(listener_received(&LISTENER));
 
     outcome = slack(ENTRY, "xoxb-1", "/say?{\\\"ok\\\":true}", ",\"channel\":\"#data\"");
@@ -316,7 +316,7 @@ Test(deliver, a_mail_server_that_says_no_is_believed)
     outcome = mail("{\"email\":\"a@b.c\"}", "closed", EXTRA);
     expect_verdict(&outcome, DELIVER_RETRY, "127.0.0.1");
     outcome = mail("{\"email\":\"a@b.c\"}", "smtp", "{\"from\":\"e@x\\r\\nBcc: b@b\"}");
-    expect_verdict(&outcome, DELIVER_FAILED, "no sender");
+    expect_verdict(&outcome, DELIVER_RETRY, "no sender");
     cr_expect_null(listener_received(&LISTENER));
 }
 
