@@ -64,6 +64,11 @@ const struct hook_root *hook_root_find(const char *name)
     return NULL;
 }
 
+bool hook_field_takes_secrets(const char *field)
+{
+    return strcmp(field, "run") != 0;
+}
+
 const char *hook_event_name(enum hook_event event)
 {
     CHECK(event < HOOK_EVENT_COUNT);

@@ -122,6 +122,9 @@ bool hook_address_is_valid(const char *address);
 /* A header of ours to send: a token that is not one that we or the transport set. */
 bool hook_header_is_valid(const char *name);
 
+/* What a command runs is seen by everybody on its host; everything else may hold secrets. */
+bool hook_field_takes_secrets(const char *field);
+
 /* The names that a template of a hook can start with, sorted. */
 struct hook_root {
     const char *name;

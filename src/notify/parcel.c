@@ -67,6 +67,17 @@ static enum status alert_connection(const struct parcel_request *request, const 
     return err->code;
 }
 
+/* A connection that a template takes apart is found out only here. */
+static enum status check_command(const struct parcel *parcel, struct err *err)
+{
+    const char *run = parcel->message.run;
+    if (run == NULL || strcmp(vault_seen_mask(&parcel->seen, run), run) == 0)
+        return STATUS_OK;
+    return err_set(err, STATUS_INVALID,
+                   "the command line would show a secret: give it to the command as a variable of "
+                   "'env'");
+}
+
 /* *out_is_wanted false: nothing is to be sent. */
 static enum status fill(struct parcel *parcel, const struct parcel_request *request,
                         bool *out_is_wanted, struct err *err)
@@ -94,7 +105,8 @@ static enum status fill(struct parcel *parcel, const struct parcel_request *requ
         .total = request->total - (request->count - wanted),
     };
     if (alert_render(parcel->arena, request->hook, &notice, &scope, &parcel->message, err) !=
-        STATUS_OK)
+            STATUS_OK ||
+        check_command(parcel, err) != STATUS_OK)
         return err->code;
     if (request->hook->connection == NULL)
         return STATUS_OK;

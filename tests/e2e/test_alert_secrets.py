@@ -4,6 +4,7 @@ from alerts import notices, write_dag
 from harness import wait_for
 
 CANARY = "c4nary-0f-the-vault"
+COMMAND = "only in 'env' of a command"
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -66,3 +67,29 @@ def test_a_secret_is_not_told_by_what_fails(eider, daemon, receiver):
     for text in (tried.out, tried.err, shown.out, running.text(), str(receiver.got("/slack"))):
         assert CANARY not in text
     assert "render 'to'" in shown.out and "render 'if'" in shown.out
+
+
+def test_a_command_line_has_no_secrets(eider):
+    eider("secrets", "set", "token", input=CANARY, code=0)
+    refused = [
+        'on_success: {command: {run: "echo {{ secrets.token }}"}}',
+        'on_success: {command: "echo {{ secrets.token }}"}',
+        'on_success: {command: "echo {{ conn.db.password }}"}',
+    ]
+    for hook in refused:
+        path = eider.write("dag.yaml", f"""
+            {hook}
+            tasks: {{a: {{run: "true"}}}}
+        """)
+        found = eider("validate", path)
+        assert found.code == 6 and COMMAND in found.err + found.out, found
+    eider("conns", "set", "db", input=f"postgres://u:{CANARY}@127.0.0.1/x", code=0)
+    eider.run("""
+        on_success:
+          - command: {run: "echo $T >> @evidence", env: {T: "{{ secrets.token }}"}}
+          - command: "echo {% set db = conn.db %}{{ db.password }} >> @evidence"
+        tasks: {a: {run: "true"}}
+    """)
+    assert eider.evidence.lines() == [CANARY]
+    (row,) = notices(eider, "--failed")
+    assert "would show a secret" in row["answer"]
