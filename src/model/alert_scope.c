@@ -156,6 +156,7 @@ struct template_scope alert_scope_of(struct alert_scope *scope)
         .lookup = lookup,
         .is_function = is_function,
         .call = call,
+        .zones = scope->more != NULL ? scope->more->zones : NULL,
         .roots_count = HOOK_ROOTS_COUNT,
         .root = hook_root_name,
     };

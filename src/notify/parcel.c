@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "os/zone_file.h"
 #include "store/vault_scope.h"
 
 struct parcel {
@@ -89,6 +90,7 @@ static enum status fill(struct parcel *parcel, const struct parcel_request *requ
         .seen = &parcel->seen,
     };
     struct template_scope scope = vault_scope_names(&names);
+    scope.zones = zone_file_read;
     struct alert_event *events = arena_array(parcel->arena, request->count, sizeof *events);
     size_t wanted = 0;
     if (read_events(parcel, request, events, err) != STATUS_OK ||

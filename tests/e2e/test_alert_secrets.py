@@ -93,3 +93,12 @@ def test_a_command_line_has_no_secrets(eider):
     assert eider.evidence.lines() == [CANARY]
     (row,) = notices(eider, "--failed")
     assert "would show a secret" in row["answer"]
+
+
+def test_hooks_know_time_zones(eider):
+    eider.run("""
+        on_success:
+          command: "echo '{{ alert.happened_at | tz('Asia/Tokyo') }}' > @evidence"
+        tasks: {a: {run: "true"}}
+    """)
+    assert "+09:00" in eider.evidence.lines()[0], notices(eider)
