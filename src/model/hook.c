@@ -109,6 +109,24 @@ bool hook_is_resolvable(const struct hook *hook)
            (hook->event == HOOK_FAILURE || hook->event == HOOK_SLA_MISS);
 }
 
+/* Scheme, host and port; a template is taken as it is. */
+static const char *server_of(struct arena *arena, const char *url)
+{
+    const char *scheme = strstr(url, "://");
+    const char *host = scheme != NULL ? scheme + strlen("://") : url;
+    return arena_strndup(arena, url, (size_t)(host - url) + strcspn(host, "/?#"));
+}
+
+const char *hook_receiver(struct arena *arena, const struct hook *hook)
+{
+    const char *where = hook->connection;
+    if (hook->target == HOOK_COMMAND)
+        where = hook->run;
+    else if (where == NULL)
+        where = server_of(arena, hook->url != NULL ? hook->url : "");
+    return arena_format(arena, "%s %s", hook_target_name(hook->target), where);
+}
+
 /* ---- what may stand in a header ---- */
 
 static bool is_address_char(char c)

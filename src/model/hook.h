@@ -117,6 +117,9 @@ struct hook_list hook_list_of(const json_t *rest, enum hook_event event, struct 
 /* Whether an incident that this hook opened is closed by a later success. */
 bool hook_is_resolvable(const struct hook *hook);
 
+/* Who has to answer, as far as the hook itself tells: hooks of one receiver have the same text. */
+const char *hook_receiver(struct arena *arena, const struct hook *hook);
+
 /* An address for mail, "a@b.c" or "Name <a@b.c>", without anything that could end a header. */
 bool hook_address_is_valid(const char *address);
 /* A header of ours to send: a token that is not one that we or the transport set. */

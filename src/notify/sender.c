@@ -22,7 +22,8 @@
 #include "store/notice.h"
 
 enum {
-    AT_ONCE_MAX = 8,
+    AT_ONCE_MAX = 64,
+    PER_RECEIVER_MAX = 4, /* so that those that hang leave room for others */
     FIRST_WAIT_MS = 100,
     LONGEST_WAIT_MS = 5000,
     PRUNE_EVERY_S = 3600,
@@ -37,6 +38,8 @@ enum end_wish { END_NOT, END_FINISHING, END_NOW };
 /* One message on its way. */
 struct trip {
     struct sender *owner;
+    struct trip *next;    /* of those under way */
+    const char *receiver; /* in its arena */
     struct thread *thread;
     struct arena *arena; /* of the claim */
     struct notice_claim claim;
@@ -56,7 +59,9 @@ struct sender {
     /* Of the sender's thread. */
     struct store *store;
     struct vault *vault;
+    struct trip *trips; /* under way */
     size_t under_way;
+    struct notice_passing passing; /* hooks whose receivers have enough to do */
     int64_t next_us;
     int64_t wait_ms; /* after failures */
     int64_t prune_us;
@@ -68,6 +73,42 @@ static void trip_free(struct trip *trip)
     parcel_free(trip->parcel);
     arena_free(trip->arena);
     free(trip);
+}
+
+/* --- receivers ------------------------------------------------------------------------------- */
+
+static const char *receiver_of(struct arena *arena, const struct notice_claim *claim)
+{
+    return arena_format(arena, "%s/%s", claim->space, hook_receiver(arena, &claim->hook));
+}
+
+static bool is_passed(void *context, const struct notice_claim *candidate)
+{
+    const struct sender *self = context;
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    const char *receiver = receiver_of(arena, candidate);
+    size_t count = 0;
+    for (const struct trip *trip = self->trips; trip != NULL; trip = trip->next)
+        count += strcmp(trip->receiver, receiver) == 0;
+    return count >= PER_RECEIVER_MAX;
+}
+
+static void add_trip(struct sender *self, struct trip *trip)
+{
+    trip->receiver = receiver_of(trip->arena, &trip->claim);
+    trip->next = self->trips;
+    self->trips = trip;
+    self->under_way++;
+}
+
+static void remove_trip(struct sender *self, struct trip *trip)
+{
+    struct trip **at = &self->trips;
+    while (*at != trip)
+        at = &(*at)->next;
+    *at = trip->next;
+    self->under_way--;
+    strbuf_clear(&self->passing.keys); /* its receiver has room again */
 }
 
 /* --- sending --------------------------------------------------------------------------------- */
@@ -121,7 +162,7 @@ static void set_out(struct sender *self, struct trip *trip)
         .total = trip->claim.total,
         .workdir = workdir_of(trip),
     };
-    self->under_way++;
+    add_trip(self, trip);
     enum status status = parcel_new(&request, &trip->parcel, &err);
     trip->is_dropped = status == STATUS_OK && trip->parcel == NULL;
     if (status == STATUS_OK && trip->parcel != NULL &&
@@ -202,7 +243,7 @@ static bool settle(struct sender *self, struct trip *trip)
         return false;
     }
     tell(trip, &verdict);
-    self->under_way--;
+    remove_trip(self, trip);
     trip_free(trip);
     return true;
 }
@@ -229,12 +270,11 @@ static bool take(struct sender *self)
     struct err err = {0};
     while (self->under_way < AT_ONCE_MAX) {
         struct trip *trip = mem_zalloc(1, sizeof *trip);
-        bool is_found = false;
         trip->owner = self;
         trip->arena = arena_new();
-        enum status status = store_notice_claim(self->store, trip->arena, &trip->claim, &is_found,
-                                                &self->next_us, &err);
-        if (status == STATUS_OK && is_found) {
+        enum status status = store_notice_claim(self->store, trip->arena, &self->passing,
+                                                &trip->claim, &self->next_us, &err);
+        if (status == STATUS_OK && trip->claim.id != 0) {
             set_out(self, trip);
             continue;
         }
@@ -340,6 +380,8 @@ enum status sender_start(const struct sender_options *options, struct sender **o
     self->knock_fd = -1;
     self->back = mailbox_new();
     self->prune_us = clock_mono_us() + (int64_t)PRUNE_EVERY_S * 1000000;
+    self->passing = (struct notice_passing){.is_passed = is_passed, .context = self};
+    strbuf_init(&self->passing.keys, NOTICE_PASSING_BYTES);
     if (knock_open(&self->knock_fd, err) != STATUS_OK ||
         thread_start("sender", body, self, &self->thread, err) != STATUS_OK) {
         sender_stop(self, 0);
@@ -368,6 +410,7 @@ static void end(struct sender *self, enum end_wish wish, int64_t wait_ms)
     if (self->under_way > 0)
         return;
     mailbox_free(self->back);
+    strbuf_fini(&self->passing.keys);
     file_closep(&self->knock_fd);
     free(self);
 }

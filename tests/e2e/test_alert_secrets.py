@@ -26,7 +26,8 @@ def test_a_message_waits_for_what_can_be_set_later(eider, daemon, receiver):
           a:
             run: "exit 1"
             on_failure:
-              - webhook: {{url: "{receiver.url('/header')}", headers: {{X: "{{{{ secrets.later }}}}"}}}}
+              - webhook: {{url: "{receiver.url('/header')}",
+                           headers: {{X: "{{{{ secrets.later }}}}"}}}}
               - webhook: "{receiver.url('/if')}"
                 if: "{{{{ var.value.later == 'x' }}}}"
               - webhook: {{connection: later}}

@@ -99,6 +99,31 @@ def test_an_unreachable_receiver_holds_up_nobody(eider, up, receiver):
     assert again.code == 5 and "sent" in again.err, again
 
 
+def test_a_receiver_that_hangs_holds_up_only_what_is_for_itself(eider, up, receiver):
+    other = Receiver()
+    write_dag(eider, f"""
+        tasks:
+          m: {{foreach: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], run: "exit 1",
+               on_failure: [{{webhook: "{receiver.url('/a')}"}},
+                            {{webhook: "{receiver.url('/b')}"}}]}}
+          b: {{needs: m, trigger_rule: all_done, run: "exit 1",
+               on_failure: {{webhook: "{other.url()}"}}}}
+    """)
+    receiver.hold()
+    try:
+        up()
+        eider("dags", "trigger", "dag", code=0)
+        wait_for(other.got, "the other has its message")
+        answers = [row["answer"] for row in notices(eider) if row["task_id"] == "m"]
+        assert len(answers) == 24 and not any(answers), "none of them had to be given up for it"
+        assert len(receiver.got()) <= 4
+        receiver.let_go()
+        wait_for(lambda: {row["state"] for row in notices(eider)} == {"sent"}, "all arrived")
+        assert len(set(receiver.deliveries())) == 24
+    finally:
+        other.close()
+
+
 def test_what_is_refused_for_good_is_shown(eider, up, receiver):
     receiver.status = 404
     write_dag(eider, f"""

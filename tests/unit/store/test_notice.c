@@ -43,11 +43,10 @@ static struct notice_claim claim(void)
 {
     struct err err = {0};
     struct notice_claim notice = {0};
-    bool found = false;
     int64_t next_us = 0;
-    EXPECT_OK(store_notice_claim(bench.store, bench.arena, &notice, &found, &next_us, &err), &err);
-    cr_assert(found, "nothing is due; the next one is in %lld us",
-              (long long)(next_us - bench_now_us));
+    EXPECT_OK(store_notice_claim(bench.store, bench.arena, NULL, &notice, &next_us, &err), &err);
+    cr_assert_neq(notice.id, 0, "nothing is due; the next one is in %lld us",
+                  (long long)(next_us - bench_now_us));
     return notice;
 }
 
@@ -56,10 +55,9 @@ static int64_t idle_until(void)
 {
     struct err err = {0};
     struct notice_claim notice = {0};
-    bool found = false;
     int64_t next_us = 0;
-    EXPECT_OK(store_notice_claim(bench.store, bench.arena, &notice, &found, &next_us, &err), &err);
-    cr_assert_not(found, "notice %lld is due", (long long)notice.id);
+    EXPECT_OK(store_notice_claim(bench.store, bench.arena, NULL, &notice, &next_us, &err), &err);
+    cr_assert_eq(notice.id, 0, "notice %lld is due", (long long)notice.id);
     return next_us;
 }
 
@@ -228,6 +226,41 @@ STORE_TEST(notice, a_rate_holds_for_the_target_whatever_the_dag)
     (void)idle_until();
 }
 
+static bool is_slow(void *context, const struct notice_claim *candidate)
+{
+    (*(int *)context)++;
+    return strstr(candidate->hook.url, "slow") != NULL;
+}
+
+STORE_TEST(notice, what_goes_to_a_receiver_that_is_busy_lets_others_pass)
+{
+    struct err err = {0};
+    int asked = 0;
+    int64_t next_us = 0;
+    struct notice_claim notice = {0};
+    struct notice_passing passing = {.is_passed = is_slow, .context = &asked};
+    strbuf_init(&passing.keys, NOTICE_PASSING_BYTES);
+    for (int i = 0; i < 3; i++)
+        fail_with("[{\"webhook\": \"http://slow/a\"}, {\"webhook\": \"http://slow/b\"}]");
+    fail_with("{\"webhook\": \"http://quick\"}");
+    bench_now_us += MINUTE_US;
+
+    EXPECT_OK(store_notice_claim(bench.store, bench.arena, &passing, &notice, &next_us, &err),
+              &err);
+    cr_assert_neq(notice.id, 0);
+    cr_expect_str_eq(notice.hook.url, "http://quick");
+    cr_expect_eq(asked, 3, "once for each hook, not for each message");
+    settle(&notice, NOTICE_PENDING, bench_now_us + 5 * MINUTE_US);
+    EXPECT_OK(store_notice_claim(bench.store, bench.arena, &passing, &notice, &next_us, &err),
+              &err);
+    cr_expect_eq(notice.id, 0);
+    cr_expect_eq(next_us, bench_now_us + 5 * MINUTE_US, "what is passed over is not waited for");
+
+    strbuf_clear(&passing.keys);
+    cr_expect_str_eq(claim().hook.url, "http://slow/a", "nothing happened to it");
+    strbuf_fini(&passing.keys);
+}
+
 STORE_TEST(notice, a_success_closes_the_incident_after_it_was_opened)
 {
     struct err err = {0};
@@ -332,12 +365,11 @@ static void *send_all(void *context)
     for (;;) {
         CLEANUP(arena_freep) struct arena *arena = arena_new();
         struct notice_claim notice = {0};
-        bool found = false;
         int64_t next_us = 0;
-        EXPECT_OK(store_notice_claim(store, arena, &notice, &found, &next_us, &err), &err);
-        if (!found && next_us > bench_now_us)
+        EXPECT_OK(store_notice_claim(store, arena, NULL, &notice, &next_us, &err), &err);
+        if (notice.id == 0 && next_us > bench_now_us)
             break;
-        if (found)
+        if (notice.id != 0)
             self->ids[self->count++] = notice.id;
     }
     store_close(store);
