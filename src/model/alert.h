@@ -95,7 +95,7 @@ struct alert_message {
 /*
  * The message of a notice. Templates see HOOK_ROOTS; those that are not of the event (var, conn,
  * secrets) are asked of `more`, which may be NULL. A success makes PagerDuty close the incident
- * that a failure of the same task and date opened.
+ * that a failure of the same task and date opened, and a skip the one of a hook about other events.
  *
  *   STATUS_INVALID   a template does not render, or what it renders could end a header, and that
  *                    will be so for ever.

@@ -105,8 +105,12 @@ const char *hook_severity_name(enum hook_severity severity)
 
 bool hook_is_resolvable(const struct hook *hook)
 {
-    return hook->target == HOOK_PAGERDUTY &&
-           (hook->event == HOOK_FAILURE || hook->event == HOOK_SLA_MISS);
+    return hook->target == HOOK_PAGERDUTY && hook->event != HOOK_SUCCESS;
+}
+
+bool hook_is_resolved_by(const struct hook *hook, enum hook_event event)
+{
+    return event == HOOK_SUCCESS || (event == HOOK_SKIP && hook->event != HOOK_SKIP);
 }
 
 /* Scheme, host and port; a template is taken as it is. */

@@ -114,8 +114,10 @@ const char *hook_severity_name(enum hook_severity severity);
  */
 struct hook_list hook_list_of(const json_t *rest, enum hook_event event, struct arena *arena);
 
-/* Whether an incident that this hook opened is closed by a later success. */
+/* Whether what this hook tells of opens an incident, which has to be closed later. */
 bool hook_is_resolvable(const struct hook *hook);
+/* Whether an event closes an incident of this hook: it went well, or nobody waits for it. */
+bool hook_is_resolved_by(const struct hook *hook, enum hook_event event);
 
 /* Who has to answer, as far as the hook itself tells: hooks of one receiver have the same text. */
 const char *hook_receiver(struct arena *arena, const struct hook *hook);

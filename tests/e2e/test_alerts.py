@@ -229,6 +229,40 @@ def test_a_test_message_shows_what_was_answered(eider, receiver):
     assert command.code == 1 and "hello" in command.out, command
 
 
+def pages(receiver):
+    """What PagerDuty was told: what to do, and about which incident."""
+    return [(one["body"]["event_action"], one["body"]["dedup_key"]) for one in receiver.got()]
+
+
+def keep_pager(eider, receiver):
+    (eider.work / "connections.yaml").write_text(
+        f"pagerduty: {{conn_type: http, password: key, extra: {{url: '{receiver.url()}'}}}}\n")
+    (eider.work / "eider.yaml").write_text("")
+
+
+def test_a_test_leaves_no_incident_open(eider, receiver):
+    keep_pager(eider, receiver)
+    (row,) = rows_of(eider("notify", "test", "pagerduty:pagerduty", "-o", "json", code=0).json())
+    assert row["state"] == "sent" and "closed again" in row["answer"], row
+    (opened, key), (closed, same) = pages(receiver)
+    assert (opened, closed) == ("trigger", "resolve") and key == same
+
+
+def test_a_rerun_closes_the_incident_of_its_date(eider, up, receiver):
+    keep_pager(eider, receiver)
+    eider.run("""
+        on_failure: {pagerduty: pagerduty}
+        tasks: {a: {run: "test -e @evidence"}}
+    """, code=1)
+    assert [what for what, _ in pages(receiver)] == ["trigger"]
+    eider.evidence.path.write_text("")
+    up()
+    eider("runs", "rerun", "dag", code=0)
+    wait_for(lambda: len(pages(receiver)) == 2, "it is closed")
+    (opened, key), (closed, same) = pages(receiver)
+    assert (opened, closed) == ("trigger", "resolve") and key == same
+
+
 def test_two_hosts_send_each_message_once(eider, fleet_up, server, receiver):
     eider.write("dags/dag.yaml", f"""
         sla: {{of_schedule: 100ms}}

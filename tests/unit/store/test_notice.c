@@ -295,6 +295,87 @@ STORE_TEST(notice, a_success_closes_the_incident_after_it_was_opened)
     cr_expect_eq(all(), 2);
 }
 
+static int64_t closings(void)
+{
+    return count("SELECT count(*) FROM notice WHERE follows IS NOT NULL AND $1 = 0");
+}
+
+static int64_t open_incidents(void)
+{
+    return count("SELECT count(*) FROM notice WHERE incident = 1 AND $1 = 0");
+}
+
+#define PAGER "{\"pagerduty\": \"night\"}"
+
+STORE_TEST(notice, an_incident_of_a_retry_is_closed_by_the_success)
+{
+    static const struct bench_script SCRIPT[] = {{.task = "a", .fails_first = 1}, {.task = NULL}};
+    bench_start(&bench, "{\"tasks\": {\"a\": {\"run\": \"x\", \"retries\": 1,"
+                        " \"on_retry\": " PAGER "}}}");
+    (void)bench_drain(&bench, SCRIPT, 1);
+    cr_assert_eq(all(), 2);
+    cr_expect_eq(closings(), 1);
+    cr_expect_eq(open_incidents(), 0);
+}
+
+STORE_TEST(notice, an_incident_is_closed_by_another_run_of_its_date)
+{
+    static const struct bench_script SCRIPT[] = {{.task = "a", .exit_code = 1}, {.task = NULL}};
+    static const char DAG[] = "{\"on_failure\": " PAGER ", \"tasks\": {\"a\": {\"run\": \"x\","
+                              " \"on_failure\": {\"pagerduty\": {\"key\": \"{{ run_id }}\"}}},"
+                              " \"b\": {\"run\": \"x\", \"on_failure\": " PAGER "}}}";
+    bench_start(&bench, DAG);
+    cr_assert_eq(bench_drain(&bench, SCRIPT, 4), RUN_FAILED);
+    CLEANUP(mem_freep) char *first = mem_strdup(bench.run.run_id);
+    cr_assert_eq(open_incidents(), 2);
+
+    bench_now_us = count("SELECT max(logical_at_us) FROM run WHERE $1 = 0");
+    bench_start(&bench, DAG);
+    cr_assert_eq(bench_drain(&bench, NULL, 4), RUN_SUCCESS);
+    cr_expect_eq(open_incidents(), 0);
+    cr_expect_eq(closings(), 2);
+    for (size_t i = 0; i < 4; i++) {
+        struct notice_claim notice = claim();
+        CLEANUP(json_decrefp) json_t *document = document_of(&notice, 0);
+        settle(&notice, NOTICE_SENT, 0);
+        bench_now_us += 2000000;
+        cr_expect_str_eq(json_get_string(document, "run_id", ""), first,
+                         "a key may have the run in it");
+    }
+}
+
+STORE_TEST(notice, a_success_of_another_date_closes_nothing)
+{
+    static const struct bench_script SCRIPT[] = {{.task = "a", .exit_code = 1}, {.task = NULL}};
+    static const char DAG[] = "{\"tasks\": {\"a\": {\"run\": \"x\", \"on_failure\": " PAGER "}}}";
+    bench_start(&bench, DAG);
+    cr_assert_eq(bench_drain(&bench, SCRIPT, 1), RUN_FAILED);
+    bench_now_us += MINUTE_US;
+    bench_start(&bench, DAG);
+    cr_assert_eq(bench_drain(&bench, NULL, 1), RUN_SUCCESS);
+    cr_expect_eq(open_incidents(), 1);
+    cr_expect_eq(all(), 1);
+}
+
+STORE_TEST(notice, a_cancelled_run_is_not_late_any_more)
+{
+    struct err err = {0};
+    struct deadline_result late;
+    bench_start(&bench, "{\"sla\": {\"of_schedule\": \"1m\"}, \"on_sla_miss\": " PAGER
+                        ", \"on_skip\": " PAGER ","
+                        " \"on_failure\": " PAGER ", \"tasks\": {\"a\": {\"run\": \"x\","
+                        " \"sla\": {\"of_schedule\": \"1m\"}, \"on_sla_miss\": " PAGER "}}}");
+    bench_now_us += 2 * MINUTE_US;
+    EXPECT_OK(store_deadline_pass(bench.store, &late, &err), &err);
+    cr_assert_eq(open_incidents(), 2);
+
+    struct cancel_request request = {.run = bench.run.id, .actor = "test"};
+    EXPECT_OK(store_run_cancel(bench.store, &request, &err), &err);
+    cr_expect_eq(open_incidents(), 0);
+    cr_expect_eq(closings(), 2);
+    cr_expect_eq(all(), 4, "nobody is told of it otherwise");
+}
+
 STORE_TEST(notice, a_failed_one_can_be_sent_again_by_hand)
 {
     struct err err = {0};
