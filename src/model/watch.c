@@ -73,6 +73,48 @@ static bool read_watch(const json_t *rest, struct arena *arena, struct watch *ou
     return is_watched;
 }
 
+/* A run is neither tried again nor skipped by itself: there the DAG speaks of its tasks. */
+static bool is_for_tasks(enum hook_event event)
+{
+    return event == HOOK_RETRY || event == HOOK_SKIP;
+}
+
+/* What the DAG says of all its tasks goes to one that says nothing itself; false: there is none. */
+static bool inherit(const struct watch *of_dag, const json_t *rest, struct watch *out)
+{
+    bool has_any = false;
+    for (enum hook_event event = 0; event < HOOK_EVENT_COUNT; event++) {
+        CLEANUP(mem_freep) char *key = mem_format("on_%s", hook_event_name(event));
+        bool is_own = out->hooks[event].count > 0 || json_object_get(rest, key) != NULL;
+        if (!is_for_tasks(event) || is_own || of_dag->hooks[event].count == 0)
+            continue;
+        out->hooks[event] = of_dag->hooks[event];
+        has_any = true;
+    }
+    return has_any;
+}
+
+/* NULL when there is nothing to watch. */
+static const struct watch *watch_of_task(const struct watch *of_dag, const json_t *rest,
+                                         struct arena *arena)
+{
+    struct watch one;
+    bool is_watched = read_watch(rest, arena, &one);
+    is_watched |= inherit(of_dag, rest, &one);
+    if (!is_watched)
+        return NULL;
+    struct watch *own = arena_alloc(arena, sizeof *own);
+    *own = one;
+    return own;
+}
+
+static void forget_inherited(struct watch *of_dag)
+{
+    for (enum hook_event event = 0; event < HOOK_EVENT_COUNT; event++)
+        if (is_for_tasks(event))
+            of_dag->hooks[event] = (struct watch_hooks){0};
+}
+
 const struct dag_watch *watch_of_dag(const struct dag *dag)
 {
     bool may_be = may_be_watched(dag->rest);
@@ -86,20 +128,16 @@ const struct dag_watch *watch_of_dag(const struct dag *dag)
     watch.tasks = arena_array(dag->arena, dag->tasks_count + 1, sizeof(const struct watch *));
     for (size_t node = 0; node < dag->tasks_count; node++) {
         const json_t *rest = dag->tasks[node].rest;
-        struct watch one;
         /* What defaults say is one object for all tasks that add nothing to it. */
-        if (node > 0 && rest == dag->tasks[node - 1].rest) {
-            watch.tasks[node] = watch.tasks[node - 1];
-        } else if (read_watch(rest, dag->arena, &one)) {
-            struct watch *own = arena_alloc(dag->arena, sizeof *own);
-            *own = one;
-            watch.tasks[node] = own;
-        }
+        watch.tasks[node] = node > 0 && rest == dag->tasks[node - 1].rest
+                                ? watch.tasks[node - 1]
+                                : watch_of_task(&watch.run, rest, dag->arena);
         is_watched |= watch.tasks[node] != NULL;
         watch.has_sla |= watch.tasks[node] != NULL && watch.tasks[node]->has_sla;
     }
     if (!is_watched)
         return NULL;
+    forget_inherited(&watch.run);
     watch.tz = arena_strdup(dag->arena, sla_schedule_zone(dag->rest));
     struct dag_watch *out = arena_alloc(dag->arena, sizeof *out);
     *out = watch;

@@ -112,6 +112,21 @@ STORE_TEST(notice, what_happens_to_tasks_and_runs_is_left_for_those_who_asked)
     cr_expect_eq(all(), 6);
 }
 
+STORE_TEST(notice, retries_and_skips_are_told_of_tasks_though_the_dag_asked)
+{
+    static const struct bench_script SCRIPT[] = {
+        {.task = "bad", .fails_first = 2}, {.task = "odd", .exit_code = 99}, {.task = NULL}};
+    bench_start(&bench, "{\"on_retry\": " WEBHOOK ", \"on_skip\": " WEBHOOK ", \"tasks\": {"
+                        "\"bad\": {\"run\": \"x\", \"retries\": 2}, \"odd\": {\"run\": \"x\"},"
+                        " \"after\": {\"run\": \"x\", \"needs\": [\"odd\"]}}}");
+    cr_assert_eq(bench_drain(&bench, SCRIPT, 4), RUN_SUCCESS);
+
+    static const char OF_KIND[] = "SELECT count(*) FROM notice WHERE kind = $1 AND task <> 0";
+    cr_expect_eq(bench_number(&bench, OF_KIND, HOOK_RETRY), 2);
+    cr_expect_eq(bench_number(&bench, OF_KIND, HOOK_SKIP), 2, "by itself, and by its parent");
+    cr_expect_eq(all(), 4);
+}
+
 STORE_TEST(notice, a_message_says_what_happened)
 {
     static const struct bench_script SCRIPT[] = {{.task = "a", .exit_code = 3}, {.task = NULL}};
