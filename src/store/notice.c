@@ -34,6 +34,11 @@ bool notice_state_parse(const char *name, enum notice_state *out)
 
 static const char SETTLE[] = "UPDATE notice SET state = $3, due_at_us = $4, answer = $5,"
                              " ended_at_us = $6 WHERE id = $1 AND attempts = $2 AND state = 1";
+/* What is late was noticed in the transaction that left the message about it. */
+static const char SETTLE_MISS[] =
+    "UPDATE sla_miss SET notified = notified + 1 WHERE (run, task, noticed_at_us) IN"
+    " (SELECT run, task, at_us FROM notice WHERE (id = $1 OR head = $1) AND kind = 4)";
+_Static_assert(HOOK_SLA_MISS == 4, "as in the SQL");
 static const char SETTLE_FOLDED[] = "UPDATE notice SET ended_at_us = $2 WHERE head = $1";
 
 static enum status note(struct store *store, enum event_kind kind, const char *actor, int64_t id,
@@ -55,6 +60,9 @@ static enum status settle_once(struct store *store, const void *context, struct 
         return err->code;
     bool is_ours = db_changes(db) == 1;
     if (is_ours && is_over && db_do(db, err, SETTLE_FOLDED, "ii", verdict->id, now_us) != STATUS_OK)
+        return err->code;
+    if (is_ours && verdict->state == NOTICE_SENT &&
+        db_do(db, err, SETTLE_MISS, "i", verdict->id) != STATUS_OK)
         return err->code;
     if (is_ours && verdict->state == NOTICE_FAILED &&
         note(store, EVENT_NOTICE_FAILED, NULL, verdict->id, err) != STATUS_OK)
