@@ -63,7 +63,7 @@ const char *alert_fill_for_people(struct alert_work *work, const char *what, con
 const char *alert_format(struct arena *arena, json_t *taken);
 
 /* The facts of an event as rows of a name and a text, for people. */
-enum { ALERT_FACTS_MAX = 9 };
+enum { ALERT_FACTS_MAX = 10 }; /* as many as Slack takes */
 struct alert_fact {
     const char *name;
     const char *text;

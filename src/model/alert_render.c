@@ -82,6 +82,27 @@ static const char *duration_text(struct arena *arena, const struct alert_event *
     return arena_strdup(arena, duration_format(MIN(ms, DURATION_MS_MAX), text));
 }
 
+/* "load, check[3] and 2 more"; NULL: it is not about a run that failed. */
+static const char *failed_text(struct arena *arena, const struct alert_event *event)
+{
+    struct strbuf text;
+    size_t count = json_array_size(event->failed);
+    if (count == 0)
+        return NULL;
+    strbuf_init(&text, LIMIT_ALERT_ERROR_BYTES);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *failed = json_array_get(event->failed, i);
+        struct alert_event task = {.task = json_get_string(failed, "task", ""),
+                                   .map_index = json_get_int(failed, "map_index", -1)};
+        strbuf_addf(&text, "%s%s", i > 0 ? ", " : "", alert_task_text(arena, &task));
+    }
+    if (event->failed_total > (int64_t)count)
+        strbuf_addf(&text, " and %" PRId64 " more", event->failed_total - (int64_t)count);
+    const char *kept = arena_strndup(arena, text.text, text.length);
+    strbuf_fini(&text);
+    return kept;
+}
+
 size_t alert_facts(struct arena *arena, const struct alert_event *event,
                    struct alert_fact out[ALERT_FACTS_MAX])
 {
@@ -94,6 +115,11 @@ size_t alert_facts(struct arena *arena, const struct alert_event *event,
         add_fact(out, &count, "Attempt", arena_format(arena, "%" PRId64, event->try_number));
     add_fact(out, &count, "State", event->state);
     add_fact(out, &count, "Reason", event->reason);
+    if (event->has_exit_code)
+        add_fact(out, &count, "Exit code", arena_format(arena, "%" PRId64, event->exit_code));
+    else if (event->signal != 0)
+        add_fact(out, &count, "Signal", arena_format(arena, "%" PRId64, event->signal));
+    add_fact(out, &count, "Failed", failed_text(arena, event));
     add_fact(out, &count, "Date", instant_text(arena, event->logical_at_us));
     add_fact(out, &count, "Duration", duration_text(arena, event));
     add_fact(out, &count, "Note", event->note);
@@ -184,6 +210,8 @@ static size_t own_variables(struct alert_work *work, struct env_entry *out)
         {"EIDER_DELIVERY", work->notice->id},
         {"EIDER_EVENT", hook_event_name(event->kind)},
         {"EIDER_EVENT_COUNT", arena_format(arena, "%zu", work->notice->total)},
+        {"EIDER_EXIT_CODE",
+         event->has_exit_code ? arena_format(arena, "%" PRId64, event->exit_code) : ""},
         {"EIDER_LOGICAL_DATE", arena_strdup(arena, date)},
         {"EIDER_MAP_INDEX",
          arena_format(arena, "%" PRId64, event->task != NULL ? event->map_index : -1)},

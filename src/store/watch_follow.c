@@ -170,7 +170,7 @@ enum status watch_task(struct work *work, struct run_row *run, const struct task
         .task = task,
         .state = task_state_name(task->state),
         .reason = task->reason != REASON_NONE ? reason_name(task->reason) : NULL,
-        .error = task->detail,
+        .error = task->log_end != NULL ? task->log_end : task->detail,
     };
     return watch_tell(work, run, &message, &ignored, err);
 }
@@ -205,6 +205,24 @@ static enum status follow_run(struct work *work, const struct run_row *run, cons
     return sla->within_ms > 0 ? add(work, &end, err) : STATUS_OK;
 }
 
+/* A run failed: what is said of it begins with why. */
+static enum status tell_failure(struct work *work, struct run_row *run, struct message *message,
+                                struct err *err)
+{
+    struct failures failures = {0};
+    int64_t ignored = 0;
+    if (run->dag->watch->run.hooks[HOOK_FAILURE].count == 0)
+        return STATUS_OK;
+    if (watch_failures(work, run, &failures, err) != STATUS_OK)
+        return err->code;
+    message->error = failures.first_error;
+    message->failed = failures.list;
+    message->failed_total = failures.total;
+    enum status status = watch_tell(work, run, message, &ignored, err);
+    json_decref(failures.list);
+    return status;
+}
+
 enum status watch_run(struct work *work, struct run_row *run, struct err *err)
 {
     const struct watch *watch = &run->dag->watch->run;
@@ -225,6 +243,7 @@ enum status watch_run(struct work *work, struct run_row *run, struct err *err)
     } else if (run->state == RUN_FAILED) {
         message.kind = HOOK_FAILURE;
         message.reason = run->cancel_asked == CANCEL_TIMEOUT ? "timeout" : "tasks failed";
+        return tell_failure(work, run, &message, err);
     }
     return watch_tell(work, run, &message, &ignored, err);
 }

@@ -34,9 +34,23 @@ struct message {
     const char *state;
     const char *reason;
     const char *error;
+    const json_t *failed; /* of a run that failed: see alert.h */
+    int64_t failed_total;
     int64_t follows;    /* the notice whose incident it closes; 0: none */
     const char *run_id; /* of that notice; NULL: of the run */
 };
+
+/*
+ * The tasks for which a run failed: the first ones as a list of alert_failed_task, a new reference,
+ * how many there are, and in the work's arena what the first one said (NULL: nothing).
+ */
+struct failures {
+    json_t *list;
+    int64_t total;
+    const char *first_error;
+};
+NODISCARD enum status watch_failures(struct work *work, const struct run_row *run,
+                                     struct failures *out, struct err *err);
 
 /*
  * Leave a message for every hook that wants it, and when it is over for every incident that was

@@ -36,7 +36,10 @@ def test_hooks_tell_what_happens_to_tasks_and_runs(eider, up, receiver):
     assert task["headers"]["X-Team"] == "data"
     assert task["body"]["task"] == "bad" and task["body"]["try_number"] == 2
     assert task["body"]["kind"] == "failure" and task["body"]["reason"] == "exit"
-    assert receiver.got("/run")[0]["body"]["task"] is None
+    assert task["body"]["exit_code"] == 3
+    of_run = receiver.got("/run")[0]["body"]
+    assert of_run["task"] is None and of_run["failed_total"] == 1
+    assert [one["task"] for one in of_run["failed_tasks"]] == ["bad"]
     assert receiver.got("/retry")[0]["body"]["try_number"] == 1
     wait_for(lambda: " failure bad" in eider.evidence.path.read_text()
              if eider.evidence.path.exists() else False, "the command ran")
@@ -146,6 +149,25 @@ def test_a_run_in_the_foreground_tells_by_itself(eider, receiver):
     assert [row["state"] for row in notices(eider)] == ["sent"]
     eider("test", eider.work / "dag.yaml", "a", code=1)
     assert len(receiver.got()) == 1, "a test tells nobody"
+
+
+def test_an_alert_has_the_end_of_the_log(eider, receiver):
+    eider("secrets", "set", "token", input="s3cret-of-the-log", code=0)
+    eider.run(f"""
+        on_failure: {{webhook: "{receiver.url('/run')}"}}
+        tasks:
+          short: {{run: "echo one; echo two >&2; exit 5",
+                   on_failure: {{webhook: "{receiver.url('/short')}"}}}}
+          long:
+            env: {{T: "{{{{ secrets.token }}}}"}}
+            run: "for i in $(seq 1000); do echo line $i; done; echo last $T; exit 1"
+            on_failure: {{webhook: "{receiver.url('/long')}"}}
+    """, code=1)
+    assert sorted(receiver.got("/short")[0]["body"]["error"].split("\n")) == ["one", "two"]
+    error = receiver.got("/long")[0]["body"]["error"]
+    assert 4000 < len(error) <= 4096 and error.endswith("\nline 1000\nlast ***")
+    assert error.startswith("line "), "whole lines"
+    assert receiver.got("/run")[0]["body"]["error"] in ("one\ntwo", "two", "last ***", error)
 
 
 def test_mail_and_conditions(eider, up, mail):

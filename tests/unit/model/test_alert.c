@@ -17,6 +17,8 @@ static const struct alert_event FAILURE = {
     .try_number = 2,
     .state = "failed",
     .reason = "exit",
+    .has_exit_code = true,
+    .exit_code = 3,
     .logical_at_us = 1736899200000000, /* 2025-01-15 */
     .started_at_us = 1736899260000000,
     .ended_at_us = 1736899261500000,
@@ -78,11 +80,12 @@ Test(alert, the_document_has_every_key_and_reads_back)
     CLEANUP(mem_freep) char *text = json_format(document);
     EXPECT_STR("{\"conf\":null,\"dag\":\"sales\",\"duration\":1.5,\"ended_at\":"
                "\"2025-01-15T00:01:01.500000Z\",\"error\":\"table <stage> & \\\"more\\\" ``` is "
-               "gone\",\"happened_at\":\"2025-01-15T00:01:01.500000Z\",\"kind\":\"failure\","
+               "gone\",\"exit_code\":3,\"failed_tasks\":null,\"failed_total\":0,"
+               "\"happened_at\":\"2025-01-15T00:01:01.500000Z\",\"kind\":\"failure\","
                "\"logical_date\":\"2025-01-15T00:00:00Z\",\"map_index\":-1,\"note\":null,"
-               "\"params\":null,\"reason\":\"exit\",\"run_id\":\"manual__1\",\"started_at\":"
-               "\"2025-01-15T00:01:00Z\",\"state\":\"failed\",\"task\":\"load\",\"try_number\":2,"
-               "\"url\":\"http://eider.example/runs/1\"}",
+               "\"params\":null,\"reason\":\"exit\",\"run_id\":\"manual__1\",\"signal\":null,"
+               "\"started_at\":\"2025-01-15T00:01:00Z\",\"state\":\"failed\",\"task\":\"load\","
+               "\"try_number\":2,\"url\":\"http://eider.example/runs/1\"}",
                text);
 
     struct alert_event read = {0};
@@ -90,6 +93,41 @@ Test(alert, the_document_has_every_key_and_reads_back)
     EXPECT_OK(alert_event_read(document, &read, &err), &err);
     CLEANUP(json_decrefp) json_t *again = alert_event_write(&read);
     cr_expect(json_equal(document, again));
+}
+
+Test(alert, a_run_that_failed_says_which_of_its_tasks_did)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    CLEANUP(json_decrefp) json_t *failed = json_array();
+    static const struct alert_failed_task TASKS[] = {
+        {.task = "load",
+         .map_index = -1,
+         .reason = "exit",
+         .has_exit_code = true,
+         .exit_code = 7,
+         .error = "gone"},
+        {.task = "part", .map_index = 4, .reason = "timeout"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(TASKS); i++)
+        (void)json_array_append_new(failed, alert_failed_task_write(&TASKS[i]));
+    struct alert_event event = FAILURE;
+    event.task = NULL;
+    event.has_exit_code = false;
+    event.failed = failed;
+    event.failed_total = 6;
+    CLEANUP(json_decrefp) json_t *document = alert_event_write(&event);
+    CLEANUP(mem_freep) char *list = json_format(json_object_get(document, "failed_tasks"));
+    EXPECT_STR("[{\"error\":\"gone\",\"exit_code\":7,\"map_index\":-1,\"reason\":\"exit\","
+               "\"task\":\"load\"},{\"error\":null,\"exit_code\":null,\"map_index\":4,"
+               "\"reason\":\"timeout\",\"task\":\"part\"}]",
+               list);
+
+    struct alert_event read = {0};
+    struct err err = {0};
+    EXPECT_OK(alert_event_read(document, &read, &err), &err);
+    struct alert_notice notice = notice_of(&read);
+    struct alert_message message = render(arena, "{\"slack\":\"#data\"}", &notice);
+    EXPECT_CONTAINS(message.body, "*Failed*\\nload, part[4] and 4 more");
 }
 
 Test(alert, what_is_no_document_is_refused)

@@ -146,6 +146,47 @@ STORE_TEST(notice, a_message_says_what_happened)
     cr_expect_str_eq(json_get_string(document, "reason", ""), "exit");
     cr_expect_str_eq(json_get_string(document, "run_id", ""), bench.run.run_id);
     cr_expect_eq(json_get_int(document, "try_number", 0), 1);
+    cr_expect_eq(json_get_int(document, "exit_code", 0), 3);
+    cr_expect(json_is_null(json_object_get(document, "failed_tasks")));
+}
+
+STORE_TEST(notice, the_message_of_a_run_says_which_tasks_failed_and_what_the_first_said)
+{
+    bench_start(&bench, "{\"on_failure\": " WEBHOOK ", \"tasks\": {\"m\": {\"run\": \"x\","
+                        " \"foreach\": \"{{ params }}\"}, \"a\": {\"run\": \"x\"},"
+                        " \"b\": {\"run\": \"x\"}, \"c\": {\"run\": \"x\", \"needs\": [\"a\"]}}}");
+    static const struct bench_script SCRIPT[] = {
+        {.task = "m", .expand = 15, .exit_code = 2}, {.task = "b", .exit_code = 3}, {.task = NULL}};
+    struct advance_result result = bench_advance(&bench, NULL, 0, 4);
+    cr_assert_eq(result.claims_count, 3);
+    struct outcome first[3];
+    for (size_t i = 0; i < 3; i++)
+        first[i] = bench_play(&bench, SCRIPT, &result.claims[i]);
+    for (size_t i = 0; i < 3; i++) {
+        if (strcmp(bench.dag->tasks[result.claims[i].node].id, "b") != 0)
+            continue;
+        first[i].detail = "the last line";
+        first[i].log_end = "Traceback:\nthe last line";
+    }
+    bench_now_us += 1000;
+    result = bench_advance(&bench, first, 3, 1);
+    while (result.runs_count == 0) {
+        struct outcome next = bench_play(&bench, SCRIPT, &result.claims[0]);
+        bench_now_us += 1000;
+        result = bench_advance(&bench, &next, result.claims_count, 1);
+    }
+    cr_assert_eq(result.runs[0].state, RUN_FAILED);
+
+    struct notice_claim notice = claim();
+    CLEANUP(json_decrefp) json_t *document = document_of(&notice, 0);
+    const json_t *failed = json_object_get(document, "failed_tasks");
+    cr_expect_eq(json_get_int(document, "failed_total", 0), 16, "%s", notice.documents[0]);
+    cr_assert_eq(json_array_size(failed), 10);
+    cr_expect_str_eq(json_get_string(json_array_get(failed, 0), "task", ""), "b");
+    cr_expect_str_eq(json_get_string(json_array_get(failed, 0), "error", ""), "the last line");
+    cr_expect_eq(json_get_int(json_array_get(failed, 0), "exit_code", 0), 3);
+    cr_expect_str_eq(json_get_string(json_array_get(failed, 9), "task", ""), "m");
+    cr_expect_str_eq(json_get_string(document, "error", ""), "the last line");
 }
 
 /* A run of one task that failed, with the hooks given. */
