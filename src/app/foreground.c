@@ -14,6 +14,7 @@
 #include "base/idmap.h"
 #include "base/mem.h"
 #include "notify/sender.h"
+#include "store/notice.h"
 #include "store/run_store.h"
 
 enum { MESSAGES_WAIT_MS = 5000 }; /* at the end, for answers of receivers */
@@ -197,9 +198,22 @@ static enum status begin_sending(struct drive *drive, const struct engine_reques
     return sender_start(&options, &drive->sender, err);
 }
 
+/* What was not delivered in time is left to a daemon; whoever looks is told. */
+static void end_sending(struct drive *drive, struct engine_result *result)
+{
+    struct notice_left left = {0};
+    struct err ignored = {0};
+    if (drive->sender == NULL)
+        return;
+    sender_finish(TAKE(drive->sender), MESSAGES_WAIT_MS);
+    if (store_notice_left(drive->session.store, drive->opened.run, &left, &ignored) != STATUS_OK)
+        return;
+    result->messages_waiting = left.waiting;
+    result->messages_failed = left.failed;
+}
+
 static void drive_close(struct drive *drive)
 {
-    sender_finish(drive->sender, MESSAGES_WAIT_MS);
     loop_timer_free(drive->tick);
     loop_timer_free(drive->timeout);
     for (size_t i = 0; i < ARRAY_LEN(drive->signals); i++)
@@ -266,6 +280,7 @@ static enum status run_in(const struct foreground *self, const struct home *home
     enum status status = session_open(&drive.session, &options, err);
     if (status == STATUS_OK)
         status = drive_run(&drive, request, result, err);
+    end_sending(&drive, result);
     drive_close(&drive);
     return status;
 }

@@ -14,6 +14,7 @@
 #include "service/json_build.h"
 #include "service/lookup.h"
 #include "service/op_handlers.h"
+#include "store/host.h"
 #include "store/notice.h"
 
 enum { LIST_DEFAULT = 100, LIST_MAX = 100000 };
@@ -106,6 +107,21 @@ enum status op_notify_list(struct service *service, const json_t *request, json_
 
 /* --- notify.retry ---------------------------------------------------------------------------- */
 
+struct sender_search {
+    const struct service *service;
+    bool has_any;
+};
+
+static enum status look_for_sender(void *context, const struct host_info *host, struct err *err)
+{
+    (void)err;
+    struct sender_search *search = context;
+    search->has_any |= str_equal(host->kind, "daemon") &&
+                       strstr(host->roles, "scheduler") != NULL &&
+                       service_host_lives(search->service, host);
+    return STATUS_OK;
+}
+
 enum status op_notify_retry(struct service *service, const json_t *request, json_t **out,
                             struct err *err)
 {
@@ -115,13 +131,16 @@ enum status op_notify_retry(struct service *service, const json_t *request, json
     if (!str_parse_i64(json_get_string(request, "id", ""), 1, INT64_MAX, &id))
         return err_set(err, STATUS_INVALID, "'id' is the number of a message");
     struct notice_filter filter = {.state = -1, .id = id, .limit = 1};
+    struct sender_search search = {.service = service};
     if (service_store(service, DB_READ_WRITE, &store, err) != STATUS_OK ||
         store_notice_retry(store, id, service->actor, err) != STATUS_OK ||
-        store_notice_each(store, &filter, list_notice, notices, err) != STATUS_OK)
+        store_notice_each(store, &filter, list_notice, notices, err) != STATUS_OK ||
+        store_host_each(store, false, look_for_sender, &search, err) != STATUS_OK)
         return err->code;
     service_wake(service);
     CHECK(json_array_size(notices) == 1);
     *out = json_incref(json_array_get(notices, 0));
+    json_put_bool(*out, "has_sender", search.has_any);
     return STATUS_OK;
 }
 

@@ -118,6 +118,26 @@ enum status store_notice_each(struct store *store, const struct notice_filter *f
     return status;
 }
 
+/* Those that go with another do as that does. */
+static const char LEFT[] =
+    "SELECT CAST(coalesce(sum(CASE WHEN n.state IN (0, 1) THEN 1 ELSE 0 END),"
+    " 0) AS BIGINT), CAST(coalesce(sum(CASE WHEN n.state = 3 THEN 1 ELSE 0"
+    " END), 0) AS BIGINT) FROM notice n WHERE n.run = $1";
+
+enum status store_notice_left(struct store *store, int64_t run, struct notice_left *out,
+                              struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    bool row = false;
+    if (db_query(store->db, &stmt, err, LEFT, "i", run) != STATUS_OK ||
+        db_step(stmt, &row, err) != STATUS_OK)
+        return err_wrap(err, "look into the outbox");
+    CHECK(row);
+    *out = (struct notice_left){.waiting = db_int(stmt, 0), .failed = db_int(stmt, 1)};
+    db_reset(stmt);
+    return STATUS_OK;
+}
+
 /* --- by hand --------------------------------------------------------------------------------- */
 
 static const char RETRY[] = "UPDATE notice SET state = 0, due_at_us = $2, first_at_us = NULL,"

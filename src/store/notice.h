@@ -124,6 +124,15 @@ NODISCARD enum status store_notice_each(struct store *store, const struct notice
                                                             struct err *err),
                                         void *context, struct err *err);
 
+/* What of a run has not arrived. */
+struct notice_left {
+    int64_t waiting; /* it will be tried, or is being sent */
+    int64_t failed;
+};
+
+NODISCARD enum status store_notice_left(struct store *store, int64_t run, struct notice_left *out,
+                                        struct err *err);
+
 /*
  * Send it at once, however often that was tried.
  *

@@ -151,6 +151,29 @@ def test_a_run_in_the_foreground_tells_by_itself(eider, receiver):
     assert len(receiver.got()) == 1, "a test tells nobody"
 
 
+def test_a_run_in_the_foreground_says_what_has_not_arrived(eider, up, receiver):
+    done = eider.run(f"""
+        on_failure:
+          - webhook: "{receiver.url('/later')}"
+            group: 1h
+          - webhook: "http://127.0.0.1:{free_port()}/"
+          - command: "exit 3"
+          - webhook: "{receiver.url('/now')}"
+        tasks: {{a: {{run: "exit 1"}}}}
+    """, code=1)
+    assert "2 messages have not arrived yet" in done.err, done
+    assert "eider notify list --dag dag" in done.err
+    assert "1 message could not be delivered" in done.err
+    assert [one["path"] for one in receiver.got()] == ["/now"]
+    (row,) = notices(eider, "--failed")
+    again = eider("notify", "retry", row["id"], code=0)
+    assert "no daemon runs" in again.err, again
+    up()
+    wait_for(lambda: notices(eider, "--failed"), "it was tried")
+    again = eider("notify", "retry", row["id"], code=0)
+    assert "no daemon" not in again.err, again
+
+
 def test_an_alert_has_the_end_of_the_log(eider, receiver):
     eider("secrets", "set", "token", input="s3cret-of-the-log", code=0)
     eider.run(f"""
