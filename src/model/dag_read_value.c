@@ -209,7 +209,8 @@ void reader_place(struct reader *r, struct spot spot, const char *suffix)
     r->places = mem_grow(r->places, &r->places_capacity, r->places_count, sizeof *r->places);
     r->places[r->places_count++] = (struct source_place){
         .path = owner != NULL ? arena_format(r->dag->arena, "tasks.%s.%s", owner, suffix)
-                              : arena_format(r->dag->arena, "defaults.%s", suffix),
+                : r->current == CURRENT_DAG ? arena_strdup(r->dag->arena, suffix)
+                                            : arena_format(r->dag->arena, "defaults.%s", suffix),
         .line = span.line,
         .column = span.column,
     };
