@@ -200,12 +200,12 @@ static bool mails_about(const json_t *rest, enum hook_event event)
     return event == HOOK_RETRY && json_get_bool(rest, "email_on_retry", true);
 }
 
-struct hook_list hook_list_of(const json_t *rest, enum hook_event event, struct arena *arena)
+static struct hook_list read_list(const json_t *rest, enum hook_event event, struct arena *arena,
+                                  struct diag_list *diags)
 {
     struct hook_list list = {0};
-    struct diag_list diags = {0};
     struct dag holder = {.arena = arena};
-    struct reader r = {.dag = &holder, .diags = &diags, .current = CURRENT_DAG};
+    struct reader r = {.dag = &holder, .diags = diags, .current = CURRENT_DAG};
     char key[32];
     CHECK((size_t)snprintf(key, sizeof key, "on_%s", hook_event_name(event)) < sizeof key);
 
@@ -219,6 +219,19 @@ struct hook_list hook_list_of(const json_t *rest, enum hook_event event, struct 
         append(arena, &list, &mails);
     }
     free(r.uses);
-    diag_list_fini(&diags);
     return list;
+}
+
+struct hook_list hook_list_of(const json_t *rest, enum hook_event event, struct arena *arena)
+{
+    CLEANUP(diag_list_fini) struct diag_list diags = {0};
+    return read_list(rest, event, arena, &diags);
+}
+
+enum status hook_list_check(const json_t *rest, enum hook_event event, struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    CLEANUP(diag_list_fini) struct diag_list diags = {0};
+    (void)read_list(rest, event, arena, &diags);
+    return diags.errors == 0 ? STATUS_OK : err_set(err, STATUS_INVALID, "%s", diags.items[0].text);
 }

@@ -114,6 +114,13 @@ const char *hook_severity_name(enum hook_severity severity);
  */
 struct hook_list hook_list_of(const json_t *rest, enum hook_event event, struct arena *arena);
 
+/*
+ * Whether every hook for an event can be read, of keys that did not come from a DAG.
+ *
+ *   STATUS_INVALID  one cannot: what is wrong with it.
+ */
+NODISCARD enum status hook_list_check(const json_t *rest, enum hook_event event, struct err *err);
+
 /* Whether what this hook tells of opens an incident, which has to be closed later. */
 bool hook_is_resolvable(const struct hook *hook);
 /* Whether an event closes an incident of this hook: it went well, or nobody waits for it. */

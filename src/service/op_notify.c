@@ -299,6 +299,8 @@ static enum status try_target(struct trial *trial, json_t *taken_entry, struct e
     json_put(rest, key, taken_entry);
     CLEANUP(mem_freep) char *text = json_format(rest);
     trial->dag_id = "test";
+    if (hook_list_check(rest, trial->kind, err) != STATUS_OK)
+        return err_wrap(err, "the target cannot be read");
     if (try_text(trial, text, err) != STATUS_OK)
         return err->code;
     if (json_array_size(trial->results) == 0)

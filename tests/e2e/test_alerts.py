@@ -4,7 +4,7 @@ import signal
 
 from alerts import change_store, misses, notices, write_dag
 from fleet import free_port, let_go, started, wait_for_state
-from harness import rows_of, wait_for
+from harness import ROOT, rows_of, wait_for
 from receiver import Receiver
 
 
@@ -151,6 +151,19 @@ def test_a_run_in_the_foreground_tells_by_itself(eider, receiver):
     assert len(receiver.got()) == 1, "a test tells nobody"
 
 
+def test_the_example_tells_all_that_it_says(eider, up):
+    text = (ROOT / "examples/alerts.yaml").read_text()
+    (eider.work / "dags").mkdir()
+    (eider.work / "dags/alerts.yaml").write_text(text)
+    up()
+    eider("dags", "trigger", "alerts", "-p", f"messages={eider.evidence.path}", code=0)
+    wait_for_state(eider, "success", "alerts")
+    wait_for(lambda: len(eider.evidence.lines()) == 3, "all is told")
+    late, again, done = eider.evidence.lines()
+    assert late.startswith("late: manual__") and again == "again: load, exit code 3"
+    assert done.startswith("done: alerts, at 20") and done[-6:] in ("+01:00", "+02:00"), done
+
+
 def test_a_run_in_the_foreground_says_what_has_not_arrived(eider, up, receiver):
     done = eider.run(f"""
         on_failure:
@@ -270,7 +283,10 @@ def test_a_test_message_shows_what_was_answered(eider, receiver):
     refused = eider("notify", "test", f"webhook:{receiver.url()}")
     assert refused.code == 1 and "500" in refused.out, refused
     assert eider("notify", "test", "slack:nobody").code == 1
-    assert eider("notify", "test", "{\"slak\": \"x\"}").code == 2
+    for entry, wrong in (('{"slak": "x"}', "slak"), ('{"slack": {"txt": "x"}}', "txt"),
+                         ('{"command": "x", "gruop": "5m"}', "gruop"), ('{}', "needs a target")):
+        odd = eider("notify", "test", entry)
+        assert odd.code == 2 and wrong in odd.err, odd
     command = eider("notify", "test", "command:cat > /dev/null; echo hello; exit 2")
     assert command.code == 1 and "hello" in command.out, command
 
