@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/idmap.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "notify/sender.h"
 #include "store/notice.h"
@@ -94,6 +95,21 @@ static void on_news(void *context)
     home_wake(drive->session.home);
 }
 
+/* Tasks that are to stop while the run goes on; elsewhere the pulse looks for them. */
+static void look_for_wishes(struct drive *drive, struct arena *arena)
+{
+    struct stop_wish *wishes = NULL;
+    size_t count = 0;
+    struct err err = {0};
+    if (!session_is_embedded(&drive->session))
+        return;
+    if (store_stop_wishes(drive->session.store, drive->session.host, arena, &wishes, &count,
+                          &err) != STATUS_OK)
+        log_warn("what is to stop is not known", LOG_STR("error", err.text));
+    else if (count > 0)
+        executor_stop_wished(drive->session.executor, wishes, count);
+}
+
 /* Another process wrote to the store: a cancel, or something to claim. */
 static void on_wake(void *context)
 {
@@ -112,6 +128,8 @@ static void on_wake(void *context)
             drive->is_cancelled = true;
             executor_cancel(executor, drive->opened.run, CANCEL_ASKED, KEEPER_STOP_GENTLE, false);
         }
+        if (!is_final)
+            look_for_wishes(drive, arena);
     }
     executor_wake(executor);
 }
@@ -255,8 +273,9 @@ static enum status drive_run(struct drive *drive, const struct engine_request *r
     return watching_result(&drive->watching, request->record, result, err);
 }
 
+/* `vault_url` as in session_options. */
 static enum status run_in(const struct foreground *self, const struct home *home,
-                          const struct engine_request *request,
+                          const char *vault_url, const struct engine_request *request,
                           const struct engine_observer *observer, struct engine_result *result,
                           struct err *err)
 {
@@ -264,6 +283,7 @@ static enum status run_in(const struct foreground *self, const struct home *home
     struct session_options options = {
         .config = self->config,
         .home = home,
+        .vault_url = vault_url,
         .exe = self->exe,
         .events =
             {
@@ -298,12 +318,13 @@ enum status foreground_run(void *context, const struct engine_request *request,
     if (is_for_daemons) {
         status = onlooker_run(self, request, observer, &result, err);
     } else if (request->record) {
-        status = run_in(self, self->home, request, observer, &result, err);
+        status = run_in(self, self->home, NULL, request, observer, &result, err);
     } else {
         CLEANUP(opening_scratch_fini) struct opening_scratch scratch = {0};
         status = opening_scratch_make(&self->config->settings, &scratch, err);
         if (status == STATUS_OK)
-            status = run_in(self, &scratch.home, request, observer, &result, err);
+            status =
+                run_in(self, &scratch.home, self->home->store_url, request, observer, &result, err);
     }
     if (status == STATUS_OK)
         *out_result = result;

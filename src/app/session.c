@@ -38,6 +38,24 @@ static enum status start_staying(struct session *session, const char *exe,
     return keeper_start_staying(session->loop, &options, events, &session->keeper, err);
 }
 
+/* A store that nobody made yet holds nothing, and is not made for this. */
+static enum status open_vault(struct session *session, const char *url, struct err *err)
+{
+    struct store *store = session->store;
+    if (url != NULL) {
+        const struct store_options options = {.url = url, .mode = DB_READ_ONLY};
+        struct err problem = {0};
+        enum status status = store_open(&options, &session->vault_store, &problem);
+        if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
+            *err = problem;
+            return err_wrap(err, "open the store of variables and secrets");
+        }
+        store = session->vault_store;
+    }
+    session->vault = vault_new(&session->config->vault, store);
+    return STATUS_OK;
+}
+
 enum status session_open(struct session *session, const struct session_options *options,
                          struct err *err)
 {
@@ -63,7 +81,8 @@ enum status session_open(struct session *session, const struct session_options *
         blob_open_for(session->store, options->home->blob_dir, &session->blob, err) != STATUS_OK ||
         store_thread_start(session->loop, &store, &session->store_thread, err) != STATUS_OK)
         return err->code;
-    session->vault = vault_new(&session->config->vault, session->store);
+    if (open_vault(session, options->vault_url, err) != STATUS_OK)
+        return err->code;
     return is_foreground ? session_join(session, err) : STATUS_OK;
 }
 
@@ -153,6 +172,7 @@ void session_close(struct session *session)
     store_thread_stop(session->store_thread);
     executor_free(session->executor);
     vault_free(session->vault);
+    store_close(session->vault_store);
     if (session->host != 0 && session->store != NULL && !session->leaves_all &&
         store_host_end(session->store, session->host, &err) != STATUS_OK)
         log_warn("leave the store", LOG_STR("error", err.text));

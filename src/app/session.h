@@ -32,7 +32,8 @@ struct session {
     struct store *store; /* of the loop's thread */
     struct store_info store_info;
     struct blob *blob;
-    struct vault *vault; /* of the loop's thread */
+    struct vault *vault;       /* of the loop's thread */
+    struct store *vault_store; /* where its values are, if that is another store */
     struct store_thread *store_thread;
     int64_t host;
     struct presence presence;
@@ -50,6 +51,7 @@ struct session {
 struct session_options {
     const struct config *config;
     const struct home *home;
+    const char *vault_url; /* the store of variables and secrets; NULL: that of the home */
     const char *exe;
     enum executor_mode mode;
     struct executor_events events;

@@ -72,6 +72,7 @@ static enum status add_host(struct session *session, struct err *err)
         .kind = "foreground",
         .machine = settings_text(settings, SETTING_HOST_NAME),
         .version = EIDER_VERSION,
+        .labels = session->labels,
         .pid = getpid(),
         .boot = boot,
         .slots = settings_number(settings, SETTING_SLOTS),

@@ -18,6 +18,7 @@ static enum status put_date(json_t *request, const struct parsed *parsed, const 
 {
     const char *text = parsed_get(parsed, option, NULL);
     struct instant_form form;
+    char kept[INSTANT_TEXT_MAX];
     int64_t at_us = 0;
     if (text == NULL)
         return err_set(err, STATUS_INVALID, "--%s is missing: which dates?", option);
@@ -27,7 +28,7 @@ static enum status put_date(json_t *request, const struct parsed *parsed, const 
                        text);
     if (is_end && !form.has_time)
         at_us += DAY_US - 1;
-    json_put_instant(request, option, at_us);
+    json_put_string(request, option, instant_format(at_us, kept));
     return STATUS_OK;
 }
 
@@ -86,6 +87,15 @@ int cmd_backfill_plan(struct cli *cli, const struct parsed *parsed)
     return show_plan(cli, request);
 }
 
+static void say_approval(struct cli *cli, const json_t *backfill)
+{
+    const char *number = json_get_string(backfill, "backfill", "?");
+    cli_say(cli,
+            "it has %lld dates, so many that somebody has to approve it: `eider backfill approve "
+            "%s` lets it begin, `eider backfill cancel %s` gives it up",
+            (long long)json_get_int(backfill, "size", 0), number, number);
+}
+
 int cmd_backfill_create(struct cli *cli, const struct parsed *parsed)
 {
     struct err err = {0};
@@ -101,8 +111,7 @@ int cmd_backfill_create(struct cli *cli, const struct parsed *parsed)
         return cli_fail(cli, &err);
     (void)output_print(&cli->output, &VIEW_BACKFILL, response);
     if (str_equal(json_get_string(response, "state", ""), "awaiting_approval"))
-        cli_say(cli, "it is so large that it waits for `eider backfill approve %s`",
-                json_get_string(response, "backfill", "?"));
+        say_approval(cli, response);
     return EXIT_CODE_DONE;
 }
 

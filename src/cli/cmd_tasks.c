@@ -70,7 +70,7 @@ int cmd_tasks_clear(struct cli *cli, const struct parsed *parsed)
         json_decref(request);
         return cli_fail(cli, &err);
     }
-    return cli_show(cli, "task.clear", request, &VIEW_TASK_INSTANCES);
+    return cli_show(cli, "task.clear", request, &VIEW_CLEARED);
 }
 
 int cmd_tasks_note(struct cli *cli, const struct parsed *parsed)

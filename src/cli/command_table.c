@@ -80,6 +80,7 @@ static const struct command_option WAIT_OPTIONS[] = {
     VALUE("timeout", 0, "SECONDS", "give up after"),
 };
 static const struct command_option CANCEL_OPTIONS[] = {OPTION_DRY, OPTION_REASON};
+static const struct command_option STOP_OPTIONS[] = {OPTION_MAP, OPTION_DRY, OPTION_REASON};
 static const struct command_option DELETE_OPTIONS[] = {OPTION_YES, OPTION_DRY, OPTION_REASON};
 static const struct command_option ASSETS_LIST_OPTIONS[] = {
     VALUE("contains", 0, "TEXT", "only URIs with this in them"),
@@ -316,8 +317,11 @@ static const struct command ROWS[] = {
         "Finished tasks are kept. With tasks named, those and what comes after them run again.",
         "eider retry orders_daily\neider retry 7 build", OPTIONS(RETRY_OPTIONS), cmd_retry},
     {"stop", GROUP_DAILY, COMMAND_READS, "RUN [TASK]", 1, 2, COMPLETE_RUN, NULL,
-        "stop a run or one of its tasks", NULL, "eider stop orders_daily",
-        OPTIONS(CANCEL_OPTIONS), cmd_stop},
+        "stop a run or one of its tasks",
+        "A task that runs gets TERM and after its grace KILL, and the rest of the run goes on: what\n"
+        "comes after the task is decided as after any that did not succeed.",
+        "eider stop orders_daily\neider stop 7 build\neider stop 7 stage --map-index 3",
+        OPTIONS(STOP_OPTIONS), cmd_stop},
     {"mark", GROUP_DAILY, COMMAND_READS, "RUN TASK STATE", 3, 3, COMPLETE_CHOICE,
         "success failed skipped", "set the state of a task by hand",
         "STATE is success, failed or skipped.", "eider mark 7 verify success",
@@ -500,8 +504,8 @@ static const struct command ROWS[] = {
         OPTIONS(STATE_OPTIONS), cmd_runs_tasks},
     {"tasks clear", GROUP_TASKS, COMMAND_READS, "RUN TASK..", 2, ARGS_ANY, COMPLETE_RUN, NULL,
         "forget the outcome of tasks, so that they run again",
-        "What comes after them and started already runs again in any case. What did not succeed of a\n"
-        "whole run is for `eider retry`.",
+        "What comes after them and started already runs again in any case. What runs of all those is\n"
+        "stopped first. What did not succeed of a whole run is for `eider retry`.",
         "eider tasks clear 7 build --upstream --dry-run\n"
         "eider tasks clear 7 stage --map-index 3 --reason 'late file'", OPTIONS(CLEAR_OPTIONS),
         cmd_tasks_clear},

@@ -67,6 +67,20 @@ const struct view VIEW_TASK_INSTANCES = {.list = "task_instances", COLUMNS(TASK_
     .empty = "no tasks"};
 const struct view VIEW_TASK_INSTANCE = {COLUMNS(TASK_INSTANCES)};
 
+static const struct column CLEARED[] = {
+    {"TASK", "task_id", COLUMN_TEXT, false},
+    {"INDEX", "map_index", COLUMN_INDEX, false},
+    {"STATE", "state", COLUMN_STATE, false},
+    {"STOPS FIRST", "stops_first", COLUMN_TEXT, false},
+    {"TRY", "try_number", COLUMN_NUMBER, false},
+    {"STARTED", "start_date", COLUMN_INSTANT, false},
+    {"DURATION", "duration", COLUMN_DURATION, false},
+    {"REASON", "reason", COLUMN_TEXT, false},
+    {"MESSAGE", "message", COLUMN_TEXT, true},
+    {"NOTE", "note", COLUMN_TEXT, true},
+};
+const struct view VIEW_CLEARED = {.list = "task_instances", COLUMNS(CLEARED), .empty = "no tasks"};
+
 static const struct column ACTIVE[] = {
     {"NUMBER", "number", COLUMN_NUMBER, false},
     {"DAG", "dag_id", COLUMN_TEXT, false},

@@ -8,6 +8,7 @@ extern const struct view VIEW_RUNS;
 extern const struct view VIEW_RUN;
 extern const struct view VIEW_TASK_INSTANCES;
 extern const struct view VIEW_TASK_INSTANCE;
+extern const struct view VIEW_CLEARED;
 extern const struct view VIEW_ACTIVE;
 extern const struct view VIEW_VALUES;
 extern const struct view VIEW_EXPLAIN;

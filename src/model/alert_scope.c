@@ -149,6 +149,20 @@ static enum status call(void *context, const char *const *path, size_t count, js
                        more->call(more->context, path, count, args, named, out, err), err);
 }
 
+static void before_output(void *context)
+{
+    const struct template_scope *more = ((struct alert_scope *)context)->more;
+    if (more != NULL && more->before_output != NULL)
+        more->before_output(more->context);
+}
+
+static void after_output(void *context, const char *text, size_t length)
+{
+    const struct template_scope *more = ((struct alert_scope *)context)->more;
+    if (more != NULL && more->after_output != NULL)
+        more->after_output(more->context, text, length);
+}
+
 struct template_scope alert_scope_of(struct alert_scope *scope)
 {
     return (struct template_scope){
@@ -156,6 +170,8 @@ struct template_scope alert_scope_of(struct alert_scope *scope)
         .lookup = lookup,
         .is_function = is_function,
         .call = call,
+        .before_output = before_output,
+        .after_output = after_output,
         .zones = scope->more != NULL ? scope->more->zones : NULL,
         .roots_count = HOOK_ROOTS_COUNT,
         .root = hook_root_name,

@@ -33,7 +33,9 @@ struct task_def;
     X(FAIL_FAST, "fail_fast")                                                                      \
     X(INTERNAL, "internal")                                                                        \
     X(POOL, "pool")                                                                                \
-    X(CAP, "cap")
+    X(CAP, "cap")                                                                                  \
+    X(STOPPING, "stopping")                                                                        \
+    X(CLEARING, "clearing")
 
 enum reason {
 #define X(name, text) REASON_##name,

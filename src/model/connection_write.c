@@ -14,15 +14,48 @@ static const char HIDDEN[] = "***";
 
 /* --- what is secret -------------------------------------------------------------------------- */
 
+/* Whether one of the words of the name, as in "account-key" or "accountKey", is it. */
+static bool has_word(const char *name, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = strcasestr(name, word); at != NULL; at = strcasestr(at + 1, word)) {
+        bool begins = at == name || !isalnum((unsigned char)at[-1]) ||
+                      (islower((unsigned char)at[-1]) && isupper((unsigned char)at[0]));
+        bool ends = !islower((unsigned char)at[length]);
+        if (begins && ends)
+            return true;
+    }
+    return false;
+}
+
 bool connection_name_is_secret(const char *name)
 {
-    static const char *const PARTS[] = {"password",   "passwd",  "passphrase", "secret",
-                                        "token",      "api_key", "apikey",     "private",
-                                        "credential", "keyfile", "access_key", "auth"};
+    static const char *const PARTS[] = {"password", "passwd", "passphrase", "secret",
+                                        "token",    "apikey", "private",    "credential",
+                                        "keyfile",  "auth",   "webhook",    "bearer"};
+    static const char *const WORDS[] = {"key", "pass", "pwd", "sas", "jwt", "dsn", "connstr"};
     for (size_t i = 0; i < ARRAY_LEN(PARTS); i++)
         if (strcasestr(name, PARTS[i]) != NULL)
             return true;
-    return false;
+    for (size_t i = 0; i < ARRAY_LEN(WORDS); i++)
+        if (has_word(name, WORDS[i]))
+            return true;
+    /* The URL of a webhook is all that is needed to use it. */
+    return has_word(name, "connection_string") || has_word(name, "connectionstring") ||
+           strcasecmp(name, "url") == 0;
+}
+
+/* "scheme://user:password@host" is, whatever it is called. */
+static bool has_password(const json_t *value)
+{
+    const char *text = json_string_value(value);
+    const char *user = text != NULL ? strstr(text, "://") : NULL;
+    if (user == NULL)
+        return false;
+    user += strlen("://");
+    size_t length = strcspn(user, "/?#");
+    const char *at = memrchr(user, '@', length);
+    return at != NULL && memchr(user, ':', (size_t)(at - user)) != NULL;
 }
 
 /* Below a secret name everything is. As deep as JSON_DEPTH_MAX at most. */
@@ -30,7 +63,7 @@ bool connection_name_is_secret(const char *name)
 static void each_secret(const json_t *value, bool is_secret,
                         void (*each)(void *context, const char *secret), void *context)
 {
-    if (is_secret && json_is_string(value))
+    if (json_is_string(value) && (is_secret || has_password(value)))
         each(context, json_string_value(value));
     const char *key;
     json_t *member;
@@ -69,7 +102,7 @@ static json_t *hide(const json_t *value, bool is_secret)
             CHECK(json_array_append_new(copy, hide(member, is_secret)) == 0);
         return copy;
     }
-    return is_secret ? json_string(HIDDEN) : json_deep_copy(value);
+    return is_secret || has_password(value) ? json_string(HIDDEN) : json_deep_copy(value);
 }
 
 /* --- as a URI -------------------------------------------------------------------------------- */

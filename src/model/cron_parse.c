@@ -304,6 +304,13 @@ static size_t split(const char *text, struct word *out, size_t room)
     }
 }
 
+/* Four digits at the end of six fields: who wrote them put a year where there is none. */
+static bool ends_with_year(const struct word *words, size_t count)
+{
+    const struct word *last = &words[count - 1];
+    return count == 6 && last->end - last->begin == 4 && strspn(last->begin, "0123456789") == 4;
+}
+
 static bool parse_fields(struct parser *p)
 {
     struct word words[FIELD_COUNT];
@@ -314,8 +321,15 @@ static bool parse_fields(struct parser *p)
                     "seconds first; this one has %zu%s",
                     count,
                     count == 7   ? ": leave the year out"
-                    : count == 1 ? "; an interval is written every 15m"
+                    : count <= 2 ? "; an interval is written every 15m"
                                  : "");
+    if (ends_with_year(words, count)) {
+        p->at = words[count - 1].begin;
+        return fail(p,
+                    "'%.4s' is a year, and a cron expression has none: leave it out; where "
+                    "there are 6 fields, seconds come first",
+                    p->at);
+    }
     size_t skipped = FIELD_COUNT - count;
     for (size_t i = 0; i < count; i++) {
         p->field = (enum field_number)(i + skipped);
@@ -381,9 +395,21 @@ static bool is_possible(const struct cron *cron)
     return cron_first(cron, from_us / 1000000, to_us / 1000000, &found);
 }
 
+/* "daily" for "@daily". */
+static const char *preset_without_sign(const char *text)
+{
+    for (size_t i = 0; i < ARRAY_LEN(PRESETS); i++)
+        if (PRESETS[i].text != NULL && strcasecmp(PRESETS[i].name + 1, text) == 0)
+            return PRESETS[i].name;
+    return NULL;
+}
+
 static bool parse_text(struct parser *p)
 {
     struct cron *cron = p->cron;
+    const char *preset = preset_without_sign(p->text);
+    if (preset != NULL)
+        return fail(p, "'%s' is no cron expression; did you mean '%s'?", p->text, preset);
     if (strlen(p->text) > LIMIT_CRON_BYTES)
         return fail(p, "a cron expression has at most %d characters", LIMIT_CRON_BYTES);
     if (p->text[0] == '@' && !resolve_preset(p))

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "model/dag_read_priv.h"
 #include "model/limits.h"
+#include "model/schedule_fields.h"
 #include "model/template.h"
 #include "model/watch.h"
 
@@ -451,6 +452,19 @@ static void keep_dag_key(struct reader *r, const struct dag_field *field, struct
         note_schedule_key(r, field->key, (struct placed){spot, value});
 }
 
+/* A zone or an interval beside the schedule is meant to be in it. */
+static void unknown_dag_key(struct reader *r, const char *key, struct spot spot)
+{
+    const struct dag_field *field = dag_field_find(&SCHEDULE_FIELDS, key);
+    if (field != NULL)
+        reader_problem_at_key(r, spot,
+                              "'%s' is no key of a DAG but of its schedule: write it into the map, "
+                              "as in schedule: {cron: \"15 2 * * *\", tz: Europe/Berlin}",
+                              key);
+    else
+        reader_unknown_key(r, &DAG_FIELDS, spot, key, false);
+}
+
 static void read_dag_key(struct reader *r, const char *key, struct spot spot, const json_t *value)
 {
     const struct dag_field *field = dag_field_find(&DAG_FIELDS, key);
@@ -461,7 +475,7 @@ static void read_dag_key(struct reader *r, const char *key, struct spot spot, co
         return;
     }
     if (field == NULL)
-        reader_unknown_key(r, &DAG_FIELDS, spot, key, false);
+        unknown_dag_key(r, key, spot);
     else if (field->type == FIELD_KEPT)
         keep_dag_key(r, field, spot, value);
     else if (field->type != FIELD_OWN)

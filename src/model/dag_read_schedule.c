@@ -183,6 +183,26 @@ static void add_all(struct builder *b, struct placed placed)
 
 /* ---- the whole ---- */
 
+/* Its dates are read with each schedule; they may contradict each other without one, too. */
+static void check_dates_alone(struct builder *b)
+{
+    struct lines lines = {0};
+    lines_read_frame(b, &lines);
+}
+
+/* It is sound, and nothing will ever come of it. */
+static void warn_of_no_ticks(struct builder *b, const struct schedule_source *source)
+{
+    struct reader *r = b->r;
+    int64_t first_us = 0;
+    if (r->diags->errors > r->errors_before || b->timetable->schedules_count == 0 ||
+        timetable_next(b->timetable, INSTANT_US_MIN, &first_us))
+        return;
+    reader_problem_at(r, DIAG_WARNING, reader_span(r, source->schedule.spot, false),
+                      "the schedule has no tick between its start and its end, so it starts "
+                      "nothing: look at the dates");
+}
+
 struct timetable *reader_timetable(struct reader *r, const struct schedule_source *source)
 {
     struct arena *arena = arena_new();
@@ -200,8 +220,11 @@ struct timetable *reader_timetable(struct reader *r, const struct schedule_sourc
         read_policy(&b, SCHEDULE_KEY_CATCHUP, source->catchup);
     if (source->schedule.value != NULL && !json_is_null(source->schedule.value))
         add_all(&b, source->schedule);
+    else
+        check_dates_alone(&b);
     for (size_t i = 0; i < timetable->schedules_count; i++)
         schedule_bound(&timetable->schedules[i], timetable->policy.date);
+    warn_of_no_ticks(&b, source);
     return timetable;
 }
 

@@ -64,7 +64,8 @@
     X(DAG_DELETED, "dag_deleted")                                                                  \
     X(TASK_NOTE, "task_note")                                                                      \
     X(TASK_CANCEL_ASKED, "task_cancel_asked")                                                      \
-    X(STORE_PRUNED, "store_pruned")
+    X(STORE_PRUNED, "store_pruned")                                                                \
+    X(TASK_CLEAR_ASKED, "task_clear_asked")
 
 enum event_kind {
 #define X(name, text) EVENT_##name,

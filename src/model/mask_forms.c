@@ -8,8 +8,8 @@
 #include "base/attrs.h"
 #include "base/mem.h"
 
-/* The most bytes that one becomes in any form: \u00XX. */
-enum { GROWTH_MAX = 6 };
+/* The most bytes that one becomes in any form: \\u00XX. */
+enum { GROWTH_MAX = 7 };
 
 static const char LOWER[] = "0123456789abcdef";
 static const char UPPER[] = "0123456789ABCDEF";
@@ -35,10 +35,13 @@ static bool is_alphanumeric(unsigned char c)
 
 /* --- bytes as digits ------------------------------------------------------------------------- */
 
-static void give_hex(const struct value *value, const char *digits)
+/* `before` each byte but the first; 0: nothing. */
+static void give_hex(const struct value *value, const char *digits, char before)
 {
     char *out = value->scratch;
     for (size_t i = 0; i < value->length; i++) {
+        if (before != '\0' && i > 0)
+            *out++ = before;
         *out++ = digits[(unsigned char)value->bytes[i] >> 4];
         *out++ = digits[(unsigned char)value->bytes[i] & 15];
     }
@@ -83,8 +86,11 @@ static void give_digits(const struct value *value)
     }
     if (value->length > MASK_LONG_BYTES)
         return;
-    give_hex(value, LOWER);
-    give_hex(value, UPPER);
+    static const char BETWEEN[] = {'\0', ' ', ':', '%'};
+    for (size_t i = 0; i < ARRAY_LEN(BETWEEN); i++) {
+        give_hex(value, LOWER, BETWEEN[i]);
+        give_hex(value, UPPER, BETWEEN[i]);
+    }
 }
 
 /* --- escaped texts --------------------------------------------------------------------------- */
@@ -163,6 +169,19 @@ static char *put_json(char *out, unsigned char c, unsigned way)
     return out;
 }
 
+/* The form at hand, which is `length` bytes of a JSON string, inside another one. */
+static void give_json_again(const struct value *value, size_t length)
+{
+    char *copy = mem_alloc(length + 1);
+    memcpy(copy, value->scratch, length);
+    char *out = value->scratch;
+    for (size_t i = 0; i < length; i++)
+        out = put_json(out, (unsigned char)copy[i], 0);
+    give(value, (size_t)(out - value->scratch));
+    explicit_bzero(copy, length);
+    free(copy);
+}
+
 static void give_json(const struct value *value)
 {
     static const unsigned WAYS[] = {0, JSON_ASCII, JSON_SLASH, JSON_HTML, JSON_ASCII | JSON_SLASH};
@@ -183,11 +202,52 @@ static void give_json(const struct value *value)
             }
             out = put_unicode(out, character);
         }
+        size_t length = (size_t)(out - value->scratch);
+        give(value, length);
+        give_json_again(value, length);
+    }
+}
+
+/* By what an entity stands for `c`, with these for quotation marks; NULL: it stands for itself. */
+static const char *entity_of(char c, const char *quote, const char *apostrophe)
+{
+    switch (c) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '"':
+        return quote;
+    case '\'':
+        return apostrophe;
+    default:
+        return NULL;
+    }
+}
+
+static void give_markup(const struct value *value)
+{
+    static const char *const WAYS[][2] = {
+        {NULL, NULL},         {"&quot;", NULL},     {"&quot;", "&#39;"},
+        {"&quot;", "&#x27;"}, {"&quot;", "&apos;"},
+    };
+    for (size_t way = 0; way < ARRAY_LEN(WAYS); way++) {
+        char *out = value->scratch;
+        for (size_t i = 0; i < value->length; i++) {
+            const char *entity = entity_of(value->bytes[i], WAYS[way][0], WAYS[way][1]);
+            if (entity != NULL)
+                out = stpcpy(out, entity);
+            else
+                *out++ = value->bytes[i];
+        }
         give(value, (size_t)(out - value->scratch));
     }
 }
 
-/* Inside '...' and "...", and with a backslash before everything that has a meaning. */
+/* Inside '...' and "..." of a shell or of Python, and with a backslash before everything that has a
+ * meaning. */
 static void give_quoted(const struct value *value)
 {
     static const struct {
@@ -198,6 +258,8 @@ static void give_quoted(const struct value *value)
         {"'", "'\\", "'"},
         {"'", "'\"", "\"'"},
         {"'", "\\", ""},
+        {"\\", "\\", ""},
+        {"'\\", "\\", ""},
         {"\"\\$`", "\\", ""},
         {" \t'\"\\$`!&()*,;<>?[]^{}|#~", "\\", ""},
     };
@@ -224,6 +286,7 @@ static void give_texts(const struct value *value)
         return;
     give_percent(value);
     give_quoted(value);
+    give_markup(value);
 }
 
 /* --- all of them ----------------------------------------------------------------------------- */

@@ -3,7 +3,8 @@
  * mask_forms: the texts by which a secret value may show itself in output. Pure.
  *
  * As it is; in base64 (both alphabets, wherever in the encoded bytes it begins); in hexadecimal;
- * percent-encoded; as inside a JSON string; as a shell quotes it. Characters of base64 that also
+ * percent-encoded; as inside a JSON string, and such a string in another; in HTML and XML; as a
+ * shell or Python quotes it. Characters of base64 that also
  * hold bits of a neighbour of the value are left out, unless the value is the end of what was
  * encoded.
  *

@@ -51,6 +51,9 @@ struct template_scope {
     /* Call it. `args` is an array, `named` an object; STATUS_NOT_FOUND counts as undefined. */
     enum status (*call)(void *context, const char *const *path, size_t count, json_t *args,
                         json_t *named, json_t **out, struct err *err);
+    /* Around each {{ }}: what comes of one that looked something up. Either may be NULL. */
+    void (*before_output)(void *context);
+    void (*after_output)(void *context, const char *text, size_t length);
     /* Where the filter `tz` finds zones; NULL: it knows only UTC. */
     zone_reader zones;
     /* The root names, for "did you mean". */

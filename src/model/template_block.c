@@ -114,12 +114,17 @@ static bool run_if(struct eval *eval, const struct stmt *stmt, struct strbuf *ou
 /* NOLINTNEXTLINE(misc-no-recursion) -- as deep as blocks nest */
 static bool run_output(struct eval *eval, const struct stmt *stmt, struct strbuf *out)
 {
+    const struct template_scope *scope = eval->scope;
+    if (scope->before_output != NULL)
+        scope->before_output(scope->context);
     json_t *value = eval_expr(eval, stmt->value);
     if (value == NULL)
         return false;
     size_t before = out->length;
     value_add_text(out, value);
     json_decref(value);
+    if (scope->after_output != NULL && !out->overflow)
+        scope->after_output(scope->context, out->text + before, out->length - before);
     return eval_charge(eval, (out->length - before) / 16);
 }
 
@@ -167,6 +172,18 @@ static enum status finish(struct eval *eval, struct template_fault *fault)
     return eval->status;
 }
 
+/* The value of an output that is all there is. */
+static json_t *eval_alone(struct eval *eval, const struct expr *expr)
+{
+    const struct template_scope *scope = eval->scope;
+    if (scope->before_output != NULL)
+        scope->before_output(scope->context);
+    json_t *value = eval_expr(eval, expr);
+    if (scope->after_output != NULL && json_is_string(value))
+        scope->after_output(scope->context, json_string_value(value), json_string_length(value));
+    return value;
+}
+
 enum status template_render(const struct template *template, const struct template_scope *scope,
                             json_t **out, struct template_fault *fault, struct err *err)
 {
@@ -174,7 +191,7 @@ enum status template_render(const struct template *template, const struct templa
     const struct stmt *body = template->body;
     json_t *value = NULL;
     if (body != NULL && body->next == NULL && body->kind == STMT_OUTPUT) {
-        value = eval_expr(&eval, body->value);
+        value = eval_alone(&eval, body->value);
     } else {
         CLEANUP(strbuf_fini) struct strbuf text;
         strbuf_init(&text, LIMIT_RENDERED_BYTES);

@@ -187,7 +187,11 @@ json_t *filter_fromjson(struct call *call)
         return NULL;
     json_t *value = NULL;
     struct err err = {0};
-    if (json_parse(json_string_value(call->self), length, &value, &err) != STATUS_OK)
-        return eval_fail(call->eval, err.code, "'fromjson': %s", err.text);
+    if (json_parse(json_string_value(call->self), length, &value, &err) != STATUS_OK) {
+        /* The text may be a secret, and a piece of it is not hidden afterwards. */
+        const char *quoted = strstr(err.text, " near '");
+        int shown = quoted != NULL ? (int)(quoted - err.text) : (int)strlen(err.text);
+        return eval_fail(call->eval, err.code, "'fromjson': %.*s", shown, err.text);
+    }
     return eval_container(call->eval, value);
 }

@@ -132,8 +132,10 @@ static enum status other_key(const struct secret_keys *keys, const struct secret
         strbuf_addf(&ours, "%s%s", i > 0 ? ", " : "", secret_key_id_format(keys->keys[i].id, id));
     }
     return err_set(err, STATUS_DENIED,
-                   "%s '%s': sealed with another key (id %s), this host has (id %s)", context->kind,
-                   context->name, secret_key_id_format(head->key_id, theirs), ours.text);
+                   "%s '%s': sealed with another key (id %s), this host has (id %s): give it that "
+                   "key, EIDER_SECRET_KEY or secret_key_file",
+                   context->kind, context->name, secret_key_id_format(head->key_id, theirs),
+                   ours.text);
 }
 
 enum status secret_box_open(const struct secret_keys *keys, const struct secret_context *context,

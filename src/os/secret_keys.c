@@ -93,7 +93,8 @@ static enum status parse_into(const char *text, struct secret_keys *keys, struct
         at += length;
     }
     if (keys->count == 0)
-        return err_set(err, STATUS_INVALID, "there is no key in it");
+        return err_set(err, STATUS_INVALID,
+                       "there is no key in it: put the key back that was there");
     return STATUS_OK;
 }
 

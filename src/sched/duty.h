@@ -26,7 +26,7 @@ struct duty_call {
     int64_t now_us;    /* by the store's clock */
     struct blob *blob; /* of logs and large values; NULL: there is none */
     const struct retention_policy *retention;
-    bool is_woken;              /* something happened; else the duty's own time has come */
+    int64_t due_us; /* when the duty wanted to be called; later than now: something happened */
     struct file_watcher *files; /* what this host sees of its folders; NULL: nothing */
     /* What there was to do when the turn began, while no duty did anything since; NULL: unknown. */
     const struct store_glance *glance;

@@ -291,7 +291,7 @@ static enum status do_duty(struct player *player, struct played_turn *turn, size
     for (int round = 0; woken || *due_us <= virtual_now_us; round++) {
         const struct duty_call call = {.store = turn->store,
                                        .now_us = virtual_now_us,
-                                       .is_woken = woken,
+                                       .due_us = *due_us,
                                        .glance = woken ? turn->glance : NULL};
         struct duty_result result = {.next_us = DUTY_NEVER};
         if (round == ROUNDS_MAX)

@@ -15,10 +15,12 @@ enum status duty_remove_old(const struct duty_call *call, struct duty_result *ou
         .actor = "retention",
     };
     bool more = false;
-    out->next_us = call->now_us + EVERY_US;
-    /* News are no reason to look again. */
-    if (call->retention == NULL || call->is_woken)
+    /* News are no reason to look again, nor to put it off. */
+    out->was_idle = call->retention == NULL || call->now_us < call->due_us;
+    out->next_us = call->retention == NULL ? DUTY_NEVER : call->due_us;
+    if (out->was_idle)
         return STATUS_OK;
+    out->next_us = call->now_us + EVERY_US;
     if (retention_turn(&turn, &report, &more, err) != STATUS_OK)
         return err->code;
     if (report.runs > 0 || report.jobs > 0 || report.events > 0)

@@ -10,6 +10,7 @@
 #include "os/file.h"
 #include "os/knock.h"
 #include "os/thread.h"
+#include "sched/clock_watch.h"
 #include "sched/duty.h"
 #include "sched/file_watcher.h"
 #include "store/listen.h"
@@ -34,6 +35,7 @@ struct scheduler {
     struct store *store;
     struct file_watcher *files;
     struct blob *blob;
+    struct clock_watch clock;
     struct turn turns[DUTIES_MAX];
 };
 
@@ -41,6 +43,25 @@ static void tell(void *context)
 {
     struct scheduler *self = context;
     self->options.changed(self->options.context);
+}
+
+/* What was put off by the clock as it was is looked at anew. */
+static void mind_steps(struct scheduler *self)
+{
+    struct clock_look look = {.before_us = clock_mono_us()};
+    look.shown_us = store_now_us(self->store);
+    look.after_us = clock_mono_us();
+    int64_t step_us = clock_watch_look(&self->clock, &look);
+    if (step_us == 0)
+        return;
+    for (size_t i = 0; i < DUTIES_COUNT; i++)
+        self->turns[i].next_us = 0;
+    if (step_us > 0)
+        log_warn("the clock was set forward", LOG_INT("seconds", step_us / 1000000),
+                 LOG_STR("so", "ticks it left out are caught up or missed, as their DAGs say"));
+    else
+        log_warn("the clock was set back", LOG_INT("seconds", -step_us / 1000000),
+                 LOG_STR("so", "nothing is due twice; what is due later waits for it"));
 }
 
 /* Longer each time; the first failure in a row is told. */
@@ -65,7 +86,7 @@ static void do_duty(struct scheduler *self, size_t index, bool is_woken,
         .now_us = store_now_us(self->store),
         .blob = self->blob,
         .retention = &self->options.retention,
-        .is_woken = is_woken,
+        .due_us = turn->next_us,
         .files = self->files,
         .glance = is_woken ? *glance : NULL,
     };
@@ -143,6 +164,7 @@ static void body(void *context)
     while (!atomic_load(&self->is_over)) {
         if (!open_store(self))
             continue;
+        mind_steps(self);
         take_turn(self, atomic_exchange(&self->is_woken, false));
         await(self);
     }

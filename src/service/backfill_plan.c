@@ -166,6 +166,23 @@ static enum status read_bounds(struct store *store, struct arena *arena, const j
     return STATUS_OK;
 }
 
+/* Says how far as many as may be reach. */
+static enum status refuse_size(const struct backfill_plan *plan, struct err *err)
+{
+    char text[INSTANT_TEXT_MAX];
+    struct backfill_range range = plan->range;
+    struct tick_dates dates = {.logical_at_us = range.to_us};
+    range.newest_first = false;
+    int64_t cursor_us = backfill_first_cursor(&range);
+    for (int64_t i = 0; i <= plan->most; i++)
+        if (!backfill_next(&range, &cursor_us, &dates))
+            break;
+    return err_set(err, STATUS_LIMIT,
+                   "DAG '%s' has more than %lld dates in that range, the most of one backfill "
+                   "(setting backfill_max): let it end before %s, and make others for the rest",
+                   plan->dag->id, (long long)plan->most, instant_format(dates.logical_at_us, text));
+}
+
 /* Without a store nothing was ever run. */
 static enum status look_at_dates(const struct service *service, struct store *store,
                                  struct backfill_plan *plan, struct err *err)
@@ -185,10 +202,7 @@ static enum status look_at_dates(const struct service *service, struct store *st
         return err->code;
     }
     if (plan->survey.size > plan->most)
-        return err_set(err, STATUS_LIMIT,
-                       "more than %lld dates: a backfill has at most that many (setting "
-                       "backfill_max); make several smaller ones",
-                       (long long)plan->most);
+        return refuse_size(plan, err);
     if (plan->survey.size == 0)
         return err_set(err, STATUS_INVALID,
                        "the schedule of DAG '%s' has no date in that range that is due; `eider "

@@ -177,12 +177,28 @@ static void explain_admission(const struct explain_world *world, struct explanat
     }
 }
 
-static void explain_past(const struct explain_subject *subject, struct explanation *out)
+static void explain_past(const struct explain_world *world, const struct explain_subject *subject,
+                         struct explanation *out)
 {
+    const struct past_why *past = &subject->past;
+    const char *dag = world->run->dag_id;
+    const char *id = id_of(world, subject->task->node);
     explanation_next(out);
-    explanation_say(out, "%s", subject->past);
-    explanation_change(out, "clear or mark that task, or wait for it");
-    (void)explanation_note(out, EXPLAIN_DEPENDS_ON_PAST);
+    explanation_say(out,
+                    "depends_on_past: the same task of run %s is %s; it goes when that one has "
+                    "succeeded or was skipped",
+                    past->run_id, task_state_name(past->state));
+    if (task_state_is_final(past->state))
+        explanation_change(out,
+                           "`eider retry %s/%s` runs that one again; `eider mark %s/%s %s success` "
+                           "lets this one go without it",
+                           dag, past->run_id, dag, past->run_id, id);
+    else
+        explanation_change(out, "`eider explain %s/%s %s` says what that one waits for", dag,
+                           past->run_id, id);
+    json_t *condition = explanation_note(out, EXPLAIN_DEPENDS_ON_PAST);
+    json_put_string(condition, "dag_run_id", past->run_id);
+    json_put_string(condition, "state", task_state_name(past->state));
 }
 
 static void note_nobody(const struct explain_world *world, struct explanation *out)
@@ -191,8 +207,7 @@ static void note_nobody(const struct explain_world *world, struct explanation *o
         return;
     explanation_next(out);
     explanation_say(out, "nobody works on the run");
-    explanation_change(out, "nobody works on the run: `eider retry %lld` continues it",
-                       number_of(world));
+    explanation_change(out, "`eider retry %lld` continues the run", number_of(world));
     (void)explanation_note(out, EXPLAIN_NOBODY_WORKS);
 }
 
@@ -203,14 +218,35 @@ static void explain_none(const struct explain_world *world, const struct explain
     const struct task_def *def = &world->dag->tasks[task->node];
     if (world->admission != NULL)
         explain_admission(world, out);
-    if (subject->past != NULL)
-        explain_past(subject, out);
+    if (subject->past.run_id != NULL)
+        explain_past(world, subject, out);
     if (def->is_finally && world->run->open_main > 0)
         explain_finally(world, out);
     else if (def->needs.count > 0)
         explain_parents(world, task, out);
     note_nobody(world, out);
     explain_obstacles(world, subject, out);
+}
+
+/* It goes on until its owner has heard of it and ended it. */
+static void explain_wish(const struct explain_world *world, const struct explain_subject *subject,
+                         struct explanation *out)
+{
+    const struct wish_info *wish = &subject->wish;
+    bool is_clear = subject->task->wish == WISH_CLEAR;
+    strbuf_addf(&out->because, "; it is being stopped%s",
+                is_clear ? " and runs again then" : " while the run goes on");
+    if (wish->is_found) {
+        strbuf_addf(&out->because, ", asked for by %s ",
+                    wish->actor != NULL ? wish->actor : "somebody");
+        explain_add_span(&out->because, world->now_us - wish->asked_at_us);
+        strbuf_add(&out->because, " ago");
+    }
+    explanation_change(out, "it is over when its process has ended, at the latest after its grace");
+    json_t *condition = explanation_note(out, EXPLAIN_STOPPING);
+    json_put_bool(condition, "runs_again", is_clear);
+    json_put_string(condition, "actor", wish->actor);
+    json_put_instant(condition, "since", wish->asked_at_us);
 }
 
 static void explain_running(const struct explain_world *world,
@@ -235,10 +271,15 @@ static void explain_running(const struct explain_world *world,
     explain_add_span(&out->because, world->now_us - task->started_at_us);
     strbuf_addf(&out->because, ", attempt %lld, owned by process %lld on %s",
                 (long long)task->attempt, (long long)host->pid, name);
+    if (task->wish != WISH_NONE) {
+        explain_wish(world, subject, out);
+        return;
+    }
     if (world->run->cancel_asked != CANCEL_NONE)
         strbuf_add(&out->because, "; it was asked to stop");
     else
-        explanation_change(out, "`eider stop %lld` stops the run", number_of(world));
+        explanation_change(out, "`eider stop %lld %s` stops it, `eider stop %lld` the run",
+                           number_of(world), world->dag->tasks[task->node].id, number_of(world));
     (void)explanation_note(out, EXPLAIN_RUNNING);
 }
 
@@ -281,7 +322,10 @@ static void explain_instances(const struct explain_world *world,
         if (subject->instances.states[state] > 0)
             strbuf_addf(&out->because, "; %lld %s", (long long)subject->instances.states[state],
                         task_state_name(state));
-    explanation_change(out, "it is over with the last instance");
+    if (task->wish != WISH_NONE)
+        explain_wish(world, subject, out);
+    else
+        explanation_change(out, "it is over with the last instance");
     json_t *condition = explanation_note(out, EXPLAIN_INSTANCES);
     json_put_int(condition, "over", over);
     json_put_int(condition, "total", counts->total);
@@ -375,15 +419,14 @@ void explain_run(const struct explain_world *world, const struct tally *tally,
         explain_admission(world, out);
     if (world->is_orphaned) {
         explanation_next(out);
-        explanation_say(out,
-                        "nobody works on it, its owner is dead: `eider retry %lld` continues "
-                        "it",
-                        number_of(world));
+        explanation_say(out, "nobody works on it, its owner is dead");
+        explanation_change(out, "`eider retry %lld` continues it", number_of(world));
         (void)explanation_note(out, EXPLAIN_NOBODY_WORKS);
     } else if (!world->is_foreground && world->fleet.count == 0 &&
                tally->states[TASK_RUNNING] == 0) {
         explanation_next(out);
-        explanation_say(out, "no host is there that works: `eider up` starts one");
+        explanation_say(out, "no host is there that works");
+        explanation_change(out, "`eider up` starts one");
         (void)explanation_note(out, EXPLAIN_NO_HOST);
     }
 }

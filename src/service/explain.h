@@ -18,6 +18,7 @@
 #include "store/rows.h"
 #include "store/run_store.h"
 #include "store/wait.h"
+#include "store/wish.h"
 
 enum {
     EXPLAIN_NAMES_MAX = 10,
@@ -38,11 +39,12 @@ struct explain_world {
     const struct dag *dag;
     const struct task_row *nodes; /* one per node */
     int64_t now_us;
-    int64_t running;                         /* tasks of the run */
-    bool is_foreground;                      /* only the process that made the run works on it */
-    bool is_orphaned;                        /* and that one is gone, with the run unfinished */
-    bool has_scheduler;                      /* a living host has that role */
-    struct fleet_hosts fleet;                /* who works on runs that are not in the foreground */
+    int64_t running;                /* tasks of the run */
+    bool is_foreground;             /* only the process that made the run works on it */
+    bool is_orphaned;               /* and that one is gone, with the run unfinished */
+    bool has_scheduler;             /* a living host has that role */
+    struct fleet_hosts fleet;       /* who works on runs that are not in the foreground */
+    struct fleet_hosts foregrounds; /* `eider run`s that live; one of them may be its own */
     const struct admission_state *admission; /* of a run that may not go yet; else NULL */
 };
 
@@ -57,7 +59,8 @@ struct explain_subject {
     int64_t gate_ahead;       /* the same, by a limit of its run: those that come before it */
     int64_t siblings_running; /* instances of its mapped task */
     struct tally instances;   /* of an expanded one: its instances by state */
-    const char *past;         /* why its past keeps it waiting, or NULL */
+    struct past_why past;     /* what of its past keeps it waiting */
+    struct wish_info wish;    /* who wants it to stop, of one that is to */
     /* Of one that is still to start. */
     const struct queue_info *queue; /* or NULL: not known */
     const char *labels;             /* that a host must have */

@@ -13,6 +13,8 @@
 struct explain_around {
     struct fleet_host *hosts; /* daemons that live and work */
     size_t hosts_count;
+    struct fleet_host *foregrounds; /* living `eider run`s */
+    size_t foregrounds_count;
     bool has_scheduler;
     struct queue_info *queues;
     size_t queues_count;

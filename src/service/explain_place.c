@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "model/word_set.h"
 #include "service/explain_span.h"
 
 /* --- the queue ------------------------------------------------------------------------------- */
@@ -87,19 +88,28 @@ static void explain_absence(const struct fleet_answer *answer,
     }
 }
 
-/* Runs in the foreground are worked on by one process, which has no labels. */
+/* Runs in the foreground are worked on by one process alone; which one, the store does not say. */
 static void explain_foreground_labels(const struct explain_world *world,
                                       const struct explain_subject *subject,
                                       struct explanation *out)
 {
-    const struct fleet_answer none = {0};
-    if (subject->labels[0] == '\0' || world->is_orphaned)
+    struct fleet_answer answer = {.living = (int64_t)world->foregrounds.count};
+    if (world->is_orphaned)
         return;
+    for (size_t i = 0; i < world->foregrounds.count; i++)
+        if (word_set_is_part(subject->labels, world->foregrounds.items[i].labels))
+            return;
+    answer.serving = answer.living;
     explanation_next(out);
-    explanation_say(out, "it asks for a host with worker: %s, and a run in the foreground has none",
+    explanation_say(out,
+                    "it asks for a host with worker: %s, and it runs in the foreground, in a "
+                    "process without that",
                     subject->labels);
-    explanation_change(out, "trigger the DAG where `eider up --labels '%s'` runs", subject->labels);
-    note_hosts(&none, EXPLAIN_NO_HOST_WITH_LABEL, subject, out);
+    explanation_change(out,
+                       "stop it and run it with EIDER_LABELS='%s', or `eider dags trigger %s` it "
+                       "where `eider up --labels '%s'` runs",
+                       subject->labels, world->run->dag_id, subject->labels);
+    note_hosts(&answer, EXPLAIN_NO_HOST_WITH_LABEL, subject, out);
 }
 
 void explain_obstacles(const struct explain_world *world, const struct explain_subject *subject,

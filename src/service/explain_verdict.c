@@ -1,5 +1,6 @@
 #include "service/explain_verdict.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -15,6 +16,17 @@ void explain_add_cause(struct strbuf *out, const struct task_row *task)
         strbuf_add(out, task->reason == REASON_NONE ? "no reason kept" : reason_name(task->reason));
     if (task->detail != NULL && task->detail[0] != '\0')
         strbuf_addf(out, ": %s", task->detail);
+}
+
+const char *explain_name(const struct explain_world *world, const struct task_row *task,
+                         char out[EXPLAIN_NAME_MAX])
+{
+    const char *id = world->dag->tasks[task->node].id;
+    int length = task->map_index < 0 ? snprintf(out, EXPLAIN_NAME_MAX, "%s", id)
+                                     : snprintf(out, EXPLAIN_NAME_MAX, "%s --map-index %lld", id,
+                                                (long long)task->map_index);
+    CHECK(length > 0 && length < EXPLAIN_NAME_MAX);
+    return out;
 }
 
 static const char *id_of(const struct explain_world *world, int64_t node)
@@ -84,7 +96,8 @@ static void explain_consequence(const struct explain_world *world, const struct 
 static void explain_failed(const struct explain_world *world, const struct task_row *task,
                            struct explanation *out)
 {
-    const char *id = id_of(world, task->node);
+    char name[EXPLAIN_NAME_MAX];
+    const char *id = explain_name(world, task, name);
     explain_add_cause(&out->because, task);
     if (task->attempt > 1)
         strbuf_addf(&out->because, ", after %lld attempts", (long long)task->attempt);
@@ -98,6 +111,7 @@ static void explain_skipped(const struct explain_world *world, const struct task
                             struct explanation *out)
 {
     const struct task_def *def = &world->dag->tasks[task->node];
+    char name[EXPLAIN_NAME_MAX];
     bool can_change = false;
     if (task->reason == REASON_UPSTREAM) {
         explain_consequence(world, task, out);
@@ -118,7 +132,7 @@ static void explain_skipped(const struct explain_world *world, const struct task
     }
     if (can_change)
         explanation_change(out, "`eider tasks clear %lld %s` decides it again", number_of(world),
-                           def->id);
+                           explain_name(world, task, name));
 }
 
 static void explain_cancelled(const struct explain_world *world, const struct task_row *task,

@@ -4,6 +4,12 @@
  */
 #include "service/explain.h"
 
+enum { EXPLAIN_NAME_MAX = 512 };
+
+/* A task as commands take it: "load", or "load --map-index 3". Returns `out`. */
+const char *explain_name(const struct explain_world *world, const struct task_row *task,
+                         char out[EXPLAIN_NAME_MAX]);
+
 /* "exit code 7: no such file". */
 void explain_add_cause(struct strbuf *out, const struct task_row *task);
 

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "model/duration.h"
+#include "service/explain_verdict.h"
 
 static void add_duration(struct strbuf *out, int64_t us)
 {
@@ -48,6 +49,7 @@ void explain_wait(const struct explain_world *world, const struct task_row *task
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     char since[INSTANT_TEXT_MAX];
+    char name[EXPLAIN_NAME_MAX];
     strbuf_addf(&out->because, "it waits for %s since %s (", wait_phrase(wait, arena),
                 instant_format(wait->since_us, since));
     add_duration(&out->because, world->now_us - wait->since_us);
@@ -56,7 +58,7 @@ void explain_wait(const struct explain_world *world, const struct task_row *task
     add_next(wait, out);
     add_deadline(world, wait, out);
     explanation_change(out, "`eider mark %lld %s success` lets the run go on without it",
-                       (long long)world->run->id, world->dag->tasks[task->node].id);
+                       (long long)world->run->id, explain_name(world, task, name));
     json_t *condition = explanation_note(out, EXPLAIN_SENSOR);
     json_put_string(condition, "sensor", sensor_kind_key(wait->kind));
     json_put_string(condition, "waits_for", wait_phrase(wait, arena));

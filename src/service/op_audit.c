@@ -194,7 +194,7 @@ static enum status add_row(void *context, const struct audit_row *row, bool *out
 
 /* --- the request ----------------------------------------------------------------------------- */
 
-static void read_filter(const json_t *request, struct audit_filter *out)
+static enum status read_filter(const json_t *request, struct audit_filter *out, struct err *err)
 {
     const char *from = json_get_string(request, "from", NULL);
     const char *to = json_get_string(request, "to", NULL);
@@ -208,6 +208,12 @@ static void read_filter(const json_t *request, struct audit_filter *out)
     if (to != NULL)
         CHECK(instant_parse(to, &out->to_us));
     CHECK(str_parse_i64(json_get_string(request, "before", "0"), 0, INT64_MAX, &out->before));
+    if (from != NULL && to != NULL && out->from_us > out->to_us)
+        return err_set(err, STATUS_INVALID,
+                       "the time asked for ends before it begins: from %.40s "
+                       "to %.40s",
+                       from, to);
+    return STATUS_OK;
 }
 
 /* A run that was deleted is known by its number alone. */
@@ -238,8 +244,8 @@ enum status op_audit_list(struct service *service, const json_t *request, json_t
     struct audit_filter filter;
     if (trail.limit < 1 || trail.limit > LIST_MAX)
         return err_set(err, STATUS_INVALID, "limit is a number from 1 to %d", LIST_MAX);
-    read_filter(request, &filter);
-    if (service_store_if_any(service, &trail.store, err) != STATUS_OK ||
+    if (read_filter(request, &filter, err) != STATUS_OK ||
+        service_store_if_any(service, &trail.store, err) != STATUS_OK ||
         (trail.store != NULL && find_run(service, arena, request, &filter.run, err) != STATUS_OK) ||
         (trail.store != NULL &&
          store_audit_each(trail.store, &filter, add_row, &trail, err) != STATUS_OK))

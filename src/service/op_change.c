@@ -74,6 +74,8 @@ enum status op_run_cancel(struct service *service, const json_t *request, json_t
     struct found_run run;
     bool dry_run = json_get_bool(request, "dry_run", false);
     bool one_task = json_get_string(request, "task", NULL) != NULL;
+    if (!one_task && json_get_int(request, "map_index", -1) >= 0)
+        return err_set(err, STATUS_INVALID, "'map_index' is of a task: name the task, too");
     if (lookup_run(service, dry_run ? DB_READ_ONLY : DB_READ_WRITE, arena, request, &run, err) !=
         STATUS_OK)
         return err->code;
@@ -148,6 +150,7 @@ struct cleared_listing {
     const struct service *service;
     const struct found_run *run;
     const bool *cleared;
+    const bool *stops;
     int64_t map_index;    /* only this instance of the chosen tasks; -1: all */
     const bool *chosen;   /* or NULL */
     bool with_unfinished; /* what a retry goes on with, too */
@@ -167,9 +170,13 @@ static enum status list_cleared(void *context, const struct run_row *run,
         (!is_instance || listing->map_index < 0 || task->map_index == listing->map_index ||
          listing->chosen == NULL || !listing->chosen[task->node]) &&
         (!is_instance || task->state != TASK_SUCCESS);
-    if (is_meant || is_unfinished)
-        json_build_append(listing->tasks, task_json(listing->service, &listing->run->info,
-                                                    &run->dag->tasks[task->node], task));
+    if (!is_meant && !is_unfinished)
+        return STATUS_OK;
+    json_t *object =
+        task_json(listing->service, &listing->run->info, &run->dag->tasks[task->node], task);
+    json_put_bool(object, "stops_first",
+                  is_meant && listing->stops[task->node] && task->state == TASK_RUNNING);
+    json_build_append(listing->tasks, object);
     return STATUS_OK;
 }
 
@@ -201,6 +208,7 @@ static enum status clear_tasks(struct service *service, const json_t *request,
         .map_index = clearing->map_index,
         .whole = clearing->whole,
         .only_failed = clearing->only_failed,
+        .stops_running = true,
         .dry_run = clearing->dry_run,
         .actor = service->actor,
     };
@@ -212,6 +220,7 @@ static enum status clear_tasks(struct service *service, const json_t *request,
         .service = service,
         .run = &run,
         .cleared = result.cleared,
+        .stops = result.stops,
         .map_index = clearing->map_index,
         .chosen = nodes,
         .with_unfinished = clearing->is_retry && nodes == NULL,

@@ -103,7 +103,8 @@ static void put_state(json_t *object, const struct version_info *info, bool is_b
 static enum status list_dag(struct dag_listing *listing, const struct dag *dag, const char *path,
                             const struct version_info *info, struct err *err)
 {
-    if (!strmap_add(listing->seen, dag->id, 0) || !has_tag(dag, listing->tag))
+    const char *id = arena_strdup(listing->arena, dag->id); /* its file is closed before the map */
+    if (!strmap_add(listing->seen, id, 0) || !has_tag(dag, listing->tag))
         return STATUS_OK;
     json_t *object = dag_json(dag);
     json_build_append(listing->dags, object);

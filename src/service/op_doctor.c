@@ -24,7 +24,7 @@
 #include "store/upkeep.h"
 #include "store/vault.h"
 
-enum { TEXT_MAX = 600, FILES_MIN = 256, RUNS_LISTED = 5 };
+enum { TEXT_MAX = 800, FILES_MIN = 256, RUNS_LISTED = 5 };
 #define FREE_MIN       ((uint64_t)16 << 20) /* less cannot hold a day of logs */
 #define FREE_LOW       ((uint64_t)1 << 30)
 #define YEAR_US        ((int64_t)365 * 86400 * 1000000)
@@ -246,9 +246,10 @@ static void check_secrets(struct checks *checks, struct service *service)
         vault_sealed(vault, &sealed, &err) != STATUS_OK || sealed.count == 0)
         return;
     (void)snprintf(text, sizeof text,
-                   "%zu sealed values, %zu of them with a key that is not here%s%s", sealed.count,
-                   sealed.unknown, sealed.unknown > 0 ? ", id " : "", sealed.key_id);
-    checks_add(checks, "secrets", sealed.unknown == 0 ? CHECK_PASSED : CHECK_ADVISED, text,
+                   "%zu sealed values, %zu of them with a key that is not here%s%s%s%s",
+                   sealed.count, sealed.unknown, sealed.unknown > 0 ? ", id " : "", sealed.key_id,
+                   sealed.problem[0] != '\0' ? ": " : "", sealed.problem);
+    checks_add(checks, "secrets", sealed.unknown == 0 ? CHECK_PASSED : CHECK_FAILED, text,
                sealed.unknown == 0
                    ? NULL
                    : "give this host that key: EIDER_SECRET_KEY or secret_key_file");

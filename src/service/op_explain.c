@@ -155,6 +155,9 @@ static enum status make_subject(struct asking *asking, const struct task_row *ta
         out->instances = asking->instances[task->node];
     if (!task_state_is_final(task->state))
         put_lane(asking, task, out);
+    if (task->wish != WISH_NONE &&
+        store_wish_find(asking->run.store, asking->arena, task->id, &out->wish, err) != STATUS_OK)
+        return err->code;
     if (task->state == TASK_RUNNING)
         return load_host(asking, task->host, &out->host, err);
     if ((task->state == TASK_SCHEDULED || task->state == TASK_QUEUED) &&
@@ -234,6 +237,14 @@ static void add_sentence(struct asking *asking, const struct task_row *task,
         strbuf_addf(summary, ". To change it: %s", explanation->change.text);
 }
 
+/* The same for a run as a whole. */
+static void add_run_sentence(const struct explanation *of_run, struct strbuf *summary)
+{
+    strbuf_add(summary, of_run->because.text);
+    if (of_run->change.length > 0)
+        strbuf_addf(summary, ". To change it: %s", of_run->change.text);
+}
+
 static enum status answer_task(struct asking *asking, const struct explain_world *world,
                                const struct task_row *task, json_t *tasks, struct strbuf *summary,
                                struct err *err)
@@ -297,12 +308,11 @@ static json_t *answer(const struct asking *asking, json_t *taken_tasks,
                       const struct explanation *of_run, const struct strbuf *summary)
 {
     json_t *object = json_build_object();
-    const struct strbuf *text = asking->node < 0 ? &of_run->because : summary;
     json_put_id(object, "number", asking->run.info.id);
     json_put_string(object, "dag_id", asking->run.info.dag_id);
     json_put_string(object, "dag_run_id", asking->run.info.run_id);
     json_put_string(object, "state", run_state_name(asking->run.info.state));
-    json_put(object, "summary", json_text(text->text, text->length));
+    json_put(object, "summary", json_text(summary->text, summary->length));
     json_put(object, "conditions", json_incref(of_run->conditions));
     json_put(object, "tasks", taken_tasks);
     json_put_int(object, "left_out", asking->left_out);
@@ -335,6 +345,7 @@ static struct explain_world make_world(const struct asking *asking, const struct
                        (asking->has_dead_owner || !service_run_is_held(asking->service, run->id)),
         .has_scheduler = asking->around.has_scheduler,
         .fleet = {asking->around.hosts, asking->around.hosts_count},
+        .foregrounds = {asking->around.foregrounds, asking->around.foregrounds_count},
         .admission = admission->is_waiting ? admission : NULL,
     };
 }
@@ -358,6 +369,8 @@ enum status op_run_explain(struct service *service, const json_t *request, json_
         return err->code;
     struct explain_world world = make_world(&asking, &tally, &admission);
     explain_run(&world, &tally, &of_run);
+    if (asking.node < 0)
+        add_run_sentence(&of_run, &summary);
     if (answer_tasks(&asking, &world, tasks, &summary, err) != STATUS_OK)
         return err->code;
     *out = answer(&asking, TAKE(tasks), &of_run, &summary);

@@ -65,6 +65,23 @@ static enum status read_instant(const json_t *request, const char *key, int64_t 
                    "'%s' is not a date: 2026-01-31 or 2026-01-31T06:00:00Z is one", text);
 }
 
+static enum status check_span(int64_t from_us, int64_t to_us, struct err *err)
+{
+    char from[INSTANT_TEXT_MAX];
+    char to[INSTANT_TEXT_MAX];
+    if (to_us <= from_us)
+        return err_set(err, STATUS_INVALID,
+                       "the time to simulate ends before it begins: from %s to %s; a date alone "
+                       "is the beginning of its day",
+                       instant_format(from_us, from), instant_format(to_us, to));
+    if (to_us - from_us > LONGEST_US)
+        return err_set(err, STATUS_INVALID,
+                       "from %s to %s is more than a year, which is the most that is simulated: "
+                       "take a part of it",
+                       instant_format(from_us, from), instant_format(to_us, to));
+    return STATUS_OK;
+}
+
 static enum status read_request(const struct service *service, const json_t *request,
                                 struct forecast_request *out, struct err *err)
 {
@@ -74,13 +91,9 @@ static enum status read_request(const struct service *service, const json_t *req
     if (read_instant(request, "from", now_us, &out->from_us, err) != STATUS_OK ||
         read_instant(request, "to", out->from_us + DAY_US, &out->to_us, err) != STATUS_OK)
         return err->code;
-    if (out->to_us <= out->from_us)
-        return err_set(err, STATUS_INVALID, "the end is not after the beginning");
-    if (out->to_us - out->from_us > LONGEST_US)
-        return err_set(err, STATUS_INVALID, "more than a year is not simulated");
     if (out->slots < 1)
         return err_set(err, STATUS_INVALID, "at least one slot is needed");
-    return STATUS_OK;
+    return check_span(out->from_us, out->to_us, err);
 }
 
 /* --- the answer ------------------------------------------------------------------------------ */

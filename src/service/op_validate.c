@@ -1,10 +1,14 @@
 /*
  * DAG files with all their problems at once.
  */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/check.h"
 #include "base/mem.h"
+#include "base/str.h"
+#include "base/strmap.h"
 #include "model/duration.h"
 #include "model/limits.h"
 #include "model/sensor.h"
@@ -24,6 +28,8 @@ struct validation {
     int64_t poke_max_ms; /* the setting; 0: no bound */
     struct name_check names;
     struct store *store; /* whose pools are known; NULL: there is none */
+    struct arena *arena;
+    struct strmap *homes; /* id of a DAG to the number of its file in `files` */
     json_t *files;
     int64_t errors;
     int64_t warnings;
@@ -115,9 +121,38 @@ static void check_platform(const struct validation *validation, struct spec_file
     diag_list_sort(&file->diags);
 }
 
+static bool is_same_file(const char *a, const char *b)
+{
+    CLEANUP(mem_freep) char *real_a = realpath(a, NULL);
+    CLEANUP(mem_freep) char *real_b = realpath(b, NULL);
+    return str_equal(real_a != NULL ? real_a : a, real_b != NULL ? real_b : b);
+}
+
+/* A daemon takes the first and refuses the others. */
+static void check_ids(struct validation *validation, struct spec_file *file)
+{
+    for (size_t i = 0; i < file->dags_count; i++) {
+        int64_t home = 0;
+        if (file->dags[i] == NULL)
+            continue;
+        const char *id = arena_strdup(validation->arena, file->dags[i]->id);
+        if (!strmap_find(validation->homes, id, &home)) {
+            (void)strmap_add(validation->homes, id, (int64_t)json_array_size(validation->files));
+            continue;
+        }
+        const json_t *other = json_array_get(validation->files, (size_t)home);
+        const char *path = json_get_string(other, "path", file->path);
+        if (!is_same_file(path, file->path))
+            diag_add(&file->diags, DIAG_ERROR, file->lines[i], 1, 1,
+                     "the DAG '%s' is in %s already: give one of them another id", id, path);
+    }
+    diag_list_sort(&file->diags);
+}
+
 static void add_file(struct validation *validation, struct spec_file *file)
 {
     check_platform(validation, file);
+    check_ids(validation, file);
     json_t *object = json_build_object();
     json_t *dags = json_build_array();
     int64_t tasks = 0;
@@ -219,6 +254,8 @@ static enum status validate_texts(struct validation *validation, const json_t *t
 static void validation_fini(struct validation *validation)
 {
     name_check_fini(&validation->names);
+    strmap_free(validation->homes);
+    arena_free(validation->arena);
 }
 
 /* Without a store that can be read, files can be checked all the same. */
@@ -239,6 +276,8 @@ enum status op_dag_validate(struct service *service, const json_t *request, json
     struct validation validation = {
         .poke_max_ms =
             service->settings != NULL ? settings_number(service->settings, SETTING_POKE_MAX) : 0,
+        .arena = arena_new(),
+        .homes = strmap_new(),
         .files = files,
     };
     struct err ignored = {0};

@@ -120,9 +120,12 @@ static enum status check_members(const struct operation_schema *schema, const js
         if (absent && field->required)
             return err_set(err, STATUS_INVALID, "'%s' is missing: it must be %s", field->name,
                            field_type_text(field->type));
-        if (!absent && !value_matches(field->type, value))
-            return err_set(err, STATUS_INVALID, "'%s' must be %s", field->name,
-                           field_type_text(field->type));
+        if (absent || value_matches(field->type, value))
+            continue;
+        const char *text = json_string_value(value);
+        return err_set(err, STATUS_INVALID, "'%s' must be %s%s%.60s%s", field->name,
+                       field_type_text(field->type), text != NULL ? ", not '" : "",
+                       text != NULL ? text : "", text != NULL ? "'" : "");
     }
     return STATUS_OK;
 }

@@ -43,7 +43,7 @@ enum permission {
     X(OBJECT, "an object")                                                                         \
     X(ARRAY, "a list")                                                                             \
     X(STRINGS, "a list of strings")                                                                \
-    X(INSTANT, "a date and time (RFC 3339)")                                                       \
+    X(INSTANT, "a date or a date and time (RFC 3339), as 2026-01-15 or 2026-01-15T02:00:00Z")      \
     X(ID, "an id (digits in a string)")
 
 enum field_type {

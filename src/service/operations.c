@@ -118,6 +118,7 @@ static const struct operation_field RECORD_TASK_INSTANCE[] = {
     {"pid", FIELD_INTEGER, false, "of the process that owns it"},
     {"retries_left", FIELD_INTEGER, true, "of its budget"},
     {"note", FIELD_STRING, false, "what people wrote about it"},
+    {"stops_first", FIELD_BOOLEAN, false, "of a clear: it runs, and is cleared when it has stopped"},
 };
 static const struct operation_field RECORD_DAG[] = {
     {"dag_id", FIELD_STRING, true, "its id"},
@@ -323,7 +324,7 @@ static const struct operation_field LIST_TASK_INSTANCES[] = {
     {"task_instances", FIELD_ARRAY, true, "task instances"}, TOTAL,
 };
 static const struct operation_field REQUEST_CANCEL[] = {
-    RUN, {"task", FIELD_STRING, false, "only this task, unless it runs already"}, INDEX, REASON,
+    RUN, {"task", FIELD_STRING, false, "only this task; one that runs is ended"}, INDEX, REASON,
     DRY_RUN,
 };
 static const struct operation_field REQUEST_EXPLAIN[] = {

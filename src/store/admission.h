@@ -19,6 +19,7 @@
 #include "base/arena.h"
 #include "model/backfill.h"
 #include "model/run_state.h"
+#include "model/task_state.h"
 #include "store/store.h"
 
 struct admission_count {
@@ -88,6 +89,12 @@ const char *admission_line_text(struct arena *arena, const struct admission_stat
 /* Why a run waits, in words for people; NULL when it does not. In `arena`. */
 NODISCARD enum status store_admission_why(struct store *store, struct arena *arena, int64_t run,
                                           const char **out, struct err *err);
-/* The same of a task that waits for its past. */
+
+/* What a task waits for that depends on its past: the same task in an earlier run. */
+struct past_why {
+    const char *run_id; /* NULL: it does not wait */
+    enum task_state state;
+};
+
 NODISCARD enum status store_past_why(struct store *store, struct arena *arena, int64_t task,
-                                     const char **out, struct err *err);
+                                     struct past_why *out, struct err *err);

@@ -146,10 +146,11 @@ NODISCARD enum status store_advance(struct store *store, const struct advance_re
 /* Everything `host` holds, as claims; after a restart, or when an answer was lost. */
 NODISCARD enum status store_held(struct store *store, int64_t host, struct arena *arena,
                                  struct claim **out_claims, size_t *out_count, struct err *err);
-/* Which of these runs were asked to stop, and which of these jobs; for their owner. */
+/* What of all that somebody asked to stop; for their owner. */
 struct stop_wish {
-    int64_t run; /* 0: a job */
-    int64_t task;
+    int64_t run;     /* 0: a job */
+    int64_t task;    /* 0: the whole run, finally tasks excepted */
+    int64_t attempt; /* of the task: another one is not meant */
 };
 NODISCARD enum status store_stop_wishes(struct store *store, int64_t host, struct arena *arena,
                                         struct stop_wish **out, size_t *out_count, struct err *err);

@@ -29,22 +29,26 @@ NODISCARD enum status store_runs_overdue(struct store *store, int64_t *out_ids, 
 
 struct clear_request {
     int64_t run;
-    const bool *nodes; /* one per node: clear it; NULL: whatever did not succeed */
-    int64_t map_index; /* only this instance of the chosen nodes; -1: all that did not succeed */
-    bool only_failed;  /* of the chosen nodes those that did not succeed */
-    bool whole;        /* chosen mapped tasks are expanded again */
+    const bool *nodes;  /* one per node: clear it; NULL: whatever did not succeed */
+    int64_t map_index;  /* only this instance of the chosen nodes; -1: all that did not succeed */
+    bool only_failed;   /* of the chosen nodes those that did not succeed */
+    bool whole;         /* chosen mapped tasks are expanded again */
+    bool stops_running; /* ask what runs of them to stop first; else it is a conflict */
     bool dry_run;
     const char *actor;
 };
 
 struct clear_result {
     bool *cleared; /* one per node, in the arena given */
+    bool *stops;   /* the same: something of it runs, and is cleared when it has stopped */
     int64_t count; /* rows that will run again, or be decided again */
 };
 
 /*
  * Let tasks run again: the chosen ones and everything downstream that started begin a new
- * generation; setups and teardowns of theirs too, and finally tasks after them.
+ * generation; setups and teardowns of theirs too, and finally tasks after them. With stops_running,
+ * what runs of all those is asked to stop, and is cleared in the transaction that records its end,
+ * whoever does that and however it ended; unless its run is stopped meanwhile.
  *
  *   STATUS_CONFLICT   one of them runs, or the run is being stopped
  *   STATUS_NOT_FOUND  there is no such instance

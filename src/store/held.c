@@ -8,10 +8,14 @@
 
 static const char HELD_BY[] = "SELECT task FROM running WHERE host = $1 ORDER BY task";
 static const char STOP_RUNS[] =
-    "SELECT DISTINCT t.run, 0 FROM running h JOIN task t ON t.id = h.task"
+    "SELECT DISTINCT t.run, 0, 0 FROM running h JOIN task t ON t.id = h.task"
     " JOIN run r ON r.id = t.run WHERE h.host = $1 AND r.cancel_asked <> 0";
-static const char STOP_JOBS[] = "SELECT 0, h.task FROM running h JOIN job j ON j.id = h.task"
-                                " WHERE h.host = $1 AND j.cancel_asked <> 0";
+static const char STOP_TASKS[] = "SELECT t.run, w.task, w.attempt FROM task_wish w"
+                                 " JOIN running h ON h.task = w.task AND h.host = $1"
+                                 " JOIN task t ON t.id = w.task AND t.attempt = w.attempt";
+static const char STOP_JOBS[] =
+    "SELECT 0, h.task, t.attempt FROM running h JOIN job j ON j.id = h.task"
+    " JOIN task t ON t.id = h.task WHERE h.host = $1 AND j.cancel_asked <> 0";
 
 static enum status load_held(struct work *work, int64_t host, struct arena *arena,
                              struct claim **out_claims, size_t *out_count, struct err *err)
@@ -55,22 +59,26 @@ enum status store_held(struct store *store, int64_t host, struct arena *arena,
 enum status store_stop_wishes(struct store *store, int64_t host, struct arena *arena,
                               struct stop_wish **out, size_t *out_count, struct err *err)
 {
-    static const char *const QUESTIONS[] = {STOP_RUNS, STOP_JOBS};
-    CLEANUP(id_list_fini) struct id_list pairs = {0};
+    static const char *const QUESTIONS[] = {STOP_RUNS, STOP_TASKS, STOP_JOBS};
+    enum { COLUMNS = 3 };
+    CLEANUP(id_list_fini) struct id_list found = {0};
     for (size_t i = 0; i < ARRAY_LEN(QUESTIONS); i++) {
         struct db_stmt *stmt = NULL;
         enum status status = db_query(store->db, &stmt, err, QUESTIONS[i], "i", host);
         while (status == STATUS_OK && db_next(stmt, &status, err)) {
-            id_list_add(&pairs, db_int(stmt, 0));
-            id_list_add(&pairs, db_int(stmt, 1));
+            for (int column = 0; column < COLUMNS; column++)
+                id_list_add(&found, db_int(stmt, column));
         }
         if (status != STATUS_OK)
             return err_wrap(err, "look for what to stop");
     }
-    struct stop_wish *wishes = arena_array(arena, pairs.count / 2, sizeof *wishes);
-    for (size_t i = 0; i < pairs.count / 2; i++)
-        wishes[i] = (struct stop_wish){pairs.items[2 * i], pairs.items[2 * i + 1]};
+    size_t count = found.count / COLUMNS;
+    struct stop_wish *wishes = arena_array(arena, count, sizeof *wishes);
+    for (size_t i = 0; i < count; i++) {
+        const int64_t *row = &found.items[i * COLUMNS];
+        wishes[i] = (struct stop_wish){.run = row[0], .task = row[1], .attempt = row[2]};
+    }
     *out = wishes;
-    *out_count = pairs.count / 2;
+    *out_count = count;
     return STATUS_OK;
 }

@@ -118,6 +118,11 @@ static enum status end_attempt(struct work *work, struct run_row *run, struct ta
     if (verdict.state == TASK_UP_FOR_RETRY)
         return wait_for_retry(work, run, task, verdict.delay_ms, err);
 
+    /* What an attempt leaves that is to be forgotten is not for others. */
+    if (work_begins_anew(run, task))
+        return work_end_task(work, run, task,
+                             (struct ending){verdict.state, outcome->end.reason, task->detail},
+                             err);
     bool shows_values = verdict.state == TASK_SUCCESS || verdict.state == TASK_SKIPPED;
     if (shows_values && !work_is_job(task))
         save_values(work, outcome);
@@ -137,6 +142,11 @@ static enum status expand(struct work *work, struct run_row *run, struct task_ro
 {
     int64_t count = outcome->instances;
     CHECK(count >= 1);
+    if (task->wish != WISH_NONE) {
+        note_usage(work, task, outcome);
+        return work_end_task(work, run, task,
+                             (struct ending){TASK_CANCELLED, REASON_CANCELLED, NULL}, err);
+    }
     if (store_take_task_ids(work->store, run->id, count, &task->instance_base, err) != STATUS_OK)
         return err->code;
     save_values(work, outcome);

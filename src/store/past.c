@@ -158,21 +158,19 @@ enum status store_past_let_go(struct store *store, int64_t *out_count, bool *out
 static const char WHY[] = "SELECT r.run_id, b.state FROM past p JOIN task b ON b.id = p.before"
                           " JOIN run r ON r.id = b.run WHERE p.task = $1";
 
-enum status store_past_why(struct store *store, struct arena *arena, int64_t task, const char **out,
-                           struct err *err)
+enum status store_past_why(struct store *store, struct arena *arena, int64_t task,
+                           struct past_why *out, struct err *err)
 {
     struct db_stmt *stmt = NULL;
     bool row = false;
     if (db_query(store->db, &stmt, err, WHY, "i", task) != STATUS_OK ||
         db_step(stmt, &row, err) != STATUS_OK)
         return err->code;
-    *out = NULL;
+    *out = (struct past_why){0};
     if (!row)
         return STATUS_OK;
-    *out = arena_format(arena,
-                        "depends_on_past: the same task of run %s is %s; it goes when that one has "
-                        "succeeded or was skipped",
-                        db_text(stmt, 0), task_state_name((enum task_state)db_int(stmt, 1)));
+    out->run_id = arena_strdup(arena, db_text(stmt, 0));
+    out->state = (enum task_state)db_int(stmt, 1);
     db_reset(stmt);
     return STATUS_OK;
 }

@@ -184,8 +184,27 @@ bool task_waits_for_pool(enum task_state state, enum reason reason)
     return state == TASK_SCHEDULED && (reason == REASON_POOL || reason == REASON_CAP);
 }
 
+static const enum reason REASON_OF_WISH[] = {
+    [WISH_NONE] = REASON_NONE, [WISH_STOP] = REASON_STOPPING, [WISH_CLEAR] = REASON_CLEARING};
+
+static enum task_wish wish_of(enum task_state state, enum reason reason)
+{
+    bool may_have = state == TASK_RUNNING || state == TASK_DEFERRED;
+    return may_have && reason == REASON_STOPPING   ? WISH_STOP
+           : may_have && reason == REASON_CLEARING ? WISH_CLEAR
+                                                   : WISH_NONE;
+}
+
+void task_row_set_wish(struct task_row *task, enum task_wish wish)
+{
+    task->wish = wish;
+    task->reason = REASON_OF_WISH[wish];
+    task->dirty = true;
+}
+
 void task_row_note_read(struct task_row *task)
 {
+    task->read_wish = task->wish;
     task->read_reason = task->reason;
     task->read_gate = task->gate;
     task->read_state = task->state;
@@ -247,6 +266,7 @@ static void read_task(struct db_stmt *stmt, struct arena *arena, struct task_row
         memcpy(&out->nonce, nonce, sizeof out->nonce);
         out->has_nonce = true;
     }
+    out->wish = wish_of(out->state, out->reason);
     task_row_note_read(out);
 }
 

@@ -61,6 +61,13 @@ struct run_row {
 
 enum cancel_cause { CANCEL_NONE, CANCEL_ASKED, CANCEL_TIMEOUT };
 
+/*
+ * What somebody wants of an attempt that runs, or of a mapped task whose instances do. It stands in
+ * the row as its reason, which means nothing else there, so that whoever ends the attempt reads it
+ * with the row; who wants it and why is in a table of its own (wish.h).
+ */
+enum task_wish { WISH_NONE, WISH_STOP, WISH_CLEAR };
+
 struct task_row {
     int64_t id;
     int64_t run;
@@ -98,6 +105,7 @@ struct task_row {
     int64_t read_host;
     int64_t read_due_at_us;
     enum reason read_reason;
+    enum task_wish read_wish;
     int64_t read_gate;
     bool read_expanding;
     bool fresh;
@@ -111,6 +119,8 @@ struct task_row {
     int64_t running;
     bool has_running;
     int64_t cause; /* node of a parent that ended badly, or -1 */
+    enum task_wish wish;
+    bool begins_anew; /* it ended in this transaction, and is to be cleared in it */
 };
 
 /* Attempts that only found that the task must wait on; people do not count them as tries. */
@@ -200,6 +210,8 @@ bool task_row_left_slots(const struct run_row *run, const struct task_row *task)
 bool task_waits_for_pool(enum task_state state, enum reason reason);
 /* A mapped task some of whose instances have no rows yet. */
 bool task_row_is_expanding(const struct task_row *task);
+/* Its wish, with the reason that says so to whoever reads the row. */
+void task_row_set_wish(struct task_row *task, enum task_wish wish);
 
 /* Rows with first <= id < first + count, in order; `each` may stop by returning a failure. */
 NODISCARD enum status task_rows_each(struct db *db, int64_t first, int64_t count,

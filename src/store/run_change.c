@@ -41,6 +41,7 @@ static const char *const DELETE_BLOCK[] = {
     "DELETE FROM attempt WHERE task >= $1 AND task < $2",
     "DELETE FROM dead WHERE task >= $1 AND task < $2",
     "DELETE FROM wait WHERE task >= $1 AND task < $2",
+    "DELETE FROM task_wish WHERE task >= $1 AND task < $2",
     "DELETE FROM task WHERE id >= $1 AND id < $2",
 };
 static const char *const DELETE_REST[] = {

@@ -47,6 +47,20 @@ enum status run_tasks_load(struct work *work, int64_t run_id, struct run_tasks *
     return STATUS_OK;
 }
 
+static void count_instances(const struct run_tasks *tasks, size_t node,
+                            struct parent_counts *counts)
+{
+    const struct task_row *parent = tasks->nodes[node];
+    const struct instances *list = &tasks->instances[node];
+    counts->total += parent->counts.total;
+    for (size_t i = 0; i < list->count; i++)
+        if (task_state_is_final(list->items[i]->state))
+            parent_counts_add(counts, list->items[i]->state, false, 1);
+    int64_t dropped = parent->inserted - (int64_t)list->count;
+    if (dropped > 0)
+        parent_counts_add(counts, TASK_CANCELLED, false, dropped);
+}
+
 /* What a node's instances, or the node itself, contribute as parents. */
 static void count_parent(const struct run_tasks *tasks, size_t node, struct parent_counts *counts)
 {
@@ -57,16 +71,11 @@ static void count_parent(const struct run_tasks *tasks, size_t node, struct pare
         counts->total++;
         if (task_state_is_final(parent->state))
             parent_counts_add(counts, parent->state, false, 1);
-        return;
+    } else if (work_begins_anew(tasks->run, parent)) {
+        counts->total += parent->counts.total;
+    } else {
+        count_instances(tasks, node, counts);
     }
-    const struct instances *list = &tasks->instances[node];
-    counts->total += parent->counts.total;
-    for (size_t i = 0; i < list->count; i++)
-        if (task_state_is_final(list->items[i]->state))
-            parent_counts_add(counts, list->items[i]->state, false, 1);
-    int64_t dropped = parent->inserted - (int64_t)list->count;
-    if (dropped > 0)
-        parent_counts_add(counts, TASK_CANCELLED, false, dropped);
 }
 
 static bool is_counted_active(const struct run_row *run, const struct task_row *task)
@@ -85,7 +94,7 @@ static void recount_node(struct run_tasks *tasks, size_t node)
     run->failures += work_counts_as_failure(run, task);
     if (task->instance_base != 0) {
         struct parent_counts counts = {0};
-        count_parent(tasks, node, &counts);
+        count_instances(tasks, node, &counts);
         task->counts = counts;
         task->dirty = true;
         const struct instances *list = &tasks->instances[node];

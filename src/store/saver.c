@@ -49,6 +49,9 @@ static const struct db_bulk_form FORMS[SAVER_TABLES] = {
         "ii", "mapped task"},
     [SAVER_WAIT_LEFT] = {
         "DELETE FROM wait WHERE task = $1", "DELETE FROM wait WHERE task = ANY ($1)", "i", "wait"},
+    [SAVER_WISH_LEFT] = {
+        "DELETE FROM task_wish WHERE task = $1",
+        "DELETE FROM task_wish WHERE task = ANY ($1)", "i", "wish"},
     [SAVER_TASK_NEW] = {
         "INSERT INTO task (id, run, node, map_index, generation, state, attempt, nonce, host,"
         " failures, losses, parents, p_success, p_failed, p_upstream, p_skipped, p_removed,"
@@ -201,6 +204,16 @@ static const struct db_bulk_form FORMS[SAVER_TABLES] = {
         " $17::bigint[])"
         " ON CONFLICT (task) DO UPDATE SET looks = excluded.looks, target_us = excluded.target_us",
         "iiiiiiizziiitttzi", "wait"},
+    /* The last word counts. */
+    [SAVER_WISH_TAKEN] = {
+        "INSERT INTO task_wish (task, attempt, actor, data, asked_at_us)"
+        " VALUES ($1, $2, $3, $4, $5) ON CONFLICT (task) DO UPDATE SET attempt = excluded.attempt,"
+        " actor = excluded.actor, data = excluded.data, asked_at_us = excluded.asked_at_us",
+        "INSERT INTO task_wish (task, attempt, actor, data, asked_at_us)"
+        " SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bigint[])"
+        " ON CONFLICT (task) DO UPDATE SET attempt = excluded.attempt,"
+        " actor = excluded.actor, data = excluded.data, asked_at_us = excluded.asked_at_us",
+        "iitti", "wish"},
     [SAVER_VALUE] = {
         "INSERT INTO value (task, key, json, bytes) VALUES ($1, $2, $3, $4)"
         " ON CONFLICT (task, key) DO UPDATE SET json = excluded.json, bytes = excluded.bytes",
@@ -399,6 +412,7 @@ static bool is_claim(const struct task_row *task)
 static bool is_count(const struct task_row *task)
 {
     return task->state == task->read_state && task->generation == task->read_generation &&
+           task->wish == task->read_wish &&
            (task->state == TASK_NONE || task->state == TASK_DEFERRED);
 }
 
@@ -449,6 +463,8 @@ void saver_task(struct saver *saver, const struct run_row *run, struct task_row 
         leave_places(saver, run, task);
     if (ends_wait(run, task))
         db_bulk_add(&saver->bulks[SAVER_WAIT_LEFT], task->id);
+    if (task->read_wish != WISH_NONE && task->wish == WISH_NONE)
+        db_bulk_add(&saver->bulks[SAVER_WISH_LEFT], task->id);
     if (task->fresh)
         insert_task(saver, task);
     else
@@ -486,7 +502,7 @@ enum status saver_flush(struct saver *saver, struct db *db, struct err *err)
         if (SABOTAGE("event_after_commit") && table == SAVER_EVENT)
             continue;
         bool any = table == SAVER_VALUE || table == SAVER_DEAD || table == SAVER_SLOT_LEFT ||
-                   table == SAVER_WAIT_LEFT;
+                   table == SAVER_WAIT_LEFT || table == SAVER_WISH_LEFT;
         if (db_bulk_run(db, bulk, any ? DB_ANY_CHANGES : (int64_t)bulk->rows, err) != STATUS_OK)
             return err_wrap(err, "save");
     }

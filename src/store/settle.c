@@ -10,13 +10,24 @@
 #include "base/check.h"
 #include "base/str.h"
 #include "store/admission_priv.h"
+#include "store/control_priv.h"
 #include "store/work.h"
+
+static bool stops_with_run(const struct run_row *run, const struct task_row *task)
+{
+    return run->cancel_asked != CANCEL_NONE && !task_row_def(run, task)->is_finally;
+}
 
 bool work_is_stopping(const struct run_row *run, const struct task_row *task)
 {
     if (work_is_job(task))
         return task->job->cancel_asked;
-    return run->cancel_asked != CANCEL_NONE && !task_row_def(run, task)->is_finally;
+    return task->wish != WISH_NONE || stops_with_run(run, task);
+}
+
+bool work_begins_anew(const struct run_row *run, const struct task_row *task)
+{
+    return task->wish == WISH_CLEAR && !stops_with_run(run, task);
 }
 
 bool work_counts_as_failure(const struct run_row *run, const struct task_row *task)
@@ -70,6 +81,11 @@ enum status work_end_task(struct work *work, struct run_row *run, struct task_ro
     task->dirty = true;
     if (work_is_job(task))
         return STATUS_OK; /* nothing follows from it */
+    if (work_begins_anew(run, task)) {
+        work_begin_anew(work, task);
+        return STATUS_OK;
+    }
+    task->wish = WISH_NONE;
     (*open_counter(run, task))--;
     run->failures += work_counts_as_failure(run, task);
     run->dirty = true;
@@ -81,6 +97,8 @@ enum status work_end_task(struct work *work, struct run_row *run, struct task_ro
         parent_counts_add(&expander->counts, ending.state, false, 1);
         expander->dirty = true;
         work_touch(work, expander);
+        if (work_begins_anew(run, expander))
+            return STATUS_OK; /* nobody stands on what is about to be forgotten */
     } else if (task->instance_base != 0) {
         return STATUS_OK; /* its instances were the parents */
     }
@@ -205,10 +223,11 @@ static enum status decide_rule(struct work *work, struct run_row *run, struct ta
     UNREACHABLE("every decision is handled");
 }
 
-static enum task_state state_of_instances(const struct run_row *run,
-                                          const struct parent_counts *counts)
+static enum task_state state_of_instances(const struct run_row *run, const struct task_row *task)
 {
-    if (run->cancel_asked != CANCEL_NONE && counts->success < counts->total)
+    const struct parent_counts *counts = &task->counts;
+    bool is_stopped = run->cancel_asked != CANCEL_NONE || task->wish != WISH_NONE;
+    if (is_stopped && counts->success < counts->total)
         return TASK_CANCELLED;
     if (counts->failed > 0 || counts->upstream_failed > 0)
         return TASK_FAILED;
@@ -230,7 +249,7 @@ static enum status decide_instances(struct work *work, struct run_row *run, stru
     const char *detail = arena_format(work->arena, "%lld of %lld instances succeeded",
                                       (long long)counts->success, (long long)counts->total);
     return work_end_task(work, run, task,
-                         (struct ending){state_of_instances(run, counts), REASON_INSTANCES, detail},
+                         (struct ending){state_of_instances(run, task), REASON_INSTANCES, detail},
                          err);
 }
 
@@ -295,6 +314,8 @@ enum status work_settle(struct work *work, struct err *err)
 {
     do {
         if (decide_touched(work, err) != STATUS_OK)
+            return err->code;
+        if (work->anew.count > 0 && clear_anew(work, err) != STATUS_OK)
             return err->code;
         for (size_t i = 0; i < work->run_rows.count; i++)
             if (settle_run(work, work->run_rows.items[i], err) != STATUS_OK)

@@ -29,7 +29,7 @@ struct store_options {
 };
 
 /* The schema this program writes. */
-enum { STORE_SCHEMA = 12 };
+enum { STORE_SCHEMA = 13 };
 
 /*
  * Open the store, create or migrate it in read-write mode.

@@ -12,9 +12,11 @@ struct task_cancel_request {
 };
 
 /*
- * Cancel what has not started; whatever waited for it is decided.
+ * Cancel what has not started, and decide whatever waited for it; what runs is ended by its owner,
+ * who hears of the wish, and is cancelled then, without another try. Asking again for what was
+ * asked already, or is cancelled already, is fine and changes nothing.
  *
- *   STATUS_CONFLICT  it is over, or it runs: only a whole run can be asked to end what runs
+ *   STATUS_CONFLICT  it is over, otherwise than by a cancel
  */
 NODISCARD enum status store_task_cancel(struct store *store,
                                         const struct task_cancel_request *request, struct err *err);

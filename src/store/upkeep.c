@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "model/attempt.h"
 #include "model/backfill.h"
 #include "model/event_kind.h"
 #include "model/run_state.h"
@@ -21,6 +22,7 @@ _Static_assert(TASK_QUEUED == 2 && TASK_RUNNING == 3 && TASK_UP_FOR_RETRY == 8, 
 _Static_assert(TASK_NONE == 0 && TASK_SCHEDULED == 1 && TASK_DEFERRED == 10, "as in the SQL");
 #define FINAL_STATES "(4, 5, 6, 7, 12, 13)"
 
+_Static_assert(REASON_STOPPING == 22 && REASON_CLEARING == 23, "as in the SQL");
 _Static_assert(ACTION_CREATE == 0 && ACTION_REDO == 1 && ACTION_KEEP == 2, "as in the SQL");
 _Static_assert(RUN_SUCCESS == 2 && RUN_FAILED == 3 && RUN_CANCELLED == 4, "as in the SQL");
 
@@ -154,6 +156,12 @@ static const struct {
      " WHERE b.id IS NULL)"},
     {"notes of tasks belong to runs",
      "SELECT count(*) FROM task_note n LEFT JOIN run r ON r.id = n.run WHERE r.id IS NULL"},
+    {"what somebody wants of a task is of an attempt that runs, and says who wants it",
+     "SELECT (SELECT count(*) FROM task_wish w LEFT JOIN task t ON t.id = w.task"
+     " WHERE t.id IS NULL OR t.state NOT IN (3, 10) OR t.reason NOT IN (22, 23)"
+     " OR t.attempt <> w.attempt) + (SELECT count(*) FROM task t WHERE t.state IN (3, 10)"
+     " AND t.reason IN (22, 23) AND NOT EXISTS"
+     " (SELECT 1 FROM task_wish w WHERE w.task = t.id))"},
     {"every run has its version",
      "SELECT count(*) FROM run r LEFT JOIN version v ON v.id = r.version WHERE v.id IS NULL"},
 };

@@ -89,6 +89,7 @@ struct vault_sealed {
     size_t count;
     size_t unknown;                 /* of them, by keys that we do not have */
     char key_id[SECRET_KEY_ID_MAX]; /* one of those */
+    char problem[ERR_TEXT_MAX];     /* why we have no key at all; may be empty */
 };
 
 NODISCARD enum status vault_sealed(struct vault *vault, struct vault_sealed *out, struct err *err);

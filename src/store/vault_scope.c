@@ -192,6 +192,8 @@ static enum status lookup_conn(struct vault_scope *scope, const char *const *pat
         status = refuse_member(path[1], member, err);
     else
         *out = scope->may_see ? whole(&connection) : without_secrets(&connection);
+    bool is_whole = count == 2 || str_equal(member, "extra");
+    scope->given += scope->may_see && (is_secret || is_whole);
     connection_fini(&connection);
     return status;
 }
@@ -220,6 +222,7 @@ static enum status lookup_secrets(struct vault_scope *scope, const char *const *
         return err->code;
     if (scope->seen != NULL)
         vault_seen_add(scope->seen, value.bytes, value.length);
+    scope->given++;
     *out = json_text(value.bytes, value.length);
     secret_value_fini(&value);
     return STATUS_OK;
@@ -284,6 +287,22 @@ enum status vault_scope_call(void *context, const char *const *path, size_t coun
     return STATUS_OK;
 }
 
+void vault_scope_before_output(void *context)
+{
+    struct vault_scope *scope = context;
+    scope->is_tainted |= scope->given != scope->given_before;
+    scope->given_before = scope->given;
+}
+
+void vault_scope_after_output(void *context, const char *text, size_t length)
+{
+    struct vault_scope *scope = context;
+    bool holds_secret = scope->is_tainted || scope->given != scope->given_before;
+    if (holds_secret && scope->seen != NULL)
+        vault_seen_add(scope->seen, text, length);
+    scope->given_before = scope->given;
+}
+
 static const char *root_name(const void *context, size_t i)
 {
     (void)context;
@@ -297,6 +316,8 @@ struct template_scope vault_scope_names(struct vault_scope *scope)
         .lookup = vault_scope_lookup,
         .is_function = vault_scope_is_function,
         .call = vault_scope_call,
+        .before_output = vault_scope_before_output,
+        .after_output = vault_scope_after_output,
         .roots_count = ARRAY_LEN(ROOTS),
         .root = root_name,
     };

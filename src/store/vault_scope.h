@@ -38,6 +38,9 @@ struct vault_scope {
     bool may_see;
     bool shows_only;         /* secrets are "***", and need no key */
     struct vault_seen *seen; /* NULL: nobody hides them afterwards */
+    size_t given;            /* how many secrets were given */
+    size_t given_before;     /* the output that is being made */
+    bool is_tainted;         /* one was given outside of an output: any may hold it */
 };
 
 bool vault_scope_has_root(const char *name);
@@ -48,6 +51,13 @@ NODISCARD enum status vault_scope_lookup(void *context, const char *const *path,
 bool vault_scope_is_function(void *context, const char *const *path, size_t count);
 NODISCARD enum status vault_scope_call(void *context, const char *const *path, size_t count,
                                        json_t *args, json_t *named, json_t **out, struct err *err);
+
+/*
+ * What a template makes of a secret is one as well: an output that looked one up is noted, as it
+ * may have been cut, joined or written in other letters.
+ */
+void vault_scope_before_output(void *context);
+void vault_scope_after_output(void *context, const char *text, size_t length);
 
 /* For those who render nothing else, such as `more` of alert_render. */
 struct template_scope vault_scope_names(struct vault_scope *scope);

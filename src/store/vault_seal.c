@@ -136,7 +136,8 @@ enum status vault_sealed(struct vault *vault, struct vault_sealed *out, struct e
     struct vault_sealed rows = {0};
     struct err none = {0};
     /* Without keys everything is unknown. */
-    (void)!need_keys(vault, false, &none);
+    if (need_keys(vault, false, &none) != STATUS_OK)
+        (void)snprintf(rows.problem, sizeof rows.problem, "%s", none.text);
     if (look_at_rows(vault, &rows, err) != STATUS_OK)
         return err->code;
     *out = rows;

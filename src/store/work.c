@@ -51,6 +51,7 @@ void work_fini(struct work *work)
     free(work->run_rows.items);
     free(work->touched.items);
     free(work->ready.items);
+    free(work->anew.items);
     *work = (struct work){0};
 }
 
@@ -242,6 +243,12 @@ void work_touch(struct work *work, struct task_row *task)
         return;
     task->touched = true;
     push(&work->touched, task);
+}
+
+void work_begin_anew(struct work *work, struct task_row *task)
+{
+    task->begins_anew = true;
+    push(&work->anew, task);
 }
 
 void work_queue(struct work *work, struct task_row *task)

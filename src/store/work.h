@@ -44,6 +44,7 @@ struct work {
     struct run_list run_rows; /* every run row */
     struct task_list touched; /* to be decided */
     struct task_list ready;   /* became claimable in this transaction */
+    struct task_list anew;    /* ended in it, and somebody wants them to run again */
     enum run_lock lock;       /* how runs are read that are not there yet */
     struct run_row *jobs;     /* the run that jobs seem to belong to, once one was read */
     struct pool_set *pools;   /* that were looked at */
@@ -122,10 +123,15 @@ NODISCARD enum status work_lose_owner(struct work *work, struct run_row *run, st
 
 /* Somebody asked it to stop: it must not run again. */
 bool work_is_stopping(const struct run_row *run, const struct task_row *task);
+/* Somebody asked it to stop and to be cleared: its end is none for others. */
+bool work_begins_anew(const struct run_row *run, const struct task_row *task);
+/* It is over, and cleared when the transaction is settled. */
+void work_begin_anew(struct work *work, struct task_row *task);
 /* Whether the task's verdict, as it is, makes the run fail. */
 bool work_counts_as_failure(const struct run_row *run, const struct task_row *task);
 
-/* Decide everything touched and what follows, release finally tasks, end runs. */
+/* Decide everything touched and what follows, clear what begins anew, release finally tasks, end
+ * runs. */
 NODISCARD enum status work_settle(struct work *work, struct err *err);
 /* What is to run again is not given up any more. */
 NODISCARD enum status work_forget_letter(struct work *work, const struct task_row *task,

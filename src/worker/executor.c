@@ -156,6 +156,8 @@ static void task_held(void *context, const struct keeper_held *held)
         executor->slots_used[attempt->slot - 1] = true;
     idmap_set(executor->attempts, held->id, attempt);
     launch_follow_log(executor, attempt);
+    if (handover_is_wished(executor, &attempt->claim))
+        handover_stop_wished(executor, attempt);
 }
 
 /* The files of an attempt that goes on: its outputs, its script. */
@@ -297,6 +299,7 @@ void executor_free(struct executor *executor)
     idmap_free(executor->runs);
     idmap_free(executor->attempts);
     idmap_free(executor->cancelled);
+    free(executor->wishes);
     remove_slot_folders(executor);
     free(executor->slots_used);
     backlog_fini(&executor->backlog);

@@ -76,9 +76,11 @@ struct executor {
     struct outcome_journal *journal; /* used in the store's thread; NULL: none */
     struct journal_call *loading;    /* before it began */
     struct idmap *cancelled;         /* runs that must not start tasks any more: which is STOPS_* */
-    bool wants_advance;              /* something changed since the last call was sent */
-    bool scheduled;                  /* advance() will be called before the loop waits */
-    bool is_paused;                  /* until `again` */
+    struct stop_wish *wishes;        /* tasks that are to stop, as they were told of last */
+    size_t wishes_count;
+    bool wants_advance; /* something changed since the last call was sent */
+    bool scheduled;     /* advance() will be called before the loop waits */
+    bool is_paused;     /* until `again` */
     bool began;
     bool is_told; /* the keeper has told what it runs; without one that stays, at once */
     size_t adopted;
@@ -148,6 +150,10 @@ void delivery_resume(void *context);
 void handover_reconcile(struct executor *executor, const struct batch *answer);
 /* Ask it to end, whether it is a process or sleeps. */
 void handover_stop(struct executor *executor, struct attempt *attempt, enum keeper_stop how);
+/* Somebody wants this very attempt to stop. */
+bool handover_is_wished(const struct executor *executor, const struct claim *claim);
+/* End it gently, once. */
+void handover_stop_wished(struct executor *executor, struct attempt *attempt);
 
 /* --- waiting --------------------------------------------------------------------------------- */
 

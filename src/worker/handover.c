@@ -2,7 +2,10 @@
  * handover: attempts that change hands: stopped on somebody's wish, given back, or found to be
  * somebody else's.
  */
+#include <stdlib.h>
+
 #include "base/log.h"
+#include "base/mem.h"
 #include "worker/executor_priv.h"
 #include "worker/reconcile.h"
 
@@ -17,22 +20,68 @@ void handover_stop(struct executor *executor, struct attempt *attempt, enum keep
         keeper_stop_task(executor->options.keeper, attempt->claim.task, how);
 }
 
+static bool is_of_attempt(const struct stop_wish *wish, const struct claim *claim)
+{
+    return wish->task == claim->task && wish->attempt == claim->attempt;
+}
+
+bool handover_is_wished(const struct executor *executor, const struct claim *claim)
+{
+    for (size_t i = 0; i < executor->wishes_count; i++)
+        if (is_of_attempt(&executor->wishes[i], claim))
+            return true;
+    return false;
+}
+
+/* An attempt may come to be known here after the wish: claimed just now, or adopted. */
+static void note_wishes(struct executor *executor, const struct stop_wish *wishes, size_t count)
+{
+    free(executor->wishes);
+    executor->wishes = mem_zalloc(count, sizeof *executor->wishes);
+    executor->wishes_count = 0;
+    for (size_t i = 0; i < count; i++)
+        if (wishes[i].task != 0)
+            executor->wishes[executor->wishes_count++] = wishes[i];
+}
+
+/* What waits here for a slot, or for the store to answer, ends before it began. */
+static void end_waiting(struct executor *executor, struct backlog *backlog)
+{
+    for (size_t left = backlog->count; left > 0; left--) {
+        struct attempt *attempt = backlog_pop(backlog);
+        if (!handover_is_wished(executor, &attempt->claim)) {
+            backlog_push(backlog, attempt);
+            continue;
+        }
+        struct outcome outcome = launch_outcome(&attempt->claim, OUTCOME_END, REASON_CANCELLED);
+        delivery_add(executor, &outcome, NULL);
+        attempt_free(attempt);
+    }
+}
+
+void handover_stop_wished(struct executor *executor, struct attempt *attempt)
+{
+    if (attempt->is_stopping)
+        return;
+    log_info("stopping a task on request", LOG_ID("task", attempt->claim.task));
+    handover_stop(executor, attempt, KEEPER_STOP_GENTLE);
+}
+
 void executor_stop_wished(struct executor *executor, const struct stop_wish *wishes, size_t count)
 {
     size_t cursor = 0;
+    note_wishes(executor, wishes, count);
     for (struct attempt *attempt; (attempt = idmap_next(executor->attempts, &cursor)) != NULL;) {
         const struct claim *claim = &attempt->claim;
-        bool is_wished = false;
-        for (size_t i = 0; i < count && !is_wished; i++) {
-            bool is_its_run = wishes[i].task == 0 && claim->run != 0 &&
-                              wishes[i].run == claim->run && !attempt->is_finally;
-            is_wished = is_its_run || wishes[i].task == claim->task;
-        }
-        if (is_wished && !attempt->is_stopping) {
-            log_info("stopping a task on request", LOG_ID("task", claim->task));
-            handover_stop(executor, attempt, KEEPER_STOP_GENTLE);
-        }
+        bool is_wished = handover_is_wished(executor, claim);
+        for (size_t i = 0; i < count && !is_wished; i++)
+            is_wished = wishes[i].task == 0 && claim->run != 0 && wishes[i].run == claim->run &&
+                        !attempt->is_finally;
+        if (is_wished)
+            handover_stop_wished(executor, attempt);
     }
+    end_waiting(executor, &executor->backlog);
+    end_waiting(executor, &executor->deferred);
 }
 
 /* --- giving back ----------------------------------------------------------------------------- */

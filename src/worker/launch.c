@@ -19,7 +19,8 @@ static bool must_not_start(const struct executor *executor, const struct claim *
                            bool is_finally)
 {
     const char *stops = idmap_find(executor->cancelled, claim->run);
-    return stops != NULL && (stops == EXECUTOR_STOPS_ALL || !is_finally);
+    bool stops_with_run = stops != NULL && (stops == EXECUTOR_STOPS_ALL || !is_finally);
+    return stops_with_run || handover_is_wished(executor, claim);
 }
 
 struct outcome launch_outcome(const struct claim *claim, enum outcome_kind kind, enum reason reason)

@@ -239,6 +239,7 @@ ROOT(env)
         if (strcmp(scope->task->env_pass.items[i], name) == 0 && value != NULL) {
             if (scope->vault.seen != NULL)
                 vault_seen_add_variable(scope->vault.seen, name, value);
+            scope->vault.given += is_secret_variable(name);
             *out_used = 2;
             *out = json_text(value, strlen(value));
             return STATUS_OK;
@@ -398,6 +399,16 @@ static enum status locate(const struct attempt_scope *scope, const char *field,
                    scope->task->id, cause.text);
 }
 
+static void before_output(void *context)
+{
+    vault_scope_before_output(&((struct attempt_scope *)context)->vault);
+}
+
+static void after_output(void *context, const char *text, size_t length)
+{
+    vault_scope_after_output(&((struct attempt_scope *)context)->vault, text, length);
+}
+
 static enum status render(struct attempt_scope *scope, const char *field, const char *text,
                           json_t **out_value, char **out_text, struct err *err)
 {
@@ -406,6 +417,8 @@ static enum status render(struct attempt_scope *scope, const char *field, const 
         .lookup = lookup,
         .is_function = is_function,
         .call = call,
+        .before_output = before_output,
+        .after_output = after_output,
         .zones = zone_file_read,
         .roots_count = ARRAY_LEN(ROOTS),
         .root = root_name,
@@ -413,6 +426,8 @@ static enum status render(struct attempt_scope *scope, const char *field, const 
     const struct template *template = NULL;
     struct template_fault fault = {0};
     scope->vault.may_see = dag_field_takes_secrets(field);
+    scope->vault.given = scope->vault.given_before = 0;
+    scope->vault.is_tainted = false;
     enum status status = template_parse(scope->arena, text, &template, &fault, err);
     if (status == STATUS_OK)
         status = out_text != NULL ? template_render_text(template, &names, out_text, &fault, err)

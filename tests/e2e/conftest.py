@@ -1,10 +1,11 @@
 """Fixtures: the binary with a state directory of its own, a file for evidence, and fleets."""
 import itertools
+import subprocess
 
 import pytest
 
 from fleet import Daemon, Server, finish_all
-from harness import BINARY, Eider
+from harness import BINARY, ROOT, Eider
 from receiver import MailServers, Receiver
 
 DATABASES = itertools.count(1)
@@ -33,6 +34,15 @@ def cluster():
     server = Server()
     yield server
     server.close()
+
+
+@pytest.fixture(scope="session")
+def clock_shim(tmp_path_factory):
+    """A library that makes the wall clock of a process wrong by what a file says."""
+    path = tmp_path_factory.mktemp("shim") / "clock_shim.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-D_GNU_SOURCE", "-o", path,
+                    ROOT / "tests/chaos/clock_shim.c", "-ldl"], check=True)
+    return path
 
 
 @pytest.fixture

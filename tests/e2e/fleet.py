@@ -124,8 +124,12 @@ class Daemon:
     def finish(self):
         """Stops it now, with what it runs."""
         if self.child.poll() is None:
+            heard = self.text().count("stopping")
             self.signal(signal.SIGCONT)
             self.signal(signal.SIGTERM)
+            # Two that arrive at once are one.
+            wait_for(lambda: self.text().count("stopping") > heard or self.child.poll() is not None,
+                     "the daemon stops")
             self.signal(signal.SIGTERM)
             assert self.wait() == 0, self.text()
 

@@ -1,67 +1,7 @@
 """`eider explain`: each condition that is not met, by its code and with its numbers."""
-import pytest
-from fleet import Daemon, finish_all
+from explained import (WAITS, answer, conditions, has_started, numbers, of_dag, trigger, up,
+                       wait_for_code)
 from harness import ROOT, wait_for
-
-# Says that it started and runs until a line "go" is there.
-WAITS = "echo + {{ task.id }} >> @evidence; until grep -q go @evidence; do sleep 0.05; done"
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def up(request, eider):
-    """Starts a daemon on the folder of DAG files; all are stopped at the end."""
-    if request.param == "postgres":
-        request.getfixturevalue("server")
-    daemons = []
-
-    def start(*args, **env):
-        daemons.append(Daemon(eider, *args, name=f"up-{len(daemons)}",
-                              env={"EIDER_SLOTS": "4", **env}))
-        return daemons[-1].wait_until_up()
-
-    yield start
-    with eider.evidence.path.open("a") as out:
-        out.write("go\n")
-    finish_all(daemons)
-
-
-def answer(eider, *args):
-    return eider("explain", *args, "-o", "json", code=0).json()
-
-
-def conditions(eider, run, task, *args):
-    """Of the first row of a task: code to condition."""
-    row = answer(eider, run, task, *args)["tasks"][0]
-    assert all(condition["because"] in row["because"] for condition in row["conditions"]), row
-    return {condition["code"]: condition for condition in row["conditions"]}
-
-
-def of_dag(eider, dag="dag"):
-    found = {condition["code"]: condition for condition in answer(eider, dag)["conditions"]}
-    said = eider("explain", dag, code=0).out
-    assert all(condition["because"] in said for condition in found.values()
-               if condition["code"] != "not_due"), said
-    return found
-
-
-def wait_for_code(eider, code, run, task):
-    return wait_for(lambda: conditions(eider, run, task).get(code), f"{task} has {code}")
-
-
-def numbers(condition, *names):
-    return tuple(condition[name] for name in names)
-
-
-def trigger(eider, text, *args, dag="dag"):
-    """Makes a run of a DAG file once a host offers it."""
-    eider.write(f"dags/{dag}.yaml", text)
-    wait_for(lambda: eider("dags", "trigger", dag, *args).code == 0, f"{dag} is offered")
-
-
-def has_started(eider, *tasks):
-    wait_for(lambda: {f"+ {task}" for task in tasks} <= set(eider.evidence.lines()),
-             f"{tasks} started")
-
 
 # --- queues and hosts ----------------------------------------------------------------------------
 
@@ -140,15 +80,23 @@ def test_nobody_is_there(eider, up):
     assert [row["code"] for row in answer(eider, "dag")["conditions"]] == ["no_host"]
 
 
-def test_a_run_in_the_foreground_has_no_labels(eider):
-    child = eider.start("run", eider.write("dag.yaml", """
-        tasks: { a: { run: "true", worker: gpu } }
-        """))
+def test_a_run_in_the_foreground_has_the_labels_of_its_process(eider):
+    path = eider.write("dag.yaml", f"""
+        defaults: {{ worker: gpu }}
+        tasks: {{ a: {{ run: "{WAITS}" }}, b: {{ needs: [a], run: "true" }} }}
+        """)
+    child = eider.start("run", path)
     wait_for(lambda: eider("explain", "dag", "a").code == 0, "the run is there")
     label = wait_for_code(eider, "no_host_with_label", "dag", "a")
-    assert "in the foreground" in label["because"]
+    assert "in the foreground" in label["because"] and "EIDER_LABELS='gpu'" in label["change"]
+    assert numbers(label, "labels", "hosts", "hosts_able") == ("gpu", 1, 0)
     child.terminate()
     child.communicate(timeout=60)
+    able = eider.start("run", path, env={"EIDER_LABELS": "gpu"})
+    has_started(eider, "a")
+    assert set(conditions(eider, "dag", "b")) == {"parents"}
+    able.terminate()
+    able.communicate(timeout=60)
 
 
 # --- pools and limits ----------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import time
 
 import pytest
 from fleet import FAST, OWNER, Server, free_port, wait_for_state
-from harness import ROOT, rows_of, wait_for
+from harness import rows_of, wait_for
 
 SECRET = "tellnobody"
 
@@ -254,14 +254,6 @@ def test_leases_that_cannot_work_are_refused(eider, server):
 
 
 # --- trouble
-
-
-@pytest.fixture(scope="session")
-def clock_shim(tmp_path_factory):
-    path = tmp_path_factory.mktemp("shim") / "clock_shim.so"
-    subprocess.run(["cc", "-shared", "-fPIC", "-D_GNU_SOURCE", "-o", path,
-                    ROOT / "tests/chaos/clock_shim.c", "-ldl"], check=True)
-    return path
 
 
 @pytest.mark.parametrize("hours", [1, -1])

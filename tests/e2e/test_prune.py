@@ -1,4 +1,5 @@
 """What is old is counted, and removed when asked."""
+from harness import rows_of, wait_for
 
 
 def test_old_runs_are_counted_and_removed(eider):
@@ -13,6 +14,15 @@ def test_old_runs_are_counted_and_removed(eider):
     assert eider("store", "prune", "-o", "json", env=env, code=0).json()["runs"] == 0
     eider("store", "check", code=0)
     assert "hello" in eider.log("d", "a")
+
+
+def test_a_daemon_removes_what_is_old(eider, up):
+    eider.write("d.yaml", "tasks: { a: { run: echo hello } }")
+    eider("run", "d.yaml", code=0)
+    eider("run", "d.yaml", code=0)
+    up(env={"EIDER_KEEP_RUNS_PER_DAG": "1"})
+    wait_for(lambda: len(rows_of(eider("runs", "list", "-o", "json", code=0).json())) == 1,
+             "one run is left")
 
 
 def test_a_wrong_age_is_an_error(eider):

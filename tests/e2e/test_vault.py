@@ -229,6 +229,35 @@ def test_the_nearest_place_counts_and_is_told(eider):
     assert "counts more" in warned.err
 
 
+def test_what_a_template_makes_of_a_secret_is_hidden_too(eider):
+    eider("secrets", "set", "tok", input=CANARY, code=0)
+    eider("conns", "set", "db", input="postgres://ada:s3cretpw@db.example", code=0)
+    eider.write("dag.yaml", """
+        tasks:
+          a:
+            env:
+              UP: "{{ secrets.tok | upper }}"
+              PART: "{% set t = secrets.tok %}{{ t[4:10] }}"
+              HOST: "{{ conn.db.host }}"
+              DAY: "{{ secrets.tok }}{{ ds }}"
+            run: echo "$UP $PART $HOST"; echo "day ${DAY#*x?}"
+    """)
+    eider("run", "dag.yaml", code=0)
+    log = eider.log("dag", "a")
+    assert log.startswith("*** *** db.example\nday 20"), log
+
+
+def test_a_dry_run_sees_variables_and_secrets_of_the_store(eider):
+    eider.write("dag.yaml", """
+        tasks: {a: {env: {T: "{{ secrets.tok }}"}, run: 'test "$T" = "{{ var.value.v }}"'}}
+    """)
+    for _ in range(2):
+        assert "there is none" in eider("test", "dag.yaml", code=1).err, "it is not made for this"
+    eider("secrets", "set", "tok", input="value", code=0)
+    eider("vars", "set", "v", "value", code=0)
+    eider("test", "dag.yaml", code=0)
+
+
 def test_a_namespace_has_its_own(eider):
     eider("vars", "set", "who", "everybody", code=0)
     eider("vars", "set", "who", "sales", "--namespace", "sales", code=0)

@@ -223,3 +223,45 @@ Test(connection, the_environment_maps_to_names)
         }
     }
 }
+
+Test(connection, names_tell_what_is_secret)
+{
+    static const char *const SECRET[] = {"password",
+                                         "PASSWD",
+                                         "api-key",
+                                         "api_key",
+                                         "accountKey",
+                                         "key",
+                                         "routing_key",
+                                         "pwd",
+                                         "db_pass",
+                                         "sas",
+                                         "jwt",
+                                         "dsn",
+                                         "url",
+                                         "webhookUrl",
+                                         "bearer",
+                                         "client_secret",
+                                         "connection_string"};
+    static const char *const OPEN[] = {"host",   "keyspace", "monkey", "passive",      "base_url",
+                                       "region", "saslmech", "schema", "keys_per_page"};
+    for (size_t i = 0; i < ARRAY_LEN(SECRET); i++)
+        cr_assert(connection_name_is_secret(SECRET[i]), "%s", SECRET[i]);
+    for (size_t i = 0; i < ARRAY_LEN(OPEN); i++)
+        cr_assert(!connection_name_is_secret(OPEN[i]), "%s", OPEN[i]);
+}
+
+Test(connection, a_url_with_a_password_is_secret_whatever_it_is_called)
+{
+    struct err err = {0};
+    struct connection connection = {0};
+    CLEANUP(strbuf_fini) struct strbuf out;
+    strbuf_init(&out, 1000);
+    EXPECT_OK(connection_parse("{\"type\": \"http\", \"extra\": {\"proxy\": "
+                               "\"http://me:word@proxy:80/x\", \"site\": \"http://a:80/@b:c\"}}",
+                               &connection, &err),
+              &err);
+    connection_secrets(&connection, collect, &out);
+    EXPECT_STR("http://me:word@proxy:80/x;", out.text);
+    connection_fini(&connection);
+}

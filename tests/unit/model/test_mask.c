@@ -82,11 +82,19 @@ Test(mask, a_value_is_hidden_in_every_encoding)
         "p@ss\\ w\\\"ord\\'/\\<\xc3\xa9\\>\\$1",
         "704073732077226f7264272f3cc3a93e2431",
         "704073732077226F7264272F3CC3A93E2431",
+        "70 40 73 73 20 77 22 6f 72 64 27 2f 3c c3 a9 3e 24 31",
+        "70:40:73:73:20:77:22:6F:72:64:27:2F:3C:C3:A9:3E:24:31",
+        "p@ss w&quot;ord&#x27;/&lt;\xc3\xa9&gt;$1",
+        "p@ss w&quot;ord&apos;/&lt;\xc3\xa9&gt;$1",
+        "p@ss w\\\\\\\"ord'/<\xc3\xa9>$1",
+        "p@ss w\\\\\\\"ord'/<\\\\u00e9>$1",
     };
     for (size_t i = 0; i < ARRAY_LEN(HIDDEN); i++) {
         CLEANUP(mem_freep) char *text = mem_format("[%s]", HIDDEN[i]);
         expect_masked("[***]", VALUE, text);
     }
+    expect_masked("['***']", "C:\\new\"s", "['C:\\\\new\"s']");
+    expect_masked("%***", "p@ss", "%70%40%73%73");
     expect_masked("\"***\"", "\xf0\x9f\x94\x91-key\n\t\x01", "\"\\ud83d\\udd11-key\\n\\t\\u0001\"");
 }
 

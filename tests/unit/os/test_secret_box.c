@@ -128,7 +128,8 @@ Test(secret_box, a_wrong_key_is_told_from_damage)
 
     CLEANUP(mem_freep)
     char *wanted =
-        mem_format("secret 'db_password': sealed with another key (id %s), this host has (id %s)",
+        mem_format("secret 'db_password': sealed with another key (id %s), this host has (id %s): "
+                   "give it that key, EIDER_SECRET_KEY or secret_key_file",
                    secret_key_id_format(keys->keys[0].id, theirs),
                    secret_key_id_format(other->keys[0].id, ours));
     EXPECT_STR(wanted, err.text);

@@ -1,5 +1,5 @@
 /* What is old goes, in portions, and nothing else. */
-#include "sched/retention_turn.h"
+#include "sched/duty.h"
 #include "store/job.h"
 #include "store/retention.h"
 #include "store/value.h"
@@ -217,4 +217,33 @@ STORE_TEST(retention, that_a_run_was_deleted_is_known_for_as_long_as_other_chang
     pass_days(4);
     (void)remove_old(false);
     cr_assert_eq(count_of("SELECT count(*) FROM event WHERE $1 = 0 AND kind = 13"), 0);
+}
+
+static int64_t ask_duty(int64_t due_us)
+{
+    struct err err = {0};
+    struct duty_result result = {.next_us = DUTY_NEVER};
+    const struct duty_call call = {.store = bench.store,
+                                   .now_us = bench_now_us,
+                                   .blob = blob,
+                                   .retention = &policy,
+                                   .due_us = due_us};
+    EXPECT_OK(duty_remove_old(&call, &result, &err), &err);
+    return result.next_us;
+}
+
+/* A store where something happens every minute is cleaned all the same. */
+STORE_TEST(retention, news_neither_bring_it_on_nor_put_it_off)
+{
+    policy.runs_ms = DAY_MS;
+    (void)run_one();
+    pass_days(2);
+    int64_t due_us = bench_now_us + 1000;
+
+    cr_assert_eq(ask_duty(due_us), due_us);
+    cr_assert_eq(bench_number(&bench, "SELECT count(*) FROM run WHERE id <> $1", 0), 1);
+
+    bench_now_us = due_us;
+    cr_assert_gt(ask_duty(due_us), due_us);
+    cr_assert_eq(bench_number(&bench, "SELECT count(*) FROM run WHERE id <> $1", 0), 0);
 }

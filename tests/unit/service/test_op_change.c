@@ -74,13 +74,12 @@ Test(op_change, one_task_is_stopped_before_it_starts)
     int64_t id = start_run(&world, "dag.yaml", DAG);
     advance(&world, id, NULL, 8);
 
-    call_fails(&world, "run.cancel", "{\"run\":\"dag\",\"task\":\"a\"}", STATUS_CONFLICT,
-               "is running");
     json_t *run = call_ok(&world, "run.cancel", "{\"run\":\"dag\",\"task\":\"b\"}");
     EXPECT_STR("cancelled", state_of(&world, "b"));
     EXPECT_STR("upstream_failed", state_of(&world, "c"));
     EXPECT_STR("running", state_of(&world, "a"));
-    call_fails(&world, "run.cancel", "{\"run\":\"dag\",\"task\":\"b\"}", STATUS_CONFLICT, "over");
+    json_decref(call_ok(&world, "run.cancel", "{\"run\":\"dag\",\"task\":\"b\"}"));
+    call_fails(&world, "run.cancel", "{\"run\":\"dag\",\"task\":\"c\"}", STATUS_CONFLICT, "over");
     call_fails(&world, "run.cancel", "{\"run\":\"dag\",\"task\":\"bb\"}", STATUS_NOT_FOUND, "'b'");
     end_task(&world, id, "a", 0);
     end_task(&world, id, "clean", 0);
@@ -89,6 +88,54 @@ Test(op_change, one_task_is_stopped_before_it_starts)
     cr_assert(json_get_bool(check, "ok", false));
     json_decref(check);
     json_decref(run);
+    world_fini(&world);
+}
+
+Test(op_change, one_task_that_runs_is_stopped_by_its_owner)
+{
+    struct world world;
+    world_init(&world);
+    int64_t id = start_run(&world, "dag.yaml", DAG);
+    advance(&world, id, NULL, 8);
+
+    json_decref(call_ok(&world, "run.cancel", "{\"run\":\"dag\",\"task\":\"a\"}"));
+
+    EXPECT_STR("running", state_of(&world, "a"));
+    cr_assert_eq(world.wakes, 1);
+    json_t *why = call_ok(&world, "run.explain", "{\"run\":\"dag\",\"task\":\"a\"}");
+    EXPECT_CONTAINS(json_get_string(why, "summary", ""), "is being stopped while the run goes on");
+    call_fails(&world, "run.cancel", "{\"run\":\"dag\",\"map_index\":1}", STATUS_INVALID, "name");
+    end_task(&world, id, "a", 1);
+    end_task(&world, id, "clean", 0);
+    EXPECT_STR("failed", run_state_of(&world));
+    json_decref(why);
+    world_fini(&world);
+}
+
+Test(op_change, a_clear_tells_what_stops_first)
+{
+    struct world world;
+    world_init(&world);
+    int64_t id = start_run(&world, "dag.yaml", DAG);
+    advance(&world, id, NULL, 8);
+    end_task(&world, id, "a", 0);
+
+    json_t *plan =
+        call_ok(&world, "task.clear", "{\"run\":\"dag\",\"tasks\":[\"a\"],\"dry_run\":true}");
+    EXPECT_STR("running", state_of(&world, "b"));
+    json_t *done = call_ok(&world, "task.clear", "{\"run\":\"dag\",\"tasks\":[\"a\"]}");
+
+    const json_t *planned = find_row(plan, "task_instances", "b", -1);
+    const json_t *asked = find_row(done, "task_instances", "b", -1);
+    cr_assert(json_get_bool(planned, "stops_first", false));
+    cr_assert(!json_get_bool(find_row(plan, "task_instances", "a", -1), "stops_first", true));
+    cr_assert(json_get_bool(asked, "stops_first", false));
+    EXPECT_STR("clearing", json_get_string(asked, "reason", ""));
+    json_t *why = call_ok(&world, "run.explain", "{\"run\":\"dag\",\"task\":\"b\"}");
+    EXPECT_CONTAINS(json_get_string(why, "summary", ""), "is being stopped and runs again then");
+    json_decref(why);
+    json_decref(plan);
+    json_decref(done);
     world_fini(&world);
 }
 

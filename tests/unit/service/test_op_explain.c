@@ -76,9 +76,10 @@ Test(op_explain, a_dead_owner_is_said_with_the_way_out)
     world.host_is_dead = true;
 
     expect_because(&world, "bad", "its owner is dead (process 4711 on here)", "eider retry");
-    expect_because(&world, "mid", "parents not over", "nobody works on the run");
+    expect_because(&world, "mid", "nobody works on the run", "continues the run");
     json_t *all = call_ok(&world, "run.explain", "{\"run\":\"dag\"}");
-    EXPECT_CONTAINS(json_get_string(all, "summary", ""), "its owner is dead: `eider retry");
+    EXPECT_CONTAINS(json_get_string(all, "summary", ""),
+                    "its owner is dead. To change it: `eider retry");
     json_decref(all);
 
     json_t *retried = call_ok(&world, "run.retry", "{\"run\":\"dag\"}");

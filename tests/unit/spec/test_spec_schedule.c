@@ -125,6 +125,11 @@ Test(spec_schedule, every_mistake_is_named_at_its_place)
          "1:52: the schedule ends (2026-01-01) before it starts (2026-02-01)\n"},
         {"schedule: '@daily'\nstart_date: 2026-02-01\nend_date: 2026-01-31T23:59",
          "3:11: the schedule ends (2026-01-31T23:59) before it starts (2026-02-01)\n"},
+        {"start_date: 2026-02-01\nend_date: 2026-01-31",
+         "2:11: the schedule ends (2026-01-31) before it starts (2026-02-01)\n"},
+        {"schedule: '@daily'\ntimezone: Europe/Berlin",
+         "2:1: 'timezone' is no key of a DAG but of its schedule: write it into the map, as in "
+         "schedule: {cron: \"15 2 * * *\", tz: Europe/Berlin}\n"},
         {"schedule: {cron: '@daily', start: soon}",
          "1:35: 'start': expected a date or an instant such as 2026-01-31 or 2026-01-31T06:00:00, "
          "found the string 'soon'\n"},

@@ -35,6 +35,7 @@ enum {
     BATCH_MAX = 8,
     LEASE_MS = 5000,
     ROUNDS_MAX = 3000,
+    NODES_MAX = 64, /* more than any DAG here has */
 };
 
 /* --- a worker -------------------------------------------------------------------------------- */
@@ -310,8 +311,10 @@ static void change_run(struct worker *self)
     int64_t run = any_run();
     struct clear_result cleared;
     enum status status = STATUS_OK;
+    bool chosen[NODES_MAX] = {0};
     if (run == 0)
         return;
+    chosen[draw(3)] = true;
     switch (draw(4)) {
     case 0:
         status = store_run_cancel(
@@ -322,7 +325,12 @@ static void change_run(struct worker *self)
         break;
     case 1:
         status = store_clear(self->store,
-                             &(struct clear_request){.run = run, .map_index = -1, .actor = "test"},
+                             &(struct clear_request){.run = run,
+                                                     .nodes = one_in(2) ? chosen : NULL,
+                                                     .map_index = -1,
+                                                     .whole = one_in(2),
+                                                     .stops_running = one_in(2),
+                                                     .actor = "test"},
                              self->arena, &cleared, &err);
         break;
     case 2:

@@ -233,6 +233,18 @@ STORE_TEST(control, clear_of_nothing_changes_nothing)
     cr_assert_eq(events_of_run(EVENT_RUN_ENDED), 1);
 }
 
+STORE_TEST(control, clear_of_a_mapped_task_whose_instances_succeeded_leaves_it_alone)
+{
+    bench_start(&bench, "{\"tasks\": {\"m\": {\"run\": \"x\", \"foreach\": [1]}}}");
+    struct bench_script script[] = {{.task = "m", .expand = 2}, {0}};
+    cr_assert_eq(bench_drain(&bench, script, 2), RUN_SUCCESS);
+
+    cr_assert_eq(clear((const bool[]){true}, -1), 0);
+
+    EXPECT_STATE(&bench, "m", "success");
+    cr_assert_eq(events_of_run(EVENT_RUN_REOPENED), 0);
+}
+
 STORE_TEST(control, a_run_that_ends_again_at_once_says_so)
 {
     bench_start(&bench, "{\"tasks\": {\"a\": {\"run\": \"x\"}, \"b\": {\"run\": \"x\", \"needs\":"

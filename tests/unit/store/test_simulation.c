@@ -299,7 +299,8 @@ static void expect_order(const struct seen *seen)
 {
     for (size_t node = 0; node < sim.bench.dag->tasks_count; node++) {
         const struct task_def *def = def_of((int64_t)node);
-        if (!has_started(seen->nodes[node].state))
+        /* What is to stop first still stands on what was cleared already. */
+        if (!has_started(seen->nodes[node].state) || seen->nodes[node].wish != WISH_NONE)
             continue;
         SIM_ASSERT(!def->is_finally || seen->run.open_main == 0,
                    "finally task %s started before the rest was done", def->id);
@@ -371,6 +372,32 @@ static void expect_sound(void)
     sim.state = seen.run.state;
 }
 
+/* --- wishes ---------------------------------------------------------------------------------- */
+
+static bool is_wished(const struct claim *claim)
+{
+    struct err err = {0};
+    struct stop_wish *wishes = NULL;
+    size_t count = 0;
+    bool found = false;
+    enum status status =
+        store_stop_wishes(sim.bench.store, 7, sim.bench.arena, &wishes, &count, &err);
+    SIM_ASSERT(status == STATUS_OK, "%s", err.text);
+    for (size_t i = 0; i < count; i++)
+        found |= wishes[i].task == claim->task && wishes[i].attempt == claim->attempt;
+    return found;
+}
+
+/* As an owner does who heard of it; one in three did not, and the attempt ends by itself. */
+static struct outcome play_or_stop(const struct claim *claim)
+{
+    if (!is_wished(claim) || one_in(3))
+        return play(claim);
+    struct outcome outcome = bench_outcome(claim, 0);
+    outcome.end = (struct attempt_end){.reason = REASON_CANCELLED};
+    return outcome;
+}
+
 /* --- steps ----------------------------------------------------------------------------------- */
 
 static void advance_some(size_t outcomes_count, int64_t slots)
@@ -379,7 +406,7 @@ static void advance_some(size_t outcomes_count, int64_t slots)
     size_t count = 0;
     for (; count < outcomes_count; count++) {
         size_t pick = draw((unsigned)sim.held_count);
-        outcomes[count] = play(&sim.held[pick]);
+        outcomes[count] = play_or_stop(&sim.held[pick]);
         trace("%s[%lld] ends %d\n", def_of(sim.held[pick].node)->id,
               (long long)sim.held[pick].map_index, outcomes[count].end.exit_code);
         sim.held[pick] = sim.held[--sim.held_count];
@@ -441,6 +468,7 @@ static void clear_some(void)
         .nodes = one_in(2) ? NULL : nodes,
         .map_index = one_in(3) ? (int64_t)draw(ITEMS_MAX) : -1,
         .whole = one_in(2),
+        .stops_running = one_in(2),
         .actor = "test",
     };
     trace("clear %s[%lld]%s\n", request.nodes != NULL ? def_of((int64_t)node)->id : "(failed)",

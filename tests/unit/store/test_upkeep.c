@@ -255,6 +255,9 @@ Test(upkeep, each_planted_inconsistency_is_found)
         " created_at_us, succeeded) VALUES (1, 1, 4, 0, 0, 0, 0, 0, 1, 0, '{}', '{}', '[]', '',"
         " '', 'x', 't', 1, 0, 0, 1)",
         "INSERT INTO task_note VALUES (999, 1, 'x')",
+        "INSERT INTO task_wish SELECT id, attempt, 'x', NULL, 5 FROM task WHERE state = 3",
+        "INSERT INTO task_wish VALUES (999, 1, 'x', NULL, 5)",
+        "UPDATE task SET reason = 22 WHERE state = 3",
         "INSERT INTO notice (delivery, state, at_us, due_at_us, dag_id, run, task, kind, event,"
         " target, hook, hook_key, head, incident, document)"
         " VALUES ('n', 5, 1, 1, 'd', 1, 0, 1, 1, 1, '{}', 'k', 999, 0, '{}')",
