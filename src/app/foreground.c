@@ -230,8 +230,9 @@ static void end_sending(struct drive *drive, struct engine_result *result)
     result->messages_failed = left.failed;
 }
 
-static void drive_close(struct drive *drive)
+static void drive_close(struct drive *drive, struct engine_result *result)
 {
+    end_sending(drive, result);
     loop_timer_free(drive->tick);
     loop_timer_free(drive->timeout);
     for (size_t i = 0; i < ARRAY_LEN(drive->signals); i++)
@@ -300,8 +301,7 @@ static enum status run_in(const struct foreground *self, const struct home *home
     enum status status = session_open(&drive.session, &options, err);
     if (status == STATUS_OK)
         status = drive_run(&drive, request, result, err);
-    end_sending(&drive, result);
-    drive_close(&drive);
+    drive_close(&drive, result);
     return status;
 }
 
