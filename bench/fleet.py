@@ -193,8 +193,8 @@ def row_held(server, options):
     lag, most, least = max(lags), max(connections), min(held)
     cells = row(f"{least:,.0f} held after {seconds:.1f} s, renewals {lag:.1f} s late at most, "
                 f"{most:.1f} connections per host", f"lease of {lease} s, {HOSTS * SLOTS:,} slots",
-                least / (HOSTS * SLOTS), "all held, lag <= lease / 2, <= 8 connections",
-                least >= HOSTS * SLOTS and lag <= lease / 2 and most <= 8, seconds=seconds,
+                least / (HOSTS * SLOTS), "all held, lag <= lease / 2, <= 5 connections",
+                least >= HOSTS * SLOTS and lag <= lease / 2 and most <= 5, seconds=seconds,
                 lag_seconds=lag, connections=most)
     return [cells]
 
@@ -261,8 +261,8 @@ def main():
     prepare(PLACE)
     started = time.monotonic()
     results = {}
-    # Seven connections for each of the hosts that hold jobs, as docs/fleet.md asks for.
-    with postgres.Server(PLACE, [f"max_connections={8 * HOSTS + 20}"]) as server:
+    # Five connections for each of the hosts that hold jobs, as docs/fleet.md asks for.
+    with postgres.Server(PLACE, [f"max_connections={6 * HOSTS + 20}"]) as server:
         for name in options.rows or ROWS:
             print(f"measuring: {ROWS[name].__doc__}", file=sys.stderr, flush=True)
             for number, cells in enumerate(lines_of(name, server, options)):

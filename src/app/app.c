@@ -23,6 +23,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/cli.h"
+#include "model/store_place.h"
 #include "service/operations.h"
 #include "service/service.h"
 #include "worker/presence.h"
@@ -101,7 +102,22 @@ static enum status recover(void *context, struct store *store, struct err *err)
 {
     const struct app *app = context;
     struct recovery_result ignored;
-    return recovery_sweep(store, app->home.meeting_dir, 0, &ignored, err);
+    return recovery_sweep(store, app->home.store_dir, 0, &ignored, err);
+}
+
+/* When in doubt it is: whoever asks leaves alone what is held. */
+static bool is_held(void *context, int64_t run)
+{
+    const struct app *app = context;
+    struct store_info info;
+    struct err ignored = {0};
+    if (home_is_embedded(&app->home))
+        return presence_run_is_held(app->home.store_dir, run);
+    if (app->service.store == NULL ||
+        store_describe(app->service.store, &info, &ignored) != STATUS_OK)
+        return true;
+    CLEANUP(mem_freep) char *meeting_dir = store_place_kept(app->home.path, info.uuid);
+    return presence_run_is_held(meeting_dir, run);
 }
 
 static enum status make_home(void *context, struct err *err)
@@ -147,24 +163,25 @@ static enum status configure(void *context, const json_t *flags, struct err *err
         return err->code;
     configure_log(&app->config.settings);
     /* In a fleet leases tell who lives, and those who lead take back. */
-    bool is_embedded = str_starts_with(app->home.store_url, "sqlite:");
+    bool is_embedded = home_is_embedded(&app->home);
     app->service = (struct service){
         .settings = &app->config.settings,
         .home = app->home.path,
         .dags = settings_text(&app->config.settings, SETTING_DAGS),
         .actor = actor_name(),
         .is_alive = is_embedded ? presence_is_alive : NULL,
-        .is_alive_context = app->home.meeting_dir,
+        .is_alive_context = app->home.store_dir,
         .recover = is_embedded ? recover : NULL,
         .recover_context = app,
-        .is_held = presence_run_is_held,
-        .is_held_context = app->home.meeting_dir,
+        .is_held = is_held,
+        .is_held_context = app,
         .wake = wake,
         .wake_context = &app->home,
         .make_home = make_home,
         .make_home_context = &app->home,
         .preview = preview,
         .sources = &app->config.vault,
+        .hooks = app->config.hooks,
         .progress = progress,
         .progress_context = app,
     };

@@ -176,6 +176,21 @@ static void fill_vault(struct config *config)
     };
 }
 
+static enum status load_hooks(const struct settings *settings, struct house_hooks **out,
+                              struct err *err)
+{
+    const char *text = settings_text(settings, SETTING_HOOKS);
+    CLEANUP(json_decrefp) json_t *map = NULL;
+    *out = NULL;
+    if (text[0] == '\0')
+        return STATUS_OK;
+    if (json_parse(text, strlen(text), &map, err) != STATUS_OK ||
+        house_hooks_read(map, out, err) != STATUS_OK)
+        return err_wrap(err, "setting 'hooks' (%s)",
+                        setting_origin_name(settings->values[SETTING_HOOKS].origin));
+    return STATUS_OK;
+}
+
 enum status config_load(const json_t *flags, struct config *out, struct err *err)
 {
     struct config config = {0};
@@ -184,6 +199,7 @@ enum status config_load(const json_t *flags, struct config *out, struct err *err
     CLEANUP(mem_freep) char *connections = in_project(project_dir, "connections.yaml");
     CLEANUP(mem_freep) char *project = in_project(project_dir, PROJECT_FILE);
     if (load_settings(flags, project_dir, &config.settings, err) != STATUS_OK ||
+        load_hooks(&config.settings, &config.hooks, err) != STATUS_OK ||
         handler_config_load(project, &config.handlers, err) != STATUS_OK ||
         load_named(variables, &config.variables, err) != STATUS_OK ||
         load_named(connections, &config.connections, err) != STATUS_OK) {
@@ -202,6 +218,8 @@ void config_fini(struct config *config)
     json_decref(config->variables);
     json_decref(config->connections);
     json_decref(config->handlers);
+    house_hooks_free(config->hooks);
     secret_value_fini(&config->secret_key);
     config->variables = config->connections = config->handlers = NULL;
+    config->hooks = NULL;
 }

@@ -8,6 +8,7 @@
  * folders above. Handlers of plain jobs stand in the project's file.
  */
 #include "base/json.h"
+#include "model/house_hooks.h"
 #include "model/settings.h"
 #include "os/secret_box.h"
 #include "store/vault.h"
@@ -19,6 +20,7 @@ struct config {
     struct secret_value secret_key; /* EIDER_SECRET_KEY, which is taken out of the environment */
     struct vault_sources vault;     /* borrows all of these */
     json_t *handlers;               /* see handler_config.h */
+    struct house_hooks *hooks;      /* of all DAGs; NULL: none */
 };
 
 NODISCARD enum status config_load(const json_t *flags, struct config *out, struct err *err);

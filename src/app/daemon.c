@@ -9,6 +9,7 @@
 #include "app/dag_watch.h"
 #include "app/host_id.h"
 #include "app/lease_settings.h"
+#include "app/old_home.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -59,12 +60,23 @@ void daemon_open_or_close(struct daemon *daemon)
 
 /* --- what it hears --------------------------------------------------------------------------- */
 
+/* A database tells its hosts by itself; users of a file hear only of what somebody knocks for. */
+static void knock(const struct daemon *daemon)
+{
+    if (daemon->has_neighbours)
+        home_wake(daemon->session.home);
+}
+
 static void on_changed(void *context, const struct task_change *changes, size_t count)
 {
-    (void)context;
-    for (size_t i = 0; i < count; i++)
+    bool leaves_work = false;
+    for (size_t i = 0; i < count; i++) {
+        leaves_work |= changes[i].state == TASK_QUEUED;
         log_debug("task", LOG_ID("run", changes[i].run), LOG_ID("task", changes[i].task),
                   LOG_STR("state", task_state_name(changes[i].state)));
+    }
+    if (leaves_work)
+        knock(context);
 }
 
 static void on_run_ended(void *context, int64_t run, enum run_state state)
@@ -97,7 +109,7 @@ static void on_beat(void *context, int64_t sent_us, const struct host_pulse *pul
         daemon->heard_since_us = sent_us;
     daemon->beat_us = sent_us;
     executor_set_deadline(daemon->session.executor, lease_deadline_us(&daemon->lease, sent_us));
-    housekeeping_lead(daemon->housekeeping, pulse->leads);
+    daemon->has_neighbours = daemon_is_embedded(daemon) && pulse->living > 1;
     if (pulse->draining == daemon->is_drained || daemon->phase != DAEMON_WORKING)
         return;
     daemon->is_drained = pulse->draining;
@@ -116,6 +128,11 @@ static void on_heard(void *context)
     executor_wake(daemon->session.executor);
 }
 
+static void on_dirty(void *context)
+{
+    housekeeping_clean(((struct daemon *)context)->housekeeping);
+}
+
 static void on_wished(void *context, const struct stop_wish *wishes, size_t count)
 {
     struct daemon *daemon = context;
@@ -130,9 +147,14 @@ static void on_told(void *context)
 static void on_scheduled(void *context)
 {
     struct daemon *daemon = context;
-    sender_wake(daemon->sender);
     executor_wake(daemon->session.executor);
     pulse_look(daemon->pulse);
+}
+
+static void on_scheduler_changed(void *context)
+{
+    on_scheduled(context);
+    knock(context);
 }
 
 /* The claims need not wait for the thread that looks for wishes to stop. */
@@ -185,6 +207,14 @@ static void mind_load(struct daemon *daemon)
     daemon_open_or_close(daemon);
 }
 
+/* Two of its connections are needed only while there is work. */
+static void let_connections_go(struct daemon *daemon)
+{
+    int64_t idle_ms = settings_number(daemon->settings, SETTING_STORE_IDLE);
+    store_rest(daemon->session.store, idle_ms);
+    spare_rest(daemon->session.spare, idle_ms);
+}
+
 static void on_health(void *context)
 {
     struct daemon *daemon = context;
@@ -194,6 +224,7 @@ static void on_health(void *context)
         keeper_set_deadline(daemon->session.keeper,
                             lease_deadline_us(&daemon->lease, clock_mono_us()));
     check_progress(daemon);
+    let_connections_go(daemon);
     daemon_host_renew_if_lost(daemon);
     daemon_stop_if_done(daemon);
 }
@@ -230,7 +261,7 @@ static void on_dags(void *context)
 static enum status begin_dags(struct daemon *daemon, struct err *err)
 {
     struct dag_watch_options options = {
-        .store = session_store_options(&daemon->session),
+        .spare = daemon->session.spare,
         .folder = settings_text(daemon->settings, SETTING_DAGS),
         .host = settings_text(daemon->settings, SETTING_HOST_NAME),
         .rescan_ms = settings_number(daemon->settings, SETTING_DAGS_RESCAN),
@@ -289,7 +320,7 @@ static enum status begin_pulse(struct daemon *daemon, struct err *err)
         .always_sweeps = str_equal(settings_text(daemon->settings, SETTING_SWEEP_BY), "every"),
         .poll_ms = settings_number(daemon->settings, SETTING_POLL),
         .host = session->host,
-        .meeting_dir = is_embedded ? session->home->meeting_dir : NULL,
+        .meeting_dir = is_embedded ? session->place.meeting_dir : NULL,
         .dead_log_path = daemon->dead_log_path,
     };
     struct pulse_events events = {
@@ -298,6 +329,7 @@ static enum status begin_pulse(struct daemon *daemon, struct err *err)
         .swept = on_swept,
         .heard = on_heard,
         .wished = on_wished,
+        .dirty = on_dirty,
     };
     return pulse_start(session->loop, &options, &events, &daemon->pulse, err);
 }
@@ -306,8 +338,8 @@ static enum status begin_pulse(struct daemon *daemon, struct err *err)
 static enum status begin_logs(struct daemon *daemon, struct err *err)
 {
     struct log_ship_options options = {
-        .store = session_store_options(&daemon->session),
-        .directory = daemon->session.home->blob_dir,
+        .spare = daemon->session.spare,
+        .directory = daemon->session.place.blob_dir,
     };
     return daemon_is_embedded(daemon) ? STATUS_OK
                                       : log_ship_start(&options, &daemon->log_ship, err);
@@ -316,19 +348,21 @@ static enum status begin_logs(struct daemon *daemon, struct err *err)
 /* A file needs none of it. */
 static enum status begin_housekeeping(struct daemon *daemon, struct err *err)
 {
-    struct store_options options = session_store_options(&daemon->session);
-    return daemon_is_embedded(daemon) ? STATUS_OK
-                                      : housekeeping_start(&options, &daemon->housekeeping, err);
+    return daemon_is_embedded(daemon)
+               ? STATUS_OK
+               : housekeeping_start(daemon->session.spare, &daemon->housekeeping, err);
 }
 
 static enum status begin_scheduling(struct daemon *daemon, struct err *err)
 {
     struct scheduler_options options = {
         .store = session_store_options(&daemon->session),
-        .blob_dir = daemon->session.home->blob_dir,
+        .blob_dir = daemon->session.place.blob_dir,
         .retention = retention_policy_of(daemon->settings),
+        .chain_most = settings_number(daemon->settings, SETTING_TRIGGER_CHAIN),
         .poll_ms = settings_number(daemon->settings, SETTING_POLL),
-        .changed = on_scheduled,
+        .changed = on_scheduler_changed,
+        .has_mail = on_told,
         .context = daemon,
     };
     if (!word_set_has(daemon->roles, "scheduler"))
@@ -340,9 +374,9 @@ static enum status begin_sending(struct daemon *daemon, struct err *err)
 {
     const struct config *config = daemon->session.config;
     struct sender_options options = {
-        .store = session_store_options(&daemon->session),
+        .spare = daemon->session.spare,
         .vault = &config->vault,
-        .poll_ms = settings_number(daemon->settings, SETTING_POLL),
+        .public_only = settings_number(daemon->settings, SETTING_HOOKS_PUBLIC_ONLY) != 0,
     };
     if (!word_set_has(daemon->roles, "scheduler"))
         return STATUS_OK;
@@ -398,16 +432,18 @@ static enum status serve(struct daemon *daemon, const struct session_options *op
         return err->code;
     if (is_stopped)
         return STATUS_OK;
+    old_home_take_daemon(options->home);
     if (session_open(&daemon->session, options, err) != STATUS_OK)
         return err->code;
+    daemon_host_tell_of_others(daemon);
     daemon->dead_log_path = file_path_join(options->home->path, DEAD_LOG_NAME);
-    daemon->scratch_dir = file_path_join(options->home->scratch_dir, "daemon");
+    daemon->scratch_dir = file_path_join(daemon->session.place.scratch_dir, "daemon");
     if (file_tree_make(daemon->scratch_dir, 0700, err) != STATUS_OK)
         return err->code;
     if (daemon_is_embedded(daemon))
         daemon->lease.lease_ms = 0;
     else
-        daemon->journal_path = file_path_join(options->home->local_dir, "outcomes.db");
+        daemon->journal_path = file_path_join(daemon->session.place.dir, "outcomes.db");
     if (daemon_host_begin(daemon, err) != STATUS_OK || watch_outside(daemon, err) != STATUS_OK ||
         begin_logs(daemon, err) != STATUS_OK || begin_housekeeping(daemon, err) != STATUS_OK ||
         begin_pulse(daemon, err) != STATUS_OK || begin_sending(daemon, err) != STATUS_OK ||

@@ -4,7 +4,14 @@
 #include "app/host_id.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "model/store_place.h"
+#include "os/file.h"
+#include "os/file_tree.h"
 #include "store/host.h"
+
+enum { STORES_MAX = 10000 };
 
 static struct host_request request_of(const struct daemon *daemon, const char *boot)
 {
@@ -30,7 +37,7 @@ static enum status resume(struct daemon *daemon, int64_t host, const struct host
 {
     struct session *session = &daemon->session;
     if (daemon_is_embedded(daemon) &&
-        presence_begin(session->home->meeting_dir, host, &session->presence, err) != STATUS_OK)
+        presence_begin(session->place.meeting_dir, host, &session->presence, err) != STATUS_OK)
         return err->code;
     if (store_host_resume(session->store, host, request, err) != STATUS_OK) {
         presence_end(&session->presence);
@@ -46,7 +53,7 @@ static enum status add(struct daemon *daemon, const struct host_request *request
     if (store_host_add(session->store, request, &session->host, err) != STATUS_OK)
         return err->code;
     return daemon_is_embedded(daemon)
-               ? presence_begin(session->home->meeting_dir, session->host, &session->presence, err)
+               ? presence_begin(session->place.meeting_dir, session->host, &session->presence, err)
                : STATUS_OK;
 }
 
@@ -57,7 +64,7 @@ enum status daemon_host_begin(struct daemon *daemon, struct err *err)
     char boot[BOOT_TEXT_MAX];
     host_id_boot(boot);
     struct host_request request = request_of(daemon, boot);
-    int64_t known = host_id_load(session->home, uuid);
+    int64_t known = host_id_load(&session->place, uuid);
     struct err lost = {0};
     int64_t sent_us = clock_mono_us();
     enum status status = known != 0 ? resume(daemon, known, &request, &lost) : STATUS_NOT_FOUND;
@@ -67,7 +74,28 @@ enum status daemon_host_begin(struct daemon *daemon, struct err *err)
     if (status != STATUS_OK && add(daemon, &request, err) != STATUS_OK)
         return err->code;
     daemon->beat_us = sent_us;
-    return host_id_save(session->home, uuid, session->host, err);
+    return host_id_save(&session->place, uuid, session->host, err);
+}
+
+void daemon_host_tell_of_others(const struct daemon *daemon)
+{
+    CLEANUP(mem_freep) char *stores = store_place_kept(daemon->session.home->path, "");
+    CLEANUP(file_closep) int fd = -1;
+    CLEANUP(file_tree_list_fini) struct file_tree_list list = {0};
+    struct err ignored = {0};
+    if (file_open_directory(stores, &fd, &ignored) != STATUS_OK ||
+        file_tree_list(fd, STORES_MAX, &list, &ignored) != STATUS_OK)
+        return;
+    for (size_t i = 0; i < list.count; i++) {
+        const char *uuid = list.entries[i].name;
+        struct home_place place;
+        home_place_init(daemon->session.home, uuid, &place);
+        if (!str_equal(uuid, daemon->session.store_info.uuid) && host_id_load(&place, uuid) != 0)
+            log_info("a daemon of another store did not end in this home; what it left running is "
+                     "left alone",
+                     LOG_STR("store", uuid));
+        home_place_fini(&place);
+    }
 }
 
 void daemon_host_lost(struct daemon *daemon)
@@ -89,7 +117,7 @@ void daemon_host_renew_if_lost(struct daemon *daemon)
         executor_load(session->executor) > 0)
         return;
     presence_end(&session->presence);
-    host_id_forget(session->home);
+    host_id_forget(&session->place);
     if (daemon_host_begin(daemon, &err) != STATUS_OK) {
         /* Tried again with the next thing that happens, at the latest by the timer. */
         log_warn("register as a new host", LOG_STR("error", err.text));

@@ -46,6 +46,7 @@ struct daemon {
     bool is_drained;        /* on somebody's request */
     bool is_loaded;         /* the machine is too busy for more */
     bool was_swept;         /* until it is a new host */
+    bool has_neighbours;    /* others use the store in a file */
     int64_t heard_since_us; /* since when beats came regularly */
     int64_t beat_us;        /* when the store was asked last and answered, by the steady clock */
     struct err failure;
@@ -70,6 +71,8 @@ NODISCARD enum status daemon_await_store(const struct session_options *options, 
 
 /* Be the host that this home had before, or a new one. */
 NODISCARD enum status daemon_host_begin(struct daemon *daemon, struct err *err);
+/* Say whose tasks may still run here, under a keeper of their own: they are left alone. */
+void daemon_host_tell_of_others(const struct daemon *daemon);
 /* A sweep has taken the host: everything is killed; a new one follows when it is dead. */
 void daemon_host_lost(struct daemon *daemon);
 /* To be called whenever something ended. */

@@ -54,6 +54,6 @@ void daemon_stop_if_done(struct daemon *daemon)
     if (daemon->phase == DAEMON_WORKING || executor_load(daemon->session.executor) > 0)
         return;
     daemon->session.leaves_all = false;
-    host_id_forget(daemon->session.home);
+    host_id_forget(&daemon->session.place);
     loop_stop(daemon->session.loop);
 }

@@ -39,8 +39,7 @@ struct dag_watch {
     atomic_bool is_over;
     atomic_bool is_asked; /* for a look that is told of */
     /* Of the watcher's thread. */
-    struct store *store;
-    struct dag_sync *sync;
+    struct dag_sync *sync;     /* of the spare store: turns only while it is ours */
     struct folder_watch *ears; /* NULL: deaf */
     bool is_deaf;              /* some folder is not watched */
     bool was_complete;         /* everything was read once */
@@ -171,6 +170,12 @@ static void on_broken(void *context, const char *path, int line, const char *pro
              LOG_STR("problem", problem));
 }
 
+static void on_circle(void *context, const char *path, const char *circle)
+{
+    (void)context;
+    log_warn("DAGs start each other in a circle", LOG_STR("circle", circle), LOG_STR("file", path));
+}
+
 /* --- one look -------------------------------------------------------------------------------- */
 
 /* Whoever waits for the first look need not wait for a folder. */
@@ -200,10 +205,16 @@ static void report(struct dag_watch *self, const struct dag_sync_state *state, b
 
 static enum status work_off(struct dag_watch *self, struct err *err)
 {
-    while (dag_sync_get(self->sync).has_more && !atomic_load(&self->is_over))
-        if (dag_sync_turn(self->sync, err) != STATUS_OK)
+    enum status status = STATUS_OK;
+    while (status == STATUS_OK && dag_sync_get(self->sync).has_more &&
+           !atomic_load(&self->is_over)) {
+        struct store *ours = NULL;
+        if (spare_take(self->options.spare, &ours, err) != STATUS_OK)
             return err->code;
-    return STATUS_OK;
+        status = dag_sync_turn(self->sync, err);
+        spare_give(self->options.spare);
+    }
+    return status;
 }
 
 static enum status look(struct dag_watch *self, struct err *err)
@@ -238,18 +249,18 @@ static bool prepare(struct dag_watch *self)
                                        .host = self->options.host,
                                        .settle_ms = SETTLE_MS,
                                        .starts_paused = self->options.starts_paused,
-                                       .broken = on_broken};
+                                       .broken = on_broken,
+                                       .circle = on_circle};
     if (self->sync != NULL)
         return true;
-    if (self->store == NULL && store_open(&self->options.store, &self->store, &err) != STATUS_OK) {
+    if (spare_take(self->options.spare, &options.store, &err) != STATUS_OK) {
         complain(self, &err);
         return false;
     }
-    options.store = self->store;
-    if (dag_sync_new(&options, &self->sync, &err) == STATUS_OK)
-        return true;
-    complain(self, &err);
-    return false;
+    if (dag_sync_new(&options, &self->sync, &err) != STATUS_OK)
+        complain(self, &err);
+    spare_give(self->options.spare);
+    return self->sync != NULL;
 }
 
 static int64_t next_ms(const struct dag_watch *self)
@@ -286,7 +297,6 @@ static void body(void *context)
             knock_wait(self->knock_fd, next_ms(self));
     }
     dag_sync_free(self->sync);
-    store_close(self->store);
     folder_watch_close(self->ears);
 }
 

@@ -8,12 +8,12 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "os/loop.h"
-#include "store/store.h"
+#include "store/spare.h"
 
 struct dag_watch;
 
 struct dag_watch_options {
-    struct store_options store;
+    struct spare *spare; /* taken for each turn */
     const char *folder;
     const char *host;   /* name */
     int64_t rescan_ms;  /* the floor */

@@ -207,8 +207,9 @@ static enum status begin_sending(struct drive *drive, const struct engine_reques
 {
     const struct config *config = drive->session.config;
     struct sender_options options = {
-        .store = session_store_options(&drive->session),
+        .spare = drive->session.spare,
         .vault = &config->vault,
+        .public_only = settings_number(&config->settings, SETTING_HOOKS_PUBLIC_ONLY) != 0,
         .poll_ms = settings_number(&config->settings, SETTING_POLL),
     };
     if (!request->record || drive->opened.dag->watch == NULL)
@@ -249,7 +250,7 @@ static enum status drive_run(struct drive *drive, const struct engine_request *r
 {
     struct session *session = &drive->session;
     if (opening_begin(session, request, &drive->opened, err) != STATUS_OK ||
-        presence_hold_run(session->home->meeting_dir, drive->opened.run, &drive->hold, err) !=
+        presence_hold_run(session->place.meeting_dir, drive->opened.run, &drive->hold, err) !=
             STATUS_OK ||
         opening_finish(session, request, &drive->opened, err) != STATUS_OK)
         return err->code;

@@ -2,12 +2,11 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/check.h"
 #include "base/mem.h"
-#include "base/str.h"
+#include "model/store_place.h"
 #include "os/file.h"
 #include "os/file_tree.h"
 
@@ -24,27 +23,6 @@ static enum status absolute(const char *path, char **out, struct err *err)
     return STATUS_OK;
 }
 
-/* A relative SQLite path means inside the state folder. */
-static char *store_url(const char *setting, const char *home)
-{
-    static const char SCHEME[] = "sqlite:";
-    if (setting[0] == '\0')
-        return mem_format("%s%s/eider.db", SCHEME, home);
-    if (!str_starts_with(setting, SCHEME) || setting[sizeof SCHEME - 1] == '/')
-        return mem_strdup(setting);
-    return mem_format("%s%s/%s", SCHEME, home, setting + sizeof SCHEME - 1);
-}
-
-/* The folder of the store's file; the state folder when it is none. */
-static char *meeting_dir(const char *url, const char *home)
-{
-    const char *slash = strrchr(url, '/');
-    if (!str_starts_with(url, "sqlite:/"))
-        return mem_strdup(home);
-    const char *path = url + sizeof "sqlite:" - 1;
-    return mem_strndup(path, slash > path ? (size_t)(slash - path) : 1);
-}
-
 enum status home_init(const struct settings *settings, const char *path, struct home *out,
                       struct err *err)
 {
@@ -53,12 +31,11 @@ enum status home_init(const struct settings *settings, const char *path, struct 
         STATUS_OK)
         return err->code;
     home.store_url =
-        store_url(path != NULL ? "" : settings_text(settings, SETTING_STORE), home.path);
-    home.blob_dir = file_path_join(home.path, "blob");
-    home.meeting_dir = meeting_dir(home.store_url, home.path);
-    home.local_dir = file_path_join(home.path, "hosts");
-    home.scratch_dir = file_path_join(home.path, "scratch");
-    home.wake_file = file_path_join(home.meeting_dir, "wake");
+        store_place_url(path != NULL ? "" : settings_text(settings, SETTING_STORE), home.path);
+    const char *file = store_place_path(home.store_url);
+    home.store_dir = file != NULL ? store_place_folder(file) : NULL;
+    home.hosts_dir = file_path_join(home.path, "hosts");
+    home.wake_file = file_path_join(file != NULL ? home.store_dir : home.path, "wake");
     *out = home;
     return STATUS_OK;
 }
@@ -67,26 +44,35 @@ void home_fini(struct home *home)
 {
     free(home->path);
     free(home->store_url);
-    free(home->blob_dir);
-    free(home->meeting_dir);
-    free(home->local_dir);
-    free(home->scratch_dir);
+    free(home->store_dir);
+    free(home->hosts_dir);
     free(home->wake_file);
     *home = (struct home){0};
 }
 
+bool home_is_embedded(const struct home *home)
+{
+    return home->store_dir != NULL;
+}
+
+static enum status make_dir(const char *path, struct err *err)
+{
+    if (file_tree_make(path, 0700, err) == STATUS_OK)
+        return STATUS_OK;
+    /* To the user the store is out of reach, unless it is a matter of rights. */
+    if (err->code != STATUS_DENIED && err->code != STATUS_FULL)
+        err->code = STATUS_IO;
+    return err_wrap(err, "the state folder cannot be used (set EIDER_HOME or --home)");
+}
+
 enum status home_make(const struct home *home, struct err *err)
 {
-    CLEANUP(mem_freep) char *hosts_dir = file_path_join(home->meeting_dir, "hosts");
-    const char *const dirs[] = {home->path, home->blob_dir, home->local_dir, home->scratch_dir,
-                                hosts_dir};
+    CLEANUP(mem_freep)
+    char *meeting = file_path_join(home_is_embedded(home) ? home->store_dir : home->path, "hosts");
+    const char *const dirs[] = {home->path, home->hosts_dir, meeting};
     for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
-        if (file_tree_make(dirs[i], 0700, err) != STATUS_OK) {
-            /* To the user the store is out of reach, unless it is a matter of rights. */
-            if (err->code != STATUS_DENIED && err->code != STATUS_FULL)
-                err->code = STATUS_IO;
-            return err_wrap(err, "the state folder cannot be used (set EIDER_HOME or --home)");
-        }
+        if (make_dir(dirs[i], err) != STATUS_OK)
+            return err->code;
     bool is_network = false;
     if (file_is_on_network_fs(home->path, &is_network, err) != STATUS_OK)
         return err->code;
@@ -105,4 +91,37 @@ void home_wake(const struct home *home)
     ssize_t ignored = pwrite(fd, "!", 1, 0);
     (void)ignored;
     (void)close(fd);
+}
+
+/* --- of one store ---------------------------------------------------------------------------- */
+
+void home_place_init(const struct home *home, const char *uuid, struct home_place *out)
+{
+    char *dir = store_place_kept(home->path, uuid);
+    const char *meeting_dir = home_is_embedded(home) ? home->store_dir : dir;
+    *out = (struct home_place){
+        .dir = dir,
+        .meeting_dir = mem_strdup(meeting_dir),
+        .blob_dir = file_path_join(meeting_dir, "blob"),
+        .scratch_dir = file_path_join(dir, "scratch"),
+    };
+}
+
+void home_place_fini(struct home_place *place)
+{
+    free(place->dir);
+    free(place->meeting_dir);
+    free(place->blob_dir);
+    free(place->scratch_dir);
+    *place = (struct home_place){0};
+}
+
+enum status home_place_make(const struct home_place *place, struct err *err)
+{
+    CLEANUP(mem_freep) char *hosts_dir = file_path_join(place->meeting_dir, "hosts");
+    const char *const dirs[] = {place->scratch_dir, place->blob_dir, hosts_dir};
+    for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
+        if (make_dir(dirs[i], err) != STATUS_OK)
+            return err->code;
+    return STATUS_OK;
 }

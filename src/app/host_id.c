@@ -26,55 +26,67 @@ void host_id_boot(char out[static BOOT_TEXT_MAX])
     free(text);
 }
 
-static char *file_of(const struct home *home, const char *name)
+static char *file_of(const struct home_place *place)
 {
-    return file_path_join(home->local_dir, name);
+    return file_path_join(place->dir, "daemon.json");
 }
 
-static enum status load_file(const struct home *home, json_t **out, struct err *err)
+/* For whoever finds it locked. */
+static void sign(const struct file_lock *lock)
 {
-    CLEANUP(mem_freep) char *path = file_of(home, "daemon.json");
+    CLEANUP(mem_freep) char *text = mem_format("%lld\n", (long long)getpid());
+    struct err ignored = {0};
+    if (ftruncate(lock->fd, 0) == 0)
+        (void)!file_write_fd(lock->fd, "lock", text, strlen(text), &ignored);
+}
+
+static int64_t signer(const char *path)
+{
     CLEANUP(mem_freep) char *text = NULL;
     size_t length = 0;
-    if (file_read(path, FILE_BYTES_MAX, &text, &length, err) != STATUS_OK)
-        return err->code;
-    return json_parse(text, length, out, err);
+    struct err ignored = {0};
+    int64_t pid = 0;
+    if (file_read(path, FILE_BYTES_MAX, &text, &length, &ignored) != STATUS_OK)
+        return 0;
+    text[strcspn(text, "\n")] = '\0';
+    return str_parse_i64(text, 1, INT64_MAX, &pid) ? pid : 0;
 }
 
 enum status host_id_lock(const struct home *home, struct file_lock *out, struct err *err)
 {
-    CLEANUP(mem_freep) char *path = file_of(home, "daemon.lock");
-    if (file_lock_try(path, out, err) == STATUS_OK)
+    CLEANUP(mem_freep) char *path = file_path_join(home->hosts_dir, "daemon.lock");
+    if (file_lock_try(path, out, err) == STATUS_OK) {
+        sign(out);
         return STATUS_OK;
+    }
     if (err->code != STATUS_BUSY)
         return err_wrap(err, "lock this home");
-    CLEANUP(json_decrefp) json_t *known = NULL;
-    struct err ignored = {0};
-    int64_t pid = 0;
-    if (load_file(home, &known, &ignored) == STATUS_OK)
-        pid = json_get_int(known, "pid", 0);
     return err_set(err, STATUS_CONFLICT,
                    "another `eider up` works in '%s' (process %lld); give this one its own --home",
-                   home->path, (long long)pid);
+                   home->path, (long long)signer(path));
 }
 
-int64_t host_id_load(const struct home *home, const char *store_uuid)
+int64_t host_id_load(const struct home_place *place, const char *store_uuid)
 {
+    CLEANUP(mem_freep) char *path = file_of(place);
+    CLEANUP(mem_freep) char *text = NULL;
     CLEANUP(json_decrefp) json_t *known = NULL;
     struct err ignored = {0};
+    size_t length = 0;
     int64_t host = 0;
-    if (load_file(home, &known, &ignored) != STATUS_OK ||
+    if (file_read(path, FILE_BYTES_MAX, &text, &length, &ignored) != STATUS_OK ||
+        json_parse(text, length, &known, &ignored) != STATUS_OK ||
         !str_equal(json_get_string(known, "store", ""), store_uuid) ||
         !str_parse_i64(json_get_string(known, "host", ""), 1, INT64_MAX, &host))
         return 0;
     return host;
 }
 
-enum status host_id_save(const struct home *home, const char *store_uuid, int64_t host,
+enum status host_id_save(const struct home_place *place, const char *store_uuid, int64_t host,
                          struct err *err)
 {
     CLEANUP(json_decrefp) json_t *known = json_object();
-    CLEANUP(mem_freep) char *path = file_of(home, "daemon.json");
+    CLEANUP(mem_freep) char *path = file_of(place);
     char boot[BOOT_TEXT_MAX];
     host_id_boot(boot);
     json_put_id(known, "host", host);
@@ -87,8 +99,8 @@ enum status host_id_save(const struct home *home, const char *store_uuid, int64_
     return STATUS_OK;
 }
 
-void host_id_forget(const struct home *home)
+void host_id_forget(const struct home_place *place)
 {
-    CLEANUP(mem_freep) char *path = file_of(home, "daemon.json");
+    CLEANUP(mem_freep) char *path = file_of(place);
     (void)unlink(path);
 }

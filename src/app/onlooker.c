@@ -9,7 +9,6 @@
 #include "app/watching.h"
 #include "base/check.h"
 #include "base/clock.h"
-#include "base/str.h"
 #include "store/host_work.h"
 #include "store/run_store.h"
 
@@ -29,16 +28,11 @@ struct look {
     struct err failure;
 };
 
-static bool is_embedded(const struct home *home)
-{
-    return str_starts_with(home->store_url, "sqlite:");
-}
-
 static enum status has_worker(struct store *store, const struct home *home, bool *out,
                               struct err *err)
 {
-    return store_has_worker(store, is_embedded(home) ? presence_is_alive : NULL, home->meeting_dir,
-                            out, err);
+    return store_has_worker(store, home_is_embedded(home) ? presence_is_alive : NULL,
+                            home->store_dir, out, err);
 }
 
 /* --- whether --------------------------------------------------------------------------------- */

@@ -119,6 +119,8 @@ static enum status version_of_file(struct session *session, const char *path, co
     if (file->diags.errors > 0)
         return err_set(err, STATUS_BAD_DAG, "'%s' has %zu problem%s", path, file->diags.errors,
                        file->diags.errors == 1 ? "" : "s");
+    for (size_t i = 0; i < file->dags_count; i++)
+        house_hooks_add(session->config->hooks, file->dags[i]);
     const struct dag *dag = NULL;
     if (choose_dag(file, dag_id, &dag, err) != STATUS_OK)
         return err->code;

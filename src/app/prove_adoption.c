@@ -74,7 +74,7 @@ static size_t task_count(const struct adoption *proof)
 /* Hosts have leases; otherwise locks tell who lives. */
 static bool is_fleet(const struct adoption *proof)
 {
-    return !str_starts_with(proof->world->home->store_url, "sqlite:");
+    return !home_is_embedded(proof->world->home);
 }
 
 /* Tasks of the host that keeps its keeper. */

@@ -13,8 +13,8 @@ static bool is_alive(void *context, int64_t host)
     bool lives = true;
     struct err ignored = {0};
     if (session_is_embedded(session))
-        return presence_is_alive(session->home->meeting_dir, host);
-    if (presence_is_dead(session->home->meeting_dir, host))
+        return presence_is_alive(session->place.meeting_dir, host);
+    if (presence_is_dead(session->place.meeting_dir, host))
         return false;
     return store_host_is_alive(session->store, host, &lives, &ignored) != STATUS_OK || lives;
 }
@@ -54,7 +54,7 @@ enum status run_owner_take_back(struct session *session, int64_t run, struct err
     int64_t lost = 0;
     if (session->is_onlooker)
         return session_is_embedded(session)
-                   ? recovery_sweep(session->store, session->home->meeting_dir, 0, &ignored, err)
+                   ? recovery_sweep(session->store, session->place.meeting_dir, 0, &ignored, err)
                    : STATUS_OK;
     if (refuse_if_owned(session, run, err) != STATUS_OK ||
         orphans_kill(session->store, run, is_alive, session, err) != STATUS_OK)

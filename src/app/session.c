@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "app/old_home.h"
 #include "app/session_priv.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -22,20 +23,47 @@ struct store_options session_store_options(const struct session *session)
         .url = session->home->store_url,
         .mode = DB_READ_WRITE,
         .busy_timeout_ms = settings_number(&session->config->settings, SETTING_BUSY_TIMEOUT),
+        .hooks = session->config->hooks,
     };
 }
 
-/* It writes to a file of its own: a pipe of ours would stay open with it. */
+/*
+ * It is the store's: tasks of another store that run on in this home are not ours to end. It writes
+ * to a file of its own: a pipe of ours would stay open with it.
+ */
 static enum status start_staying(struct session *session, const char *exe,
                                  const struct keeper_events *events, struct err *err)
 {
-    CLEANUP(mem_freep) char *socket = file_path_join(session->home->local_dir, "keeper.sock");
-    CLEANUP(mem_freep) char *log = file_path_join(session->home->local_dir, "keeper.log");
+    CLEANUP(mem_freep) char *socket = file_path_join(session->place.dir, "keeper.sock");
+    CLEANUP(mem_freep) char *log = file_path_join(session->place.dir, "keeper.log");
     CLEANUP(file_closep) int log_fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (log_fd < 0)
         return err_errno(err, errno, "open '%s'", log);
     struct keeper_stay_options options = {.exe = exe, .socket_path = socket, .log_fd = log_fd};
     return keeper_start_staying(session->loop, &options, events, &session->keeper, err);
+}
+
+static enum status open_store(struct session *session, struct err *err)
+{
+    struct store_options store = session_store_options(session);
+    if (store_open(&store, &session->store, err) != STATUS_OK ||
+        store_describe(session->store, &session->store_info, err) != STATUS_OK)
+        return err->code;
+    home_place_init(session->home, session->store_info.uuid, &session->place);
+    return STATUS_OK;
+}
+
+/* A keeper that ends with us is started first, so that it inherits nothing of the store. */
+static enum status open_with_keeper(struct session *session, const char *exe, struct err *err)
+{
+    struct keeper_events events = executor_keeper_events(session->executor);
+    bool is_foreground = session->mode == EXECUTOR_FOREGROUND;
+    if (is_foreground &&
+        keeper_start(session->loop, exe, true, &events, &session->keeper, err) != STATUS_OK)
+        return err->code;
+    if (open_store(session, err) != STATUS_OK || home_place_make(&session->place, err) != STATUS_OK)
+        return err->code;
+    return is_foreground ? STATUS_OK : start_staying(session, exe, &events, err);
 }
 
 /* A store that nobody made yet holds nothing, and is not made for this. */
@@ -71,19 +99,17 @@ enum status session_open(struct session *session, const struct session_options *
     if (home_make(options->home, err) != STATUS_OK || loop_new(&session->loop, err) != STATUS_OK)
         return err->code;
     session->executor = executor_new(session->loop, &options->events);
-    struct keeper_events events = executor_keeper_events(session->executor);
-    bool is_foreground = options->mode == EXECUTOR_FOREGROUND;
-    enum status status = is_foreground ? keeper_start(session->loop, options->exe, true, &events,
-                                                      &session->keeper, err)
-                                       : start_staying(session, options->exe, &events, err);
-    if (status != STATUS_OK || store_open(&store, &session->store, err) != STATUS_OK ||
-        store_describe(session->store, &session->store_info, err) != STATUS_OK ||
-        blob_open_for(session->store, options->home->blob_dir, &session->blob, err) != STATUS_OK ||
+    if (open_with_keeper(session, options->exe, err) != STATUS_OK)
+        return err->code;
+    old_home_take_logs(session->home, session->store, &session->place,
+                       session->mode == EXECUTOR_DAEMON);
+    if (blob_open_for(session->store, session->place.blob_dir, &session->blob, err) != STATUS_OK ||
         store_thread_start(session->loop, &store, &session->store_thread, err) != STATUS_OK)
         return err->code;
+    session->spare = spare_new(&store);
     if (open_vault(session, options->vault_url, err) != STATUS_OK)
         return err->code;
-    return is_foreground ? session_join(session, err) : STATUS_OK;
+    return session->mode == EXECUTOR_FOREGROUND ? session_join(session, err) : STATUS_OK;
 }
 
 enum status session_open_onlooker(struct session *session, const struct session_options *options,
@@ -91,12 +117,9 @@ enum status session_open_onlooker(struct session *session, const struct session_
 {
     *session =
         (struct session){.config = options->config, .home = options->home, .is_onlooker = true};
-    struct store_options store = session_store_options(session);
-    if (loop_new(&session->loop, err) != STATUS_OK ||
-        store_open(&store, &session->store, err) != STATUS_OK ||
-        store_describe(session->store, &session->store_info, err) != STATUS_OK)
+    if (loop_new(&session->loop, err) != STATUS_OK || open_store(session, err) != STATUS_OK)
         return err->code;
-    return blob_open_for(session->store, options->home->blob_dir, &session->blob, err);
+    return blob_open_for(session->store, session->place.blob_dir, &session->blob, err);
 }
 
 static void run_lend(struct store *store, struct store_call *call)
@@ -135,8 +158,8 @@ struct executor_options session_executor_options(const struct session *session)
             },
         .prepare =
             {
-                .scratch_dir = session->home->scratch_dir,
-                .blob_root = session->home->blob_dir,
+                .scratch_dir = session->place.scratch_dir,
+                .blob_root = session->place.blob_dir,
                 .output_bytes = settings_number(settings, SETTING_OUTPUT_BYTES),
                 .grace_ms = settings_number(settings, SETTING_GRACE),
                 .poke_max_ms = settings_number(settings, SETTING_POKE_MAX),
@@ -180,6 +203,8 @@ void session_close(struct session *session)
     presence_end(&session->presence);
     blob_close(session->blob);
     store_close(session->store);
+    spare_free(session->spare);
+    home_place_fini(&session->place);
     loop_free(session->loop);
     *session = (struct session){0};
 }

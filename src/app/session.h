@@ -7,7 +7,7 @@
 #include "app/home.h"
 #include "blob/blob.h"
 #include "os/loop.h"
-#include "store/store.h"
+#include "store/spare.h"
 #include "worker/executor.h"
 #include "worker/lease.h"
 #include "worker/presence.h"
@@ -30,7 +30,9 @@ struct session {
     struct executor *executor;
     struct keeper *keeper;
     struct store *store; /* of the loop's thread */
+    struct spare *spare; /* of all others that need a store now and then */
     struct store_info store_info;
+    struct home_place place; /* of that store */
     struct blob *blob;
     struct vault *vault;       /* of the loop's thread */
     struct store *vault_store; /* where its values are, if that is another store */

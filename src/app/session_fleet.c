@@ -12,14 +12,13 @@
 #include "app/session_priv.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/str.h"
 #include "store/host.h"
 
 enum { LOGS_WAIT_MS = 5000 }; /* at the end, for the rest of them */
 
 bool session_is_embedded(const struct session *session)
 {
-    return str_starts_with(session->home->store_url, "sqlite:");
+    return home_is_embedded(session->home);
 }
 
 /* --- what it hears --------------------------------------------------------------------------- */
@@ -81,7 +80,7 @@ static enum status add_host(struct session *session, struct err *err)
     session->registered_us = clock_mono_us();
     if (store_host_add(session->store, &request, &session->host, err) != STATUS_OK)
         return err->code;
-    return presence_begin(session->home->meeting_dir, session->host, &session->presence, err);
+    return presence_begin(session->place.meeting_dir, session->host, &session->presence, err);
 }
 
 enum status session_join(struct session *session, struct err *err)
@@ -92,8 +91,8 @@ enum status session_join(struct session *session, struct err *err)
     if (session_is_embedded(session))
         return STATUS_OK;
     struct log_ship_options logs = {
-        .store = session_store_options(session),
-        .directory = session->home->blob_dir,
+        .spare = session->spare,
+        .directory = session->place.blob_dir,
     };
     struct pulse_options options = {
         .store = session_store_options(session),

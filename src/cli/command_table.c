@@ -127,7 +127,7 @@ static const struct command_option CLEAR_OPTIONS[] = {
     {"task", 't', "TASK", "only this task (repeatable)", true, COMPLETE_NONE, NULL, NULL},         \
     SWITCH("with-upstream", 0, "and what the tasks need"),                                         \
     SWITCH("with-downstream", 0, "and what comes after the tasks"),                                \
-    VALUE("dag-version", 0, "N", "version of the DAG for new runs; the newest by default"),        \
+    VALUE("dag-version", 0, "N", "version for new runs: a number, newest, or original (the same)"), \
     VALUE("note", 0, "TEXT", "a note kept with every run"), OPTION_REASON, OPTION_DAG
 static const struct command_option BACKFILL_PLAN_OPTIONS[] = {BACKFILL_CHOICES};
 static const struct command_option BACKFILL_CREATE_OPTIONS[] = {BACKFILL_CHOICES, OPTION_DRY};
@@ -239,6 +239,10 @@ static const struct command_option AUDIT_OPTIONS[] = {
     OPTION_LIMIT, VALUE("before", 0, "ID", "only older ones than this, for the next page"),
 };
 
+static const struct command_option EVENTS_OPTIONS[] = {
+    SWITCH("follow", 'f', "wait for more, until the run is over or you interrupt it"), OPTION_LIMIT,
+    OPTION_ONLY_DAG, {"run", 0, "RUN", "only of this run", false, COMPLETE_RUN, NULL, NULL},
+};
 static const struct command_option RESTORE_OPTIONS[] = {OPTION_YES};
 static const struct command_option EXPORT_OPTIONS[] = {
     SWITCH("logs", 'l', "the output of tasks, too"),
@@ -734,13 +738,19 @@ static const struct command ROWS[] = {
     {"store prune", GROUP_STORE, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
         "remove what is older than the settings keep",
         "A daemon does so by itself, a little at a time. The settings are keep_runs,\n"
-        "keep_runs_per_dag, keep_logs, keep_values, keep_jobs and keep_events. With --dry-run\n"
-        "runs and jobs are counted and nothing is removed.",
+        "keep_runs_per_dag, keep_logs, keep_values, keep_jobs, keep_dead, keep_messages and\n"
+        "keep_events. With --dry-run what would go is counted and nothing is removed.",
         "eider store prune --dry-run", OPTIONS(CANCEL_OPTIONS), cmd_store_prune},
     {"audit list", GROUP_STORE, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
         "list what people changed: when, who, what, and why", NULL,
         "eider audit list --dag orders_daily\neider audit list --actor ann --from 2026-01-15 -o json",
         OPTIONS(AUDIT_OPTIONS), cmd_audit_list},
+    {"events", GROUP_STORE, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
+        "list what happened, newest last",
+        "Of runs and tasks, of people and hosts, and what could not be started. With --follow what comes\n"
+        "is printed as it comes, with -o json a line of JSON for each event.",
+        "eider events\neider events -f --dag orders_daily\neider events -f -o json | jq .kind",
+        OPTIONS(EVENTS_OPTIONS), cmd_events},
     {"config list", GROUP_STORE, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
         "list settings and where each value came from", NULL, NULL, {NULL, 0}, cmd_config_list},
     {"config get", GROUP_STORE, COMMAND_READS, "KEY", 1, 1, COMPLETE_NONE, NULL,

@@ -59,6 +59,7 @@ struct parsed;
     X(tasks_show)                                                                                  \
     X(tasks_render)                                                                                \
     X(audit_list)                                                                                  \
+    X(events)                                                                                      \
     X(tasks_note)                                                                                  \
     X(tasks_clear)                                                                                 \
     X(enqueue)                                                                                     \

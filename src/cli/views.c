@@ -161,6 +161,9 @@ static const struct column DAG[] = {
     {"Waiting", "runs_waiting", COLUMN_NUMBER, false},
     {"Missed", "missed", COLUMN_JSON, false},
     {"Waits for", "missing", COLUMN_TEXT, false},
+    {"Refused", "refused.why", COLUMN_TEXT, false},
+    {"Refused was", "refused.what", COLUMN_TEXT, false},
+    {"Refused at", "refused.at", COLUMN_INSTANT, false},
     {"Deadlines", "sla", COLUMN_JSON, false},
 };
 const struct view VIEW_DAG = {COLUMNS(DAG)};
@@ -313,6 +316,7 @@ static const struct column FORECAST_DAGS[] = {
     {"BUSY", "busy", COLUMN_DURATION, false},
     {"LONGEST RUN", "longest_run", COLUMN_DURATION, false},
     {"GUESSED", "unknown", COLUMN_NUMBER, false},
+    {"UNFINISHED", "unfinished", COLUMN_NUMBER, false},
 };
 const struct view VIEW_FORECAST_DAGS = {
     .list = "dags", COLUMNS(FORECAST_DAGS), .empty = "no DAG is due in this time"};
@@ -333,7 +337,7 @@ const struct view VIEW_FORECAST_POOLS = {
 static const struct column FORECAST_MISSES[] = {
     {"DAG", "dag_id", COLUMN_TEXT, false},
     {"TASK", "task_id", COLUMN_TEXT, false},
-    {"KIND", "kind", COLUMN_TEXT, true},
+    {"DEADLINE", "kind", COLUMN_TEXT, false},
     {"MISSES", "count", COLUMN_NUMBER, false},
     {"WORST", "worst", COLUMN_DURATION, false},
     {"FIRST", "first", COLUMN_INSTANT, false},
@@ -347,7 +351,13 @@ static const struct column PRUNE[] = {
     {"Runs without values", "runs_without_values", COLUMN_NUMBER, false},
     {"Values", "values", COLUMN_NUMBER, false},
     {"Jobs", "jobs", COLUMN_NUMBER, false},
+    {"Dead letters", "dead_letters", COLUMN_NUMBER, false},
     {"Events", "events", COLUMN_NUMBER, false},
+    {"Messages", "messages", COLUMN_NUMBER, false},
+    {"Arrivals of files", "files", COLUMN_NUMBER, false},
+    {"Backfills", "backfills", COLUMN_NUMBER, false},
+    {"Versions", "versions", COLUMN_NUMBER, false},
+    {"Hosts", "hosts", COLUMN_NUMBER, false},
 };
 const struct view VIEW_PRUNE = {COLUMNS(PRUNE)};
 
@@ -380,6 +390,19 @@ static const struct column AUDIT[] = {
 };
 const struct view VIEW_AUDIT = {.list = "entries", COLUMNS(AUDIT), .name = "id",
     .empty = "nothing was changed by hand"};
+
+static const struct column EVENTS[] = {
+    {"AT", "at", COLUMN_INSTANT, false},
+    {"EVENT", "kind", COLUMN_TEXT, false},
+    {"OBJECT", "object", COLUMN_TEXT, false},
+    {"STATE", "state", COLUMN_STATE, false},
+    {"BECAUSE", "reason", COLUMN_TEXT, false},
+    {"BY", "actor", COLUMN_TEXT, false},
+    {"DETAILS", "details", COLUMN_JSON, true},
+    {"ID", "id", COLUMN_NUMBER, true},
+};
+const struct view VIEW_EVENTS = {.list = "events", COLUMNS(EVENTS), .name = "id",
+    .empty = "nothing has happened"};
 
 static const struct column VERSION[] = {
     {"Version", "version", COLUMN_TEXT, false},

@@ -63,6 +63,7 @@ extern const struct view VIEW_NOTICES;
 extern const struct view VIEW_NOTICE;
 extern const struct view VIEW_TRIALS;
 extern const struct view VIEW_AUDIT;
+extern const struct view VIEW_EVENTS;
 extern const struct view VIEW_CHECKS;
 extern const struct view VIEW_PROOFS;
 extern const struct view VIEW_PROOF;

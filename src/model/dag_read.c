@@ -181,7 +181,7 @@ static void check_task(struct reader *r, struct draft *draft)
     reader_finish_settings(r, draft);
     if (draft->settings.container == NULL)
         reader_problem_at_key(r, draft->spot,
-                              "task '%s' has no kind: add run, script, noop, branch or "
+                              "task '%s' has no kind: add run, script, noop, sensor, branch or "
                               "short_circuit",
                               task->id);
     if (task->foreach != NULL && task->matrix != NULL)
@@ -266,6 +266,16 @@ static void read_tasks(struct reader *r, int64_t group, bool is_finally, struct 
 
 /* ---- defaults and groups ---- */
 
+/* Keys that the defaults of a DAG may have for the DAG itself. */
+static bool is_dag_default(const char *key)
+{
+    static const char *const KEYS[] = {"owner", "start_date", "end_date"};
+    for (size_t i = 0; i < ARRAY_LEN(KEYS); i++)
+        if (strcmp(KEYS[i], key) == 0)
+            return true;
+    return false;
+}
+
 static void read_defaults(struct reader *r, struct spot spot, const json_t *value,
                           struct task_def *into)
 {
@@ -281,6 +291,8 @@ static void read_defaults(struct reader *r, struct spot spot, const json_t *valu
         const char *key = json_object_iter_key(iter);
         const struct dag_field *field = dag_field_find(&TASK_FIELDS, key);
         enum task_kind kind = KIND_COUNT;
+        if (into == &r->defaults && is_dag_default(key))
+            continue;
         if ((field != NULL && field->own_only) || (field == NULL && task_kind_parse(key, &kind)))
             reader_problem_at_key(r, at, "'%s' belongs to a task, not to 'defaults'", key);
         else if (field == NULL)
@@ -488,6 +500,17 @@ static void read_dag_key(struct reader *r, const char *key, struct spot spot, co
     check_alias(r, field, key, spot);
 }
 
+/* Airflow's default_args has keys of the DAG, too; what the DAG itself says counts more. */
+static void read_dag_defaults(struct reader *r, const json_t *tree, const json_t *defaults)
+{
+    struct spot at = {defaults, 0};
+    for (READER_EACH(defaults, iter, at)) {
+        const char *key = json_object_iter_key(iter);
+        if (is_dag_default(key) && json_object_get(tree, key) == NULL)
+            read_dag_key(r, key, at, json_object_iter_value(iter));
+    }
+}
+
 static void read_tree(struct reader *r, const json_t *tree)
 {
     struct spot at = {tree, 0};
@@ -495,6 +518,7 @@ static void read_tree(struct reader *r, const json_t *tree)
         read_dag_key(r, json_object_iter_key(iter), at, json_object_iter_value(iter));
     struct spot spot;
     const json_t *defaults = member_or_alias(tree, "defaults", "default_args", &spot);
+    read_dag_defaults(r, tree, defaults);
     if (defaults != NULL)
         read_defaults(r, spot, defaults, &r->defaults);
     const json_t *tasks = json_object_get(tree, "tasks");
@@ -566,6 +590,20 @@ static struct dag *new_dag(const char *id)
     return dag;
 }
 
+static void check_id(struct reader *r, const char *refused_id)
+{
+    if (r->dag->id != NULL)
+        return;
+    if (refused_id == NULL)
+        reader_problem_at(r, DIAG_ERROR, r->place, "the DAG has no id: add 'dag: NAME'");
+    else
+        reader_problem_at(
+            r, DIAG_ERROR, r->place,
+            "the DAG has no id, and the file's name '%.100s' cannot be one: add 'dag: "
+            "NAME' (" DAG_NAME_RULE ")",
+            refused_id);
+}
+
 struct dag *dag_read(const json_t *tree, const struct dag_read_options *options,
                      struct diag_list *diags)
 {
@@ -588,8 +626,9 @@ struct dag *dag_read(const json_t *tree, const struct dag_read_options *options,
     };
     read_tree(&r, tree);
     if (options->zones != NULL) {
-        timetable_free(reader_timetable(&r, &r.schedule));
-        triggers_free(reader_triggers(&r, &r.schedule));
+        CLEANUP(timetable_freep) struct timetable *timetable = reader_timetable(&r, &r.schedule);
+        CLEANUP(triggers_freep) struct triggers *triggers = reader_triggers(&r, &r.schedule);
+        reader_check_params_given(&r, timetable, triggers);
     }
     bool has_order = false;
     bool is_linked = reader_link(&r, &has_order);
@@ -597,8 +636,7 @@ struct dag *dag_read(const json_t *tree, const struct dag_read_options *options,
         reader_check_branches(&r);
         reader_check_templates(&r, has_order);
     }
-    if (r.dag->id == NULL)
-        reader_problem_at(&r, DIAG_ERROR, r.place, "the DAG has no id: add 'dag: NAME'");
+    check_id(&r, options->refused_id);
     keep_places(&r);
     struct dag *dag = r.dag;
     reader_fini(&r, is_linked);

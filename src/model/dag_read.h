@@ -37,6 +37,7 @@ struct dag_locator {
 
 struct dag_read_options {
     const char *default_id;            /* when the tree names none; NULL: it must */
+    const char *refused_id;            /* what would be it, were it a name; NULL: nothing */
     const struct dag_locator *locator; /* NULL: places are unknown */
     struct source_span place;          /* of the tree as a whole */
     /*

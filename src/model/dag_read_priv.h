@@ -117,7 +117,8 @@ struct reader {
     int64_t current;       /* draft that is being read, or one of CURRENT_* */
     const char *hook_path; /* of the hook that is being read, "on_failure.0"; else NULL */
     struct schedule_source schedule;
-    zone_reader zones; /* for the zone of a schedule */
+    const json_t *params; /* their map in the tree; NULL: there are none */
+    zone_reader zones;    /* for the zone of a schedule */
 };
 
 enum { CURRENT_DEFAULTS = -1, CURRENT_DAG = -2 };
@@ -194,6 +195,9 @@ void reader_check_templates(struct reader *r, bool has_order);
 
 /* ---- dag_read_params.c ---- */
 void reader_params(struct reader *r, struct spot spot, const json_t *value);
+/* Warn of params that have no value in runs that start by themselves. */
+void reader_check_params_given(struct reader *r, const struct timetable *timetable,
+                               const struct triggers *triggers);
 
 /* ---- dag_read_files.c ---- */
 /* `files` of the canonical form: name to hash. */

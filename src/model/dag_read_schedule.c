@@ -119,7 +119,9 @@ static bool check_ways(struct builder *b, const struct lines *lines, struct spot
     for (unsigned key = SCHEDULE_KEY_DATASETS; key < SCHEDULE_KEY_COUNT; key++)
         has_event |= lines->keys[key].value != NULL;
     if (ways == 0 && !has_event)
-        reader_problem(b->r, spot, "the schedule does not say when: add 'cron', 'every' or 'at'");
+        reader_problem(b->r, spot,
+                       "the schedule does not say when: add 'cron', 'every' or 'at', or what it "
+                       "waits for: 'datasets', 'after', 'file' or 'webhook'");
     return ways == 1;
 }
 

@@ -31,8 +31,9 @@ struct trigger_reader {
     struct triggers *triggers;
     struct arena *arena;
     enum subject subject;
-    const char *key; /* "datasets", "after": for problems */
-    size_t leaves;   /* of the expressions of this subject so far */
+    const char *key;    /* "datasets", "after": for problems */
+    size_t leaves;      /* of the expressions of this subject so far */
+    struct spot *spots; /* of the leaves */
 };
 
 /* ---- leaves ---- */
@@ -80,6 +81,8 @@ static void read_leaf(struct trigger_reader *t, struct placed placed, struct tri
     out->op = TRIGGER_LEAF;
     out->name = arena_strdup(t->arena, json_string_value(placed.value));
     out->states = t->subject == OF_DAGS ? 1u << RUN_SUCCESS : 0;
+    if (t->leaves < LIMIT_TRIGGERS)
+        t->spots[t->leaves] = placed.spot;
     out->leaf = t->leaves++;
 }
 
@@ -232,6 +235,50 @@ static void read_rules(struct trigger_reader *t, const struct placed *found, siz
     list_leaves(root, out->leaves);
 }
 
+/* ---- a DAG that starts itself ---- */
+
+static bool writes(const struct draft *draft, const char *uri)
+{
+    const json_t *outputs = json_object_get(draft->def.rest, "outputs");
+    if (json_is_string(outputs))
+        return str_equal(json_string_value(outputs), uri);
+    for (size_t i = 0; i < json_array_size(outputs); i++)
+        if (str_equal(json_string_value(json_array_get(outputs, i)), uri))
+            return true;
+    return false;
+}
+
+static const struct draft *find_writer(const struct reader *r, const char *uri)
+{
+    for (size_t i = 0; i < r->drafts_count; i++)
+        if (writes(&r->drafts[i], uri))
+            return &r->drafts[i];
+    return NULL;
+}
+
+/* What else it waits for would stop it: only where its own datasets are enough is it a loop. */
+static void check_own_datasets(struct trigger_reader *t, const struct trigger_rules *rules)
+{
+    const struct draft *writer = NULL;
+    size_t first = 0;
+    if (rules->root == NULL || rules->leaves_count > LIMIT_TRIGGERS)
+        return;
+    bool *happened = arena_array(t->arena, rules->leaves_count + 1, sizeof *happened);
+    for (size_t i = rules->leaves_count; i > 0; i--) {
+        const struct draft *found = find_writer(t->r, rules->leaves[i - 1]->name);
+        happened[i - 1] = found != NULL;
+        if (found == NULL)
+            continue;
+        writer = found;
+        first = i - 1;
+    }
+    if (writer != NULL && trigger_expr_holds(rules->root, happened))
+        reader_problem(t->r, t->spots[first],
+                       "a DAG that starts by '%s', which its own task '%s' writes, would never "
+                       "stop",
+                       rules->leaves[first]->name, writer->def.id);
+}
+
 /* ---- files and webhooks ---- */
 
 static bool is_watchable(const char *path)
@@ -376,10 +423,13 @@ struct triggers *reader_triggers(struct reader *r, const struct schedule_source 
         .webhooks = arena_array(arena, LIMIT_TRIGGERS, sizeof *triggers->webhooks),
         .keeps_while_paused = keeps_while_paused(source),
     };
-    struct trigger_reader t = {r, triggers, arena, OF_DATASETS, "datasets", 0};
+    struct spot *spots = arena_array(arena, LIMIT_TRIGGERS, sizeof *spots);
+    struct trigger_reader t = {r, triggers, arena, OF_DATASETS, "datasets", 0, spots};
     size_t count = find_key(source->schedule, SCHEDULE_KEY_DATASETS, found);
     read_rules(&t, found, count, &triggers->datasets);
-    t = (struct trigger_reader){r, triggers, arena, OF_DAGS, "after", 0};
+    if (r->diags->errors == r->errors_before)
+        check_own_datasets(&t, &triggers->datasets);
+    t = (struct trigger_reader){r, triggers, arena, OF_DAGS, "after", 0, spots};
     count = find_key(source->schedule, SCHEDULE_KEY_AFTER, found);
     read_rules(&t, found, count, &triggers->after);
     t.key = "file";

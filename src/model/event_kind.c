@@ -32,6 +32,7 @@ static const bool CHANGES[EVENT_KIND_COUNT] = {
     [EVENT_LIMIT_SET] = true,         [EVENT_LIMIT_DELETED] = true,
     [EVENT_DAG_VERSION] = true,       [EVENT_DAG_ROLLED_BACK] = true,
     [EVENT_DAG_DELETED] = true,       [EVENT_TASK_CLEAR_ASKED] = true,
+    [EVENT_TRIGGER_REFUSED] = true,
 };
 
 bool event_kind_is_change(enum event_kind kind)

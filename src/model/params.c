@@ -426,6 +426,11 @@ static void complain_unknown(const struct dag *dag, const char *name, struct pro
         complain(problems, "unknown parameter '%.60s'", name);
 }
 
+bool params_is_required(const json_t *schema)
+{
+    return json_object_get(schema, "default") == NULL && !is_nullable(schema);
+}
+
 /* The value of one parameter; a new reference, or NULL after a complaint. */
 static json_t *resolve_one(const struct param *param, const json_t *given,
                            struct problems *problems)
@@ -436,13 +441,12 @@ static json_t *resolve_one(const struct param *param, const json_t *given,
         check_value(param->schema, value, problems);
         return json_incref(value);
     }
+    if (params_is_required(param->schema)) {
+        complain(problems, "is required");
+        return NULL;
+    }
     value = json_object_get(param->schema, "default");
-    if (value != NULL)
-        return json_incref(value);
-    if (is_nullable(param->schema))
-        return json_null();
-    complain(problems, "is required");
-    return NULL;
+    return value != NULL ? json_incref(value) : json_null();
 }
 
 enum status params_resolve(const struct dag *dag, const json_t *given, json_t **out,

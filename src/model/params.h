@@ -28,6 +28,8 @@ NODISCARD bool param_type_parse(const char *name, enum param_type *out);
 NODISCARD enum status params_check_declaration(const json_t *schema, struct err *err);
 /* The type that a good declaration names; PARAM_ANY without one. */
 enum param_type params_declared_type(const json_t *schema);
+/* A run cannot be made without a value for it. */
+bool params_is_required(const json_t *schema);
 
 /*
  * The parameters of a run: those given (an object, or NULL for none) over the defaults, in the

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "model/house_hooks.h"
 #include "model/store_url.h"
 
 #define ROW(name) [SETTING_##name]
@@ -61,6 +62,8 @@ const struct setting SETTINGS[SETTING_COUNT] = {
         "leader every", "who takes back what lost hosts held: the oldest host, or every one"},
     ROW(POLL) = {"poll", "EIDER_POLL", NULL, SETTING_DURATION, "5s", 50, 86400000, NULL,
         "how often to look for work that nobody told of"},
+    ROW(STORE_IDLE) = {"store_idle", "EIDER_STORE_IDLE", NULL, SETTING_DURATION, "30s", 100,
+        86400000, NULL, "how long `eider up` keeps a connection to PostgreSQL that it does not use"},
     ROW(DAGS_PAUSED_AT_CREATION) = {"dags_paused_at_creation", "EIDER_DAGS_PAUSED_AT_CREATION",
         NULL, SETTING_BOOLEAN, "false", 0, 1, NULL,
         "DAGs that are seen for the first time wait for `eider dags unpause`"},
@@ -73,6 +76,8 @@ const struct setting SETTINGS[SETTING_COUNT] = {
         86400000, NULL, "how long a stop waits for running tasks before it gives them back"},
     ROW(POKE_MAX) = {"poke_max", "EIDER_POKE_MAX", NULL, SETTING_DURATION, "0s", 0, 86400000, NULL,
         "how long a sensor with `mode: poke` may keep its slot; 0s: no bound"},
+    ROW(TRIGGER_CHAIN) = {"trigger_chain", "EIDER_TRIGGER_CHAIN", NULL, SETTING_INTEGER, "100", 1,
+        1000000, NULL, "how many runs in a row may start each other by events within an hour"},
     ROW(SECRET_KEY_FILE) = {"secret_key_file", "EIDER_SECRET_KEY_FILE", NULL, SETTING_PATH,
         "secret.key", 0, 0, NULL,
         "the key that secrets are sealed with, unless EIDER_SECRET_KEY holds it; a relative path is "
@@ -89,8 +94,17 @@ const struct setting SETTINGS[SETTING_COUNT] = {
         FOR_EVER_MS, NULL, "how long values are kept after their run's end; 0: as long as the run"},
     ROW(KEEP_JOBS) = {"keep_jobs", "EIDER_KEEP_JOBS", NULL, SETTING_DURATION, "30d", 0,
         FOR_EVER_MS, NULL, "how long plain jobs are kept after their end; 0: for ever"},
+    ROW(KEEP_DEAD) = {"keep_dead", "EIDER_KEEP_DEAD", NULL, SETTING_DURATION, "0s", 0, FOR_EVER_MS,
+        NULL, "how long dead letters are kept; 0: until somebody sees to them"},
+    ROW(KEEP_MESSAGES) = {"keep_messages", "EIDER_KEEP_MESSAGES", NULL, SETTING_DURATION, "30d", 0,
+        FOR_EVER_MS, NULL, "how long messages of hooks are kept once they are settled; 0: for ever"},
     ROW(KEEP_EVENTS) = {"keep_events", "EIDER_KEEP_EVENTS", NULL, SETTING_DURATION, "365d", 0,
         FOR_EVER_MS, NULL, "how long it is known who changed settings in the store; 0: for ever"},
+    ROW(HOOKS) = {"hooks", "EIDER_HOOKS", NULL, SETTING_TREE, NULL, 0, 0, NULL,
+        "who is told of what happens in any DAG, or in those of a namespace; see alerts.md"},
+    ROW(HOOKS_PUBLIC_ONLY) = {"hooks_public_only", "EIDER_HOOKS_PUBLIC_ONLY", NULL,
+        SETTING_BOOLEAN, "false", 0, 1, NULL,
+        "hooks reach no address inside: loopback, private and link-local networks"},
     ROW(LOG_LEVEL) = {"log_level", "EIDER_LOG_LEVEL", "--log-level", SETTING_CHOICE, "warn", 0, 0,
         "error warn info debug", "the program's own messages"},
     ROW(LOG_FORMAT) = {"log_format", "EIDER_LOG_FORMAT", "--log-format", SETTING_CHOICE, "text",
@@ -196,6 +210,13 @@ static bool is_choice(const char *choices, const char *text)
     return false;
 }
 
+static bool is_map(const char *text)
+{
+    CLEANUP(json_decrefp) json_t *tree = NULL;
+    struct err ignored = {0};
+    return json_parse(text, strlen(text), &tree, &ignored) == STATUS_OK && json_is_object(tree);
+}
+
 static bool parse_number(enum setting_type type, const char *text, int64_t *out)
 {
     switch (type) {
@@ -212,6 +233,9 @@ static bool parse_number(enum setting_type type, const char *text, int64_t *out)
     case SETTING_CHOICE:
         *out = 0;
         return true;
+    case SETTING_TREE:
+        *out = 0;
+        return is_map(text);
     case SETTING_TYPE_COUNT:
         break;
     }
@@ -229,6 +253,7 @@ static enum status check_value(const struct setting *setting, const char *text, 
         [SETTING_DURATION] = "a duration such as 500ms, 30s, 5m, 2h",
         [SETTING_SIZE] = "a size such as 64MiB",
         [SETTING_CHOICE] = "one of the choices",
+        [SETTING_TREE] = "a map in JSON",
     };
     int64_t number = 0;
     if (!parse_number(setting->type, text, &number))
@@ -311,7 +336,10 @@ static enum status look_in_file(const json_t *file, enum setting_key key, const 
     const json_t *value = file == NULL ? NULL : json_object_get(file, SETTINGS[key].key);
     if (value == NULL || found->text != NULL)
         return STATUS_OK;
-    char *text = scalar_text(value);
+    bool is_tree = SETTINGS[key].type == SETTING_TREE;
+    char *text = is_tree && json_is_object(value) ? json_format(value) : scalar_text(value);
+    if (text == NULL && is_tree)
+        return err_set(err, STATUS_INVALID, "%s: %s: must be a map", place, SETTINGS[key].key);
     if (text == NULL)
         return err_set(err, STATUS_INVALID, "%s: %s: must be a single value", place,
                        SETTINGS[key].key);
@@ -401,6 +429,19 @@ int64_t settings_number(const struct settings *settings, enum setting_key key)
     return settings->values[key].number;
 }
 
+/* What may hold passwords, without them; heap, NULL: as it is. */
+static char *shown_of(enum setting_key key, const char *text)
+{
+    CLEANUP(json_decrefp) json_t *hooks = NULL;
+    struct err ignored = {0};
+    if (key == SETTING_STORE && text != NULL)
+        return store_url_shown(text);
+    if (key == SETTING_HOOKS && text != NULL &&
+        json_parse(text, strlen(text), &hooks, &ignored) == STATUS_OK)
+        return house_hooks_shown(hooks);
+    return NULL;
+}
+
 json_t *settings_describe(const struct settings *settings, enum setting_key key)
 {
     const struct setting *setting = &SETTINGS[key];
@@ -408,8 +449,7 @@ json_t *settings_describe(const struct settings *settings, enum setting_key key)
     CHECK(row != NULL);
     json_put_string(row, "key", setting->key);
     const char *text = settings->values[key].text;
-    CLEANUP(mem_freep)
-    char *shown = key == SETTING_STORE && text != NULL ? store_url_shown(text) : NULL;
+    CLEANUP(mem_freep) char *shown = shown_of(key, text);
     json_put_string(row, "value", shown != NULL ? shown : text);
     json_put_string(row, "origin", setting_origin_name(settings->values[key].origin));
     json_put_string(row, "environment", setting->environment);

@@ -23,6 +23,7 @@ enum setting_type {
     SETTING_DURATION, /* text such as 10s; the value is milliseconds */
     SETTING_SIZE,     /* text such as 256MiB; the value is bytes */
     SETTING_CHOICE,
+    SETTING_TREE, /* a map in files, its JSON elsewhere */
     SETTING_TYPE_COUNT
 };
 
@@ -50,11 +51,13 @@ enum setting_type {
     X(SWEEP, "sweep", "EIDER_SWEEP")                                                               \
     X(SWEEP_BY, "sweep_by", "EIDER_SWEEP_BY")                                                      \
     X(POLL, "poll", "EIDER_POLL")                                                                  \
+    X(STORE_IDLE, "store_idle", "EIDER_STORE_IDLE")                                                \
     X(DAGS_PAUSED_AT_CREATION, "dags_paused_at_creation", "EIDER_DAGS_PAUSED_AT_CREATION")         \
     X(BACKFILL_APPROVAL, "backfill_approval", "EIDER_BACKFILL_APPROVAL")                           \
     X(BACKFILL_MAX, "backfill_max", "EIDER_BACKFILL_MAX")                                          \
     X(DRAIN_GRACE, "drain_grace", "EIDER_DRAIN_GRACE")                                             \
     X(POKE_MAX, "poke_max", "EIDER_POKE_MAX")                                                      \
+    X(TRIGGER_CHAIN, "trigger_chain", "EIDER_TRIGGER_CHAIN")                                       \
     X(SECRET_KEY_FILE, "secret_key_file", "EIDER_SECRET_KEY_FILE")                                 \
     X(SECRETS_DIR, "secrets_dir", "EIDER_SECRETS_DIR")                                             \
     X(KEEP_RUNS, "keep_runs", "EIDER_KEEP_RUNS")                                                   \
@@ -62,7 +65,11 @@ enum setting_type {
     X(KEEP_LOGS, "keep_logs", "EIDER_KEEP_LOGS")                                                   \
     X(KEEP_VALUES, "keep_values", "EIDER_KEEP_VALUES")                                             \
     X(KEEP_JOBS, "keep_jobs", "EIDER_KEEP_JOBS")                                                   \
+    X(KEEP_DEAD, "keep_dead", "EIDER_KEEP_DEAD")                                                   \
+    X(KEEP_MESSAGES, "keep_messages", "EIDER_KEEP_MESSAGES")                                       \
     X(KEEP_EVENTS, "keep_events", "EIDER_KEEP_EVENTS")                                             \
+    X(HOOKS, "hooks", "EIDER_HOOKS")                                                               \
+    X(HOOKS_PUBLIC_ONLY, "hooks_public_only", "EIDER_HOOKS_PUBLIC_ONLY")                           \
     X(LOG_LEVEL, "log_level", "EIDER_LOG_LEVEL")                                                   \
     X(LOG_FORMAT, "log_format", "EIDER_LOG_FORMAT")
 

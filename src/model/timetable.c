@@ -273,6 +273,18 @@ static struct missed_ticks count_missed(const struct timetable *timetable, int64
     return missed;
 }
 
+struct missed_ticks timetable_first_missed(const struct timetable *timetable, int64_t since_us,
+                                           int64_t now_us)
+{
+    enum catchup_policy catchup = timetable->policy.catchup;
+    int64_t first_us = earliest_us(timetable);
+    bool asks_for_some = catchup == CATCHUP_LATEST || catchup == CATCHUP_WINDOW;
+    if (!asks_for_some || first_us <= INSTANT_US_MIN || first_us > now_us)
+        return (struct missed_ticks){0};
+    return count_missed(timetable, MAX(since_us, first_us - 1),
+                        timetable_first_cursor(timetable, now_us) + 1);
+}
+
 void timetable_due(const struct timetable *timetable, int64_t cursor_us, int64_t now_us,
                    int64_t *runs, size_t room, struct due *out)
 {

@@ -93,6 +93,14 @@ struct missed_ticks {
 };
 enum { TIMETABLE_MISSED_MAX = 10000 };
 
+/*
+ * When a DAG is first seen, those after `since_us` that its catch-up policy leaves out of what it
+ * asks for: with a window what lies before it, with `latest` all but the last. Without a start
+ * in the past, or where nothing is asked for, there are none.
+ */
+struct missed_ticks timetable_first_missed(const struct timetable *timetable, int64_t since_us,
+                                           int64_t now_us);
+
 struct due {
     struct missed_ticks missed; /* all of them before the first run */
     size_t runs_count;

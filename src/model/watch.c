@@ -53,8 +53,7 @@ static bool may_be_watched(const json_t *rest)
     return false;
 }
 
-/* False: there is nothing. */
-static bool read_watch(const json_t *rest, struct arena *arena, struct watch *out)
+bool watch_read(const json_t *rest, struct arena *arena, struct watch *out)
 {
     *out = (struct watch){0};
     if (!may_be_watched(rest))
@@ -99,7 +98,7 @@ static const struct watch *watch_of_task(const struct watch *of_dag, const json_
                                          struct arena *arena)
 {
     struct watch one;
-    bool is_watched = read_watch(rest, arena, &one);
+    bool is_watched = watch_read(rest, arena, &one);
     is_watched |= inherit(of_dag, rest, &one);
     if (!is_watched)
         return NULL;
@@ -123,7 +122,7 @@ const struct dag_watch *watch_of_dag(const struct dag *dag)
     if (!may_be)
         return NULL;
     struct dag_watch watch = {0};
-    bool is_watched = read_watch(dag->rest, dag->arena, &watch.run);
+    bool is_watched = watch_read(dag->rest, dag->arena, &watch.run);
     watch.has_sla = watch.run.has_sla;
     watch.tasks = arena_array(dag->arena, dag->tasks_count + 1, sizeof(const struct watch *));
     for (size_t node = 0; node < dag->tasks_count; node++) {
@@ -142,4 +141,73 @@ const struct dag_watch *watch_of_dag(const struct dag *dag)
     struct dag_watch *out = arena_alloc(dag->arena, sizeof *out);
     *out = watch;
     return out;
+}
+
+/* --- further hooks --------------------------------------------------------------------------- */
+
+static bool has_hook(const struct watch_hooks *hooks, const char *key)
+{
+    for (size_t i = 0; i < hooks->count; i++)
+        if (strcmp(hooks->items[i].key, key) == 0)
+            return true;
+    return false;
+}
+
+static void add_hooks(struct watch *to, const struct watch *more, struct arena *arena)
+{
+    for (enum hook_event event = 0; event < HOOK_EVENT_COUNT; event++) {
+        const struct watch_hooks *added = &more->hooks[event];
+        struct watch_hooks all = {0};
+        if (added->count == 0)
+            continue;
+        all.items = arena_array(arena, to->hooks[event].count + added->count, sizeof *all.items);
+        for (size_t i = 0; i < to->hooks[event].count; i++)
+            all.items[all.count++] = to->hooks[event].items[i];
+        for (size_t i = 0; i < added->count; i++)
+            if (!has_hook(&all, added->items[i].key))
+                all.items[all.count++] = added->items[i];
+        to->hooks[event] = all;
+    }
+}
+
+static bool has_hooks(const struct watch *watch)
+{
+    for (enum hook_event event = 0; event < HOOK_EVENT_COUNT; event++)
+        if (watch->hooks[event].count > 0)
+            return true;
+    return false;
+}
+
+/* Tasks that have the same before have the same afterwards. */
+static void add_to_tasks(struct dag *dag, struct dag_watch *watch, const struct watch *more)
+{
+    const struct watch **before = watch->tasks;
+    if (before != NULL && !has_hooks(more))
+        return;
+    watch->tasks = arena_array(dag->arena, dag->tasks_count + 1, sizeof(const struct watch *));
+    for (size_t node = 0; node < dag->tasks_count && has_hooks(more); node++) {
+        const struct watch *own = before != NULL ? before[node] : NULL;
+        const struct watch *last = node > 0 && before != NULL ? before[node - 1] : NULL;
+        if (node > 0 && own == last) {
+            watch->tasks[node] = watch->tasks[node - 1];
+            continue;
+        }
+        struct watch *all = arena_alloc(dag->arena, sizeof *all);
+        *all = own != NULL ? *own : (struct watch){0};
+        add_hooks(all, more, dag->arena);
+        watch->tasks[node] = all;
+    }
+}
+
+void watch_add(struct dag *dag, const struct watch *run, const struct watch *task)
+{
+    if (!has_hooks(run) && !has_hooks(task))
+        return;
+    struct dag_watch *watch = arena_alloc(dag->arena, sizeof *watch);
+    *watch = dag->watch != NULL ? *dag->watch : (struct dag_watch){0};
+    if (dag->watch == NULL)
+        watch->tz = arena_strdup(dag->arena, sla_schedule_zone(dag->rest));
+    add_hooks(&watch->run, run, dag->arena);
+    add_to_tasks(dag, watch, task);
+    dag->watch = watch;
 }

@@ -46,3 +46,11 @@ struct dag_watch {
 
 /* NULL when there is nothing to watch. */
 const struct dag_watch *watch_of_dag(const struct dag *dag);
+
+/* From the keys that a DAG or a task keeps; false: there is nothing. In the arena. */
+bool watch_read(const json_t *rest, struct arena *arena, struct watch *out);
+/*
+ * Further hooks, which outlive the DAG: of its runs, and of each of its tasks. One that is there
+ * already is not added again.
+ */
+void watch_add(struct dag *dag, const struct watch *run, const struct watch *task);

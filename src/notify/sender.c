@@ -18,7 +18,6 @@
 #include "os/knock.h"
 #include "os/mailbox.h"
 #include "os/thread.h"
-#include "store/listen.h"
 #include "store/notice.h"
 
 enum {
@@ -26,11 +25,8 @@ enum {
     PER_RECEIVER_MAX = 4, /* so that those that hang leave room for others */
     FIRST_WAIT_MS = 100,
     LONGEST_WAIT_MS = 5000,
-    PRUNE_EVERY_S = 3600,
-    PRUNE_PORTION = 1000,
     CHANCE_STEPS = 1 << 20,
 };
-static const int64_t KEPT_US = INT64_C(30) * 86400 * 1000000; /* settled ones, to be looked at */
 
 /* How it ends. */
 enum end_wish { END_NOT, END_FINISHING, END_NOW };
@@ -57,14 +53,14 @@ struct sender {
     atomic_llong end_by_us; /* by the steady clock */
     struct thread *thread;
     /* Of the sender's thread. */
-    struct store *store;
-    struct vault *vault;
-    struct trip *trips; /* under way */
+    struct store *store; /* while it is ours */
+    struct vault *vault; /* the same: it reads from the store */
+    struct trip *trips;  /* under way */
     size_t under_way;
     struct notice_passing passing; /* hooks whose receivers have enough to do */
-    int64_t next_us;
+    int64_t next_us; /* when one is due, by the store's clock, and by the steady one */
+    int64_t next_mono_us;
     int64_t wait_ms; /* after failures */
-    int64_t prune_us;
     bool has_looked; /* since it was asked to finish */
 };
 
@@ -288,76 +284,62 @@ static bool take(struct sender *self)
     return true;
 }
 
-static void prune(struct sender *self)
-{
-    struct err err = {0};
-    int64_t count = 0;
-    int64_t now_us = clock_mono_us();
-    if (now_us < self->prune_us)
-        return;
-    self->prune_us = now_us + (int64_t)PRUNE_EVERY_S * 1000000;
-    if (store_notice_prune(self->store, store_now_us(self->store) - KEPT_US, PRUNE_PORTION, &count,
-                           &err) != STATUS_OK)
-        log_debug("forget old messages", LOG_STR("error", err.text));
-    if (count == PRUNE_PORTION)
-        self->prune_us = now_us;
-}
-
 /* Until a message is due, one is back, somebody knocks, or it is time to look anyway. */
 static void await(struct sender *self)
 {
-    struct err err = {0};
-    bool heard = false;
-    int64_t wait_ms = self->options.poll_ms;
-    int64_t now_us = store_now_us(self->store);
+    int64_t now_us = clock_mono_us();
+    int64_t until_us = INT64_MAX;
+    if (self->options.poll_ms > 0)
+        until_us = MIN(until_us, now_us + self->options.poll_ms * 1000);
+    if (self->under_way < AT_ONCE_MAX)
+        until_us = MIN(until_us, self->next_mono_us);
+    int64_t wait_ms = MAX((until_us - now_us) / 1000 + 1, (int64_t)1);
     if (self->wait_ms > 0)
         wait_ms = self->wait_ms;
-    else if (self->under_way < AT_ONCE_MAX && self->next_us < now_us + wait_ms * 1000)
-        wait_ms = MAX((self->next_us - now_us + 999) / 1000, (int64_t)1);
     if (atomic_load(&self->end) != END_NOT)
         wait_ms = MIN(wait_ms, (int64_t)FIRST_WAIT_MS);
-    if (self->wait_ms > 0 || store_listen_for_notices(self->store, &err) != STATUS_OK ||
-        store_wait(self->store, self->knock_fd, wait_ms, &heard, &err) != STATUS_OK)
-        knock_wait(self->knock_fd, MIN(wait_ms, (int64_t)LONGEST_WAIT_MS));
+    knock_wait(self->knock_fd, wait_ms);
     knock_clear(self->knock_fd);
-}
-
-static bool open_store(struct sender *self)
-{
-    struct err err = {0};
-    if (self->store != NULL)
-        return true;
-    if (store_open(&self->options.store, &self->store, &err) == STATUS_OK) {
-        self->vault = vault_new(self->options.vault, self->store);
-        return true;
-    }
-    log_warn("the sender cannot open the store", LOG_STR("error", err.text));
-    knock_wait(self->knock_fd, LONGEST_WAIT_MS);
-    return false;
 }
 
 static bool is_over(const struct sender *self)
 {
     int end = atomic_load(&self->end);
-    bool is_late = clock_mono_us() >= atomic_load(&self->end_by_us);
+    int64_t now_us = clock_mono_us();
     bool has_nothing = self->under_way == 0;
     if (end == END_FINISHING)
-        has_nothing = has_nothing && self->has_looked && self->next_us > store_now_us(self->store);
-    return end != END_NOT && (has_nothing || is_late);
+        has_nothing = has_nothing && self->has_looked && self->next_mono_us > now_us;
+    return end != END_NOT && (has_nothing || now_us >= atomic_load(&self->end_by_us));
+}
+
+/* What there is to do with the store; false: it does not answer. */
+static bool look(struct sender *self, int wish)
+{
+    struct err err = {0};
+    if (spare_take(self->options.spare, &self->store, &err) != STATUS_OK) {
+        if (self->wait_ms == 0)
+            log_warn("the sender cannot open the store", LOG_STR("error", err.text));
+        return false;
+    }
+    if (self->vault == NULL)
+        self->vault = vault_new(self->options.vault, self->store);
+    bool is_well = collect(self);
+    if (is_well && wish != END_NOW)
+        is_well = take(self);
+    self->next_mono_us = self->next_us == INT64_MAX
+                             ? INT64_MAX
+                             : clock_mono_us() + self->next_us - store_now_us(self->store);
+    self->store = NULL;
+    spare_give(self->options.spare);
+    return is_well;
 }
 
 static void body(void *context)
 {
     struct sender *self = context;
     while (!is_over(self)) {
-        if (!open_store(self))
-            continue;
         int wish = atomic_load(&self->end);
-        bool is_well = collect(self);
-        if (is_well && wish != END_NOW)
-            is_well = take(self);
-        if (is_well && wish == END_NOT)
-            prune(self);
+        bool is_well = look(self, wish);
         self->has_looked |= is_well && wish == END_FINISHING;
         if (is_well && self->wait_ms > 0)
             log_info("messages go on");
@@ -368,7 +350,6 @@ static void body(void *context)
             await(self);
     }
     vault_free(self->vault);
-    store_close(self->store);
 }
 
 /* --- from outside ---------------------------------------------------------------------------- */
@@ -379,7 +360,6 @@ enum status sender_start(const struct sender_options *options, struct sender **o
     self->options = *options;
     self->knock_fd = -1;
     self->back = mailbox_new();
-    self->prune_us = clock_mono_us() + (int64_t)PRUNE_EVERY_S * 1000000;
     self->passing = (struct notice_passing){.is_passed = is_passed, .context = self};
     strbuf_init(&self->passing.keys, NOTICE_PASSING_BYTES);
     if (knock_open(&self->knock_fd, err) != STATUS_OK ||

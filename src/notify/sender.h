@@ -2,10 +2,10 @@
 /*
  * sender: the threads that bring messages from the outbox to their receivers.
  *
- * One has a store connection of its own: it takes what is due, makes the message, and writes down
- * what became of it. Each message is sent by a thread of its own, since a receiver may take half a
- * minute to answer, or a command longer; a few at a time to each receiver, so that others do not
- * wait for one that hangs.
+ * One takes what is due from the store, makes the message, and writes down what became of it; it
+ * has the spare store only for that. Each message is sent by a thread of its own, since a receiver
+ * may take half a minute to answer, or a command longer; a few at a time to each receiver, so that
+ * others do not wait for one that hangs.
  *
  * Any number of hosts may do it at the same time: a notice is taken by one of them, and by another
  * after its time is up. Killed between an answer and its note, the message is sent again, under
@@ -13,15 +13,16 @@
  *
  * Threads    sender_* are to be called by one thread.
  */
+#include "store/spare.h"
 #include "store/vault.h"
 
 struct sender;
 
 struct sender_options {
-    struct store_options store;
+    struct spare *spare;
     const struct vault_sources *vault;
     bool public_only; /* refuse receivers inside */
-    int64_t poll_ms;  /* the longest time between two looks, whatever is heard */
+    int64_t poll_ms;  /* the longest time between two looks; 0: somebody else looks, and wakes it */
 };
 
 /* What the options point to must outlive it. */

@@ -16,9 +16,10 @@ static enum status start_some(const struct duty_call *call, struct duty_result *
         log_debug("runs were due", LOG_INT("runs", (int64_t)started.runs),
                   LOG_INT("waiting", (int64_t)started.waiting));
     if (started.missed > 0)
-        log_info("ticks were missed", LOG_INT("stretches", (int64_t)started.missed));
-    if (started.troubled != 0)
-        log_warn("a DAG cannot be started by its schedule", LOG_ID("dag", started.troubled),
+        log_info("ticks were missed", LOG_INT("stretches", (int64_t)started.missed),
+                 LOG_STR("last_dag", started.missed_dag));
+    if (started.troubled[0] != '\0')
+        log_warn("a DAG cannot be started by its schedule", LOG_STR("dag", started.troubled),
                  LOG_STR("problem", started.trouble));
     out->next_us = started.next_us;
     out->changed |= started.runs > started.waiting;

@@ -11,6 +11,7 @@ const struct duty DUTIES[] = {
     {"pass deadlines", duty_pass_deadlines},
     {"wake what waits", duty_wake_waits},
     {"work off backfills", duty_work_off_backfills},
+    {"mind messages", duty_mind_messages},
     {"remove what is old", duty_remove_old},
 };
 const size_t DUTIES_COUNT = ARRAY_LEN(DUTIES);

@@ -26,7 +26,8 @@ struct duty_call {
     int64_t now_us;    /* by the store's clock */
     struct blob *blob; /* of logs and large values; NULL: there is none */
     const struct retention_policy *retention;
-    int64_t due_us; /* when the duty wanted to be called; later than now: something happened */
+    int64_t due_us;     /* when the duty wanted to be called; later than now: something happened */
+    int64_t chain_most; /* runs in a row that events start within an hour; 0: 100 */
     struct file_watcher *files; /* what this host sees of its folders; NULL: nothing */
     /* What there was to do when the turn began, while no duty did anything since; NULL: unknown. */
     const struct store_glance *glance;
@@ -35,6 +36,7 @@ struct duty_call {
 struct duty_result {
     int64_t next_us; /* when to call again, by the store's clock; now or earlier: at once */
     bool changed;    /* there is something to claim, or to stop */
+    bool has_mail;   /* there is something to send */
     bool was_idle;   /* the glance said that there is nothing, and the store was not asked */
 };
 
@@ -79,6 +81,9 @@ NODISCARD enum status duty_wake_waits(const struct duty_call *call, struct duty_
 /* Runs of backfills are made while others of theirs end; see store/backfill_store.h. */
 NODISCARD enum status duty_work_off_backfills(const struct duty_call *call, struct duty_result *out,
                                               struct err *err);
+/* Messages that are due: others send them, who need not look themselves then. */
+NODISCARD enum status duty_mind_messages(const struct duty_call *call, struct duty_result *out,
+                                         struct err *err);
 /* Runs, logs, values, jobs and events go when they are older than the settings say. */
 NODISCARD enum status duty_remove_old(const struct duty_call *call, struct duty_result *out,
                                       struct err *err);

@@ -8,16 +8,18 @@
 #include "sched/file_watcher.h"
 #include "store/trigger_store.h"
 
-enum { DAGS_MAX = 100, FILES_MAX = 100 };
+enum { DAGS_MAX = 100, FILES_MAX = 100, CHAIN_MOST = 100 };
 
-static enum status start(struct store *store, int64_t dag, struct duty_result *out, bool *more,
-                         struct err *err)
+static enum status start(const struct duty_call *call, int64_t dag, struct duty_result *out,
+                         bool *more, struct err *err)
 {
+    int64_t chain_most = call->chain_most > 0 ? call->chain_most : CHAIN_MOST;
     struct trigger_started started;
-    if (store_trigger_start(store, dag, &started, err) != STATUS_OK)
+    if (store_trigger_start(call->store, dag, chain_most, &started, err) != STATUS_OK)
         return err->code;
     if (started.refused > 0)
-        log_warn("an event cannot start a run", LOG_ID("dag", dag), LOG_STR("why", started.why));
+        log_warn("an event cannot start a run", LOG_STR("dag", started.dag_id),
+                 LOG_STR("why", started.why));
     out->changed |= started.runs > 0;
     *more |= started.is_more;
     return STATUS_OK;
@@ -36,7 +38,7 @@ enum status duty_start_by_events(const struct duty_call *call, struct duty_resul
     if (store_triggers_due(call->store, dags, ARRAY_LEN(dags), &count, err) != STATUS_OK)
         return err->code;
     for (size_t i = 0; i < count; i++)
-        if (start(call->store, dags[i], out, &more, err) != STATUS_OK)
+        if (start(call, dags[i], out, &more, err) != STATUS_OK)
             return err->code;
     if (more || count == ARRAY_LEN(dags))
         out->next_us = call->now_us;

@@ -6,7 +6,12 @@
 #include "base/check.h"
 #include "base/idmap.h"
 #include "base/mem.h"
+#include "base/strbuf.h"
+#include "model/duration.h"
 #include "model/kind.h"
+#include "model/sensor.h"
+#include "model/word_set.h"
+#include "os/zone_file.h"
 #include "sched/forecast_limits.h"
 #include "sched/forecast_sla.h"
 #include "sched/player.h"
@@ -15,6 +20,8 @@
 #include "store/run_store.h"
 #include "store/schedule.h"
 #include "store/version.h"
+
+enum { LABELS_MAX = 1 << 24 };
 
 static const int64_t HOUR_US = 3600000000;
 static const int64_t MINUTE_US = 60000000;
@@ -37,6 +44,7 @@ struct making {
     struct idmap *runs;     /* of the scratch store: to struct played_run */
     struct forecast_pools pools;
     int64_t running;
+    struct strbuf labels; /* that some task asks for: there is a host for each */
 };
 
 struct played_run {
@@ -76,12 +84,26 @@ static enum status save_bare(struct store *scratch, const struct dag *dag, struc
     return store_version_save(scratch, &bare, &source, out, err);
 }
 
-static enum status copy_pause(struct making *making, const char *dag_id, struct err *err)
+/*
+ * From where on ticks are decided on. By the time of a later beginning all before it have been; an
+ * earlier one plays them again.
+ */
+static int64_t played_cursor(const struct forecast_request *request, int64_t cursor_us)
+{
+    int64_t before_us = request->from_us - 1; /* a tick at the beginning is played */
+    if (request->from_us > request->now_us)
+        return MAX(cursor_us, before_us);
+    return request->from_us < request->now_us ? MIN(cursor_us, before_us) : cursor_us;
+}
+
+static enum status copy_schedule(struct making *making, const char *dag_id, struct err *err)
 {
     struct schedule_info info;
     const struct pause_request pause = {.dag_id = dag_id, .is_paused = true, .actor = "simulate"};
     bool changed = false;
-    if (store_schedule_load(making->request->store, dag_id, &info, err) != STATUS_OK)
+    if (store_schedule_load(making->request->store, dag_id, &info, err) != STATUS_OK ||
+        store_schedule_carry_on(making->scratch, dag_id,
+                                played_cursor(making->request, info.cursor_us), err) != STATUS_OK)
         return err->code;
     return info.is_paused ? store_schedule_pause(making->scratch, &pause, &changed, err)
                           : STATUS_OK;
@@ -98,10 +120,12 @@ static enum status copy_dag(struct making *making, const struct version_info *in
         store_duration_stats(real, making->arena, info->version, played->dag, &played->stats,
                              err) != STATUS_OK ||
         save_bare(making->scratch, played->dag, &ref, err) != STATUS_OK ||
-        copy_pause(making, info->dag_id, err) != STATUS_OK)
+        copy_schedule(making, info->dag_id, err) != STATUS_OK)
         return err_wrap(err, "DAG '%s'", info->dag_id);
-    for (size_t i = 0; i < played->dag->tasks_count; i++)
+    for (size_t i = 0; i < played->dag->tasks_count; i++) {
         report->unknown += played->stats[i].takes_us < 0;
+        strbuf_addf(&making->labels, " %s", task_def_labels(&played->dag->tasks[i], making->arena));
+    }
     idmap_set(making->versions, ref.version, played);
     return STATUS_OK;
 }
@@ -174,6 +198,44 @@ static void choose(const struct task_def *def, struct player_fate *fate)
         def->kind == KIND_BRANCH ? MIN(def->dependants.count, (size_t)1) : def->dependants.count;
 }
 
+/* How often a mapped task ran lately, or would if its lists are written down. */
+static int64_t instances_of(const struct task_def *def, const struct task_stats *stats)
+{
+    int64_t count = 1;
+    const char *key;
+    json_t *list;
+    if (stats->instances > 0)
+        return stats->instances;
+    if (json_is_array(def->foreach))
+        count = (int64_t)json_array_size(def->foreach);
+    json_object_foreach(def->matrix, key, list) count *=
+        json_is_array(list) ? (int64_t)json_array_size(list) : 1;
+    return MAX(count, (int64_t)1);
+}
+
+/*
+ * A sensor holds no slot. One that waits for an instant is met then; what others wait for is there
+ * as soon as it was lately, or at once.
+ */
+static const struct wait_plan *plan_wait(struct making *making, const struct task_def *def,
+                                         const struct task_stats *stats)
+{
+    struct sensor sensor;
+    struct wait_plan *wait = arena_alloc(making->arena, sizeof *wait);
+    *wait = (struct wait_plan){.kind = SENSOR_DURATION, .subject = ""};
+    sensor_load(def->settings, &sensor);
+    wait->after_ms = MAX(stats->takes_us, (int64_t)0) / 1000;
+    if (sensor.kind == SENSOR_DURATION)
+        (void)!duration_parse(sensor.text, &wait->after_ms);
+    const struct zone *zone = NULL;
+    struct err ignored = {0};
+    if (sensor.kind == SENSOR_TIME &&
+        zone_find(making->arena, sensor.tz, zone_file_read, &zone, &ignored) == STATUS_OK &&
+        sensor_time_parse(sensor.text, zone, player_clock(), &wait->target_us))
+        wait->kind = SENSOR_TIME;
+    return wait;
+}
+
 static struct player_fate started(void *context, const struct claim *claim)
 {
     struct making *making = context;
@@ -181,11 +243,15 @@ static struct player_fate started(void *context, const struct claim *claim)
     const struct task_def *def = &run->dag->dag->tasks[claim->node];
     const struct task_stats *stats = &run->dag->stats[claim->node];
     bool expands = claim->map_index < 0 && task_def_is_mapped(def);
+    bool waits = !expands && def->kind == KIND_SENSOR && !sensor_needs_slot(def);
     int64_t known_us = stats->takes_us >= 0 ? stats->takes_us : making->request->unknown_us;
     struct player_fate fate = {
-        .takes_us = expands || def->kind == KIND_NOOP ? 0 : known_us,
-        .kind = expands ? OUTCOME_EXPAND : OUTCOME_END,
-        .instances = expands ? MAX(stats->instances, (int64_t)1) : 0,
+        .takes_us = expands || waits || def->kind == KIND_NOOP ? 0 : known_us,
+        .kind = expands ? OUTCOME_EXPAND
+                : waits ? OUTCOME_DEFER
+                        : OUTCOME_END,
+        .instances = expands ? instances_of(def, stats) : 0,
+        .wait = waits ? plan_wait(making, def, stats) : NULL,
         .end = {.reason = REASON_EXIT},
     };
     if (!expands)
@@ -250,10 +316,12 @@ static enum status play(struct making *making, struct err *err)
 {
     const struct forecast_request *request = making->request;
     CLEANUP(player_freep) struct player *player = NULL;
+    CLEANUP(mem_freep) char *labels = word_set_parse(making->labels.text);
     const struct player_options options = {
         .store = making->scratch,
         .hosts = 1,
         .slots = request->slots,
+        .labels = labels,
         .grain_us = GRAIN_US,
         .events = {.context = making, .started = started, .ended = ended, .run_ended = run_ended},
     };
@@ -268,6 +336,22 @@ static enum status play(struct making *making, struct err *err)
     return STATUS_OK;
 }
 
+static enum status note_unfinished(void *context, const struct run_info *info, struct err *err)
+{
+    (void)err;
+    struct making *making = context;
+    struct played_dag *dag = idmap_find(making->versions, info->version);
+    CHECK(dag != NULL);
+    dag->report->unfinished++;
+    return STATUS_OK;
+}
+
+static enum status count_unfinished(struct making *making, struct err *err)
+{
+    const struct run_filter filter = {.state = -1, .active_only = true, .limit = INT64_MAX};
+    return store_run_each(making->scratch, &filter, note_unfinished, making, err);
+}
+
 static int by_load(const void *a, const void *b)
 {
     const struct forecast_dag *x = a;
@@ -275,6 +359,12 @@ static int by_load(const void *a, const void *b)
     if (x->busy_us != y->busy_us)
         return x->busy_us > y->busy_us ? -1 : 1;
     return strcmp(x->dag_id, y->dag_id);
+}
+
+static void making_fini(struct making *making)
+{
+    forecast_pools_fini(&making->pools);
+    strbuf_fini(&making->labels);
 }
 
 enum status forecast_make(const struct forecast_request *request, struct arena *arena,
@@ -289,6 +379,7 @@ enum status forecast_make(const struct forecast_request *request, struct arena *
     struct making making = {
         .request = request, .arena = arena, .out = out, .versions = versions, .runs = runs};
     player_clock_set(request->from_us);
+    strbuf_init(&making.labels, LABELS_MAX);
     if (store_open(&options, &scratch, err) != STATUS_OK)
         return err->code;
     making.scratch = scratch;
@@ -297,12 +388,13 @@ enum status forecast_make(const struct forecast_request *request, struct arena *
     if (forecast_policies_copy(&policies, err) != STATUS_OK ||
         forecast_pools_open(&making.pools, scratch, arena, err) != STATUS_OK ||
         copy_dags(&making, err) != STATUS_OK || play(&making, err) != STATUS_OK ||
+        count_unfinished(&making, err) != STATUS_OK ||
         forecast_misses(scratch, arena, request->to_us, out, err) != STATUS_OK) {
-        forecast_pools_fini(&making.pools);
+        making_fini(&making);
         return err_wrap(err, "simulate");
     }
     forecast_pools_report(&making.pools, out);
-    forecast_pools_fini(&making.pools);
+    making_fini(&making);
     if (out->dags_count > 0)
         qsort(out->dags, out->dags_count, sizeof *out->dags, by_load);
     return STATUS_OK;

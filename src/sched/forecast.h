@@ -4,7 +4,8 @@
  *
  * The DAGs of a store, their schedules and how long their tasks took lately are played on a virtual
  * clock in a store of its own (player.h), under the pools, limits and queue policies of the real
- * one. DAGs that are paused stay so. Nothing of the real store changes.
+ * one. DAGs that are paused stay so, ticks that were decided on are not played again unless the
+ * time played lies before. Nothing of the real store changes.
  */
 #include "base/arena.h"
 #include "model/sla.h"
@@ -13,6 +14,7 @@
 struct forecast_request {
     struct store *store;     /* the real one; only read */
     const char *scratch_url; /* of an empty one */
+    int64_t now_us;          /* up to which the real one has decided on ticks, or is about to */
     int64_t from_us;
     int64_t to_us;
     int64_t slots;      /* of the whole fleet */
@@ -38,7 +40,8 @@ struct forecast_dag {
     int64_t tasks;
     int64_t busy_us;
     int64_t longest_run_us;
-    int64_t unknown; /* tasks that have never run: their time is a guess */
+    int64_t unknown;    /* tasks that have never run: their time is a guess */
+    int64_t unfinished; /* runs that are not over at the end, whatever they wait for */
 };
 
 struct forecast_pool {

@@ -136,6 +136,7 @@ static struct outcome outcome_of(const struct played *played)
         .kind = fate->kind,
         .end = fate->end,
         .instances = fate->instances,
+        .wait = fate->wait,
         .is_choice = fate->is_choice,
         .chosen = fate->chosen,
         .chosen_count = fate->chosen_count,
@@ -216,6 +217,7 @@ static enum status call_store(struct player *player, size_t index, struct delive
     collect(host, delivery);
     int64_t room = MAX(player->options.slots - (int64_t)host->running.count, (int64_t)0);
     const struct advance_request request = {
+        .labels = player->options.labels,
         .host = host->id,
         .process_slots = room,
         .inline_slots = room,
@@ -451,7 +453,7 @@ enum status player_start_host(struct player *player, size_t host, struct err *er
         .machine = "",
         .version = "",
         .roles = "worker",
-        .labels = "",
+        .labels = player->options.labels != NULL ? player->options.labels : "",
         .queues = "",
         .boot = "",
         .slots = player->options.slots,

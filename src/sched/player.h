@@ -29,8 +29,9 @@ void player_clock_set(int64_t now_us);
 struct player_fate {
     int64_t takes_us;
     enum outcome_kind kind;
-    struct attempt_end end; /* of OUTCOME_END */
-    int64_t instances;      /* of OUTCOME_EXPAND: at least 1 */
+    struct attempt_end end;       /* of OUTCOME_END */
+    int64_t instances;            /* of OUTCOME_EXPAND: at least 1 */
+    const struct wait_plan *wait; /* of OUTCOME_DEFER; kept as `chosen` is */
     bool is_choice;
     const uint32_t *chosen; /* kept by the caller until the player is freed */
     size_t chosen_count;
@@ -51,8 +52,9 @@ struct player_options {
     struct store *store;
     struct store *twin; /* a second scheduler that does every duty again; NULL: none */
     size_t hosts;
-    int64_t slots;    /* of each */
-    int64_t lease_ms; /* 0: hosts have no leases and never die */
+    int64_t slots;      /* of each */
+    const char *labels; /* of each, as in host_request; NULL: none */
+    int64_t lease_ms;   /* 0: hosts have no leases and never die */
     int64_t renew_ms;
     int64_t sweep_ms;
     int64_t grain_us; /* a duty that has nothing to do at once is not called again sooner */

@@ -23,9 +23,10 @@ enum status duty_remove_old(const struct duty_call *call, struct duty_result *ou
     out->next_us = call->now_us + EVERY_US;
     if (retention_turn(&turn, &report, &more, err) != STATUS_OK)
         return err->code;
-    if (report.runs > 0 || report.jobs > 0 || report.events > 0)
+    int64_t events = retention_report_events(&report);
+    if (report.runs > 0 || report.jobs > 0 || events > 0)
         log_info("removed what is old", LOG_INT("runs", report.runs), LOG_INT("jobs", report.jobs),
-                 LOG_INT("events", report.events));
+                 LOG_INT("events", events), LOG_INT("messages", report.rest[OLD_NOTICES]));
     if (more)
         out->next_us = call->now_us + REST_US;
     return STATUS_OK;

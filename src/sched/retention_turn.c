@@ -5,12 +5,16 @@
 #include "base/attrs.h"
 #include "base/mem.h"
 #include "blob/value_key.h"
+#include "store/dead.h"
 #include "store/job.h"
 #include "store/retention.h"
 #include "store/run_store.h"
 #include "store/value.h"
 
-enum { PORTION = 50, EVENTS_PORTION = 1000, JOBS_PORTION = 500 };
+enum { PORTION = 50, ROWS_PORTION = 1000, JOBS_PORTION = 500 };
+
+static const int64_t DAY_MS = 86400000;
+static const int64_t ARRIVALS_LEAST_MS = INT64_C(30) * 86400000;
 
 struct retention_policy retention_policy_of(const struct settings *settings)
 {
@@ -20,6 +24,8 @@ struct retention_policy retention_policy_of(const struct settings *settings)
         .logs_ms = settings_number(settings, SETTING_KEEP_LOGS),
         .values_ms = settings_number(settings, SETTING_KEEP_VALUES),
         .jobs_ms = settings_number(settings, SETTING_KEEP_JOBS),
+        .dead_ms = settings_number(settings, SETTING_KEEP_DEAD),
+        .messages_ms = settings_number(settings, SETTING_KEEP_MESSAGES),
         .events_ms = settings_number(settings, SETTING_KEEP_EVENTS),
     };
 }
@@ -283,18 +289,84 @@ static enum status remove_jobs(const struct retention_call *call, struct retenti
     return STATUS_OK;
 }
 
-static enum status remove_events(const struct retention_call *call, struct retention_report *report,
-                                 bool *out_more, struct err *err)
+static enum status count_letter(void *context, const struct dead_info *info, struct err *err)
+{
+    (void)info, (void)err;
+    *(int64_t *)context += 1;
+    return STATUS_OK;
+}
+
+/* Before jobs: one that has no letter any more goes when it is old itself. */
+static enum status remove_dead(const struct retention_call *call, struct retention_report *report,
+                               bool *out_more, struct err *err)
 {
     int64_t count = 0;
-    if (call->policy->events_ms == 0 || call->is_dry)
+    if (call->policy->dead_ms == 0)
         return STATUS_OK;
-    if (store_events_remove(call->store, instant_before(call, call->policy->events_ms),
-                            EVENTS_PORTION, &count, err) != STATUS_OK)
-        return err->code;
-    report->events += count;
-    *out_more |= count >= EVENTS_PORTION;
+    const struct dead_filter filter = {
+        .before_us = instant_before(call, call->policy->dead_ms),
+        .limit = call->is_dry ? INT64_MAX : JOBS_PORTION,
+    };
+    enum status status = call->is_dry
+                             ? store_dead_each(call->store, &filter, count_letter, &count, err)
+                             : store_dead_purge(call->store, &filter, call->actor, &count, err);
+    if (status != STATUS_OK)
+        return status;
+    report->dead += count;
+    *out_more |= !call->is_dry && count == JOBS_PORTION;
     return STATUS_OK;
+}
+
+/* 0: for ever. */
+static int64_t age_of(const struct retention_policy *policy, enum old_rows kind)
+{
+    switch (kind) {
+    case OLD_EVENTS:
+    case OLD_ASSET_EVENTS:
+    case OLD_WEBHOOK_CALLS:
+    case OLD_MISSED:
+        return policy->events_ms;
+    case OLD_NOTICES:
+        return policy->messages_ms;
+    case OLD_ARRIVALS: /* whoever was away for a while still finds what arrived meanwhile */
+        return policy->events_ms > 0 ? MAX(policy->events_ms, ARRIVALS_LEAST_MS) : 0;
+    case OLD_BACKFILLS:
+    case OLD_VERSIONS:
+        return policy->runs_ms;
+    case OLD_HOSTS: /* jobs tell where they ran, too */
+        return policy->runs_ms > 0 && policy->jobs_ms > 0 ? MAX(policy->runs_ms, policy->jobs_ms)
+                                                          : 0;
+    case OLD_RATES:
+        return DAY_MS;
+    case OLD_ROWS_COUNT:
+        break;
+    }
+    return 0;
+}
+
+static enum status remove_rest(const struct retention_call *call, enum old_rows kind,
+                               struct retention_report *report, bool *out_more, struct err *err)
+{
+    int64_t age_ms = age_of(call->policy, kind);
+    int64_t count = 0;
+    if (age_ms == 0)
+        return STATUS_OK;
+    int64_t before_us = instant_before(call, age_ms);
+    enum status status =
+        call->is_dry
+            ? store_old_rows_count(call->store, kind, before_us, &count, err)
+            : store_old_rows_remove(call->store, kind, before_us, ROWS_PORTION, &count, err);
+    if (status != STATUS_OK)
+        return status;
+    report->rest[kind] += count;
+    *out_more |= !call->is_dry && count >= ROWS_PORTION;
+    return STATUS_OK;
+}
+
+int64_t retention_report_events(const struct retention_report *report)
+{
+    return report->rest[OLD_EVENTS] + report->rest[OLD_ASSET_EVENTS] +
+           report->rest[OLD_WEBHOOK_CALLS] + report->rest[OLD_MISSED];
 }
 
 enum status retention_turn(const struct retention_call *call, struct retention_report *report,
@@ -307,8 +379,11 @@ enum status retention_turn(const struct retention_call *call, struct retention_r
         remove_by_count(call, report, out_more, err) != STATUS_OK ||
         remove_parts(call, &logs, report, out_more, err) != STATUS_OK ||
         remove_parts(call, &values, report, out_more, err) != STATUS_OK ||
-        remove_jobs(call, report, out_more, err) != STATUS_OK ||
-        remove_events(call, report, out_more, err) != STATUS_OK)
+        remove_dead(call, report, out_more, err) != STATUS_OK ||
+        remove_jobs(call, report, out_more, err) != STATUS_OK)
         return err_wrap(err, "remove what is old");
+    for (int kind = 0; kind < OLD_ROWS_COUNT; kind++)
+        if (remove_rest(call, (enum old_rows)kind, report, out_more, err) != STATUS_OK)
+            return err->code;
     return STATUS_OK;
 }

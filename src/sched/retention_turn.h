@@ -7,7 +7,7 @@
  */
 #include "blob/blob.h"
 #include "model/settings.h"
-#include "store/store.h"
+#include "store/old_rows.h"
 
 /* Milliseconds after the end; 0: for ever, or as long as the run. */
 struct retention_policy {
@@ -16,6 +16,8 @@ struct retention_policy {
     int64_t logs_ms;
     int64_t values_ms;
     int64_t jobs_ms;
+    int64_t dead_ms;
+    int64_t messages_ms;
     int64_t events_ms;
 };
 
@@ -24,11 +26,15 @@ struct retention_policy retention_policy_of(const struct settings *settings);
 struct retention_report {
     int64_t runs; /* removed whole */
     int64_t jobs;
-    int64_t events;
+    int64_t dead; /* letters, not what they tell of */
+    int64_t rest[OLD_ROWS_COUNT];
     int64_t runs_without_logs; /* that are kept themselves */
     int64_t runs_without_values;
     int64_t values;
 };
+
+/* Records of what happened apart from runs: changes, updates of datasets, calls, missed ticks. */
+int64_t retention_report_events(const struct retention_report *report);
 
 struct retention_call {
     struct store *store;

@@ -45,6 +45,12 @@ static void tell(void *context)
     self->options.changed(self->options.context);
 }
 
+static void tell_of_mail(void *context)
+{
+    struct scheduler *self = context;
+    self->options.has_mail(self->options.context);
+}
+
 /* What was put off by the clock as it was is looked at anew. */
 static void mind_steps(struct scheduler *self)
 {
@@ -86,6 +92,7 @@ static void do_duty(struct scheduler *self, size_t index, bool is_woken,
         .now_us = store_now_us(self->store),
         .blob = self->blob,
         .retention = &self->options.retention,
+        .chain_most = self->options.chain_most,
         .due_us = turn->next_us,
         .files = self->files,
         .glance = is_woken ? *glance : NULL,
@@ -105,6 +112,8 @@ static void do_duty(struct scheduler *self, size_t index, bool is_woken,
     if (turn->wait_ms > 0)
         log_info("the scheduler goes on", LOG_STR("duty", duty->name));
     *turn = (struct turn){.next_us = result.next_us};
+    if (result.has_mail)
+        loop_post(self->loop, tell_of_mail, self);
     /* What one duty changed may be what another waits for. */
     if (result.changed) {
         atomic_store(&self->is_woken, true);
@@ -133,6 +142,7 @@ static void await(struct scheduler *self)
     if (wait_ms == 0 || atomic_load(&self->is_woken))
         return;
     if (store_listen_for_news(self->store, &err) != STATUS_OK ||
+        store_listen_for_notices(self->store, &err) != STATUS_OK ||
         store_wait(self->store, self->knock_fd, wait_ms, &heard, &err) != STATUS_OK)
         knock_wait(self->knock_fd, MIN(wait_ms, (int64_t)FIRST_WAIT_MS));
     knock_clear(self->knock_fd);

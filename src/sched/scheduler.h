@@ -19,9 +19,12 @@ struct scheduler_options {
     struct store_options store;
     const char *blob_dir; /* of logs; NULL: none */
     struct retention_policy retention;
-    int64_t poll_ms; /* the longest time between two looks, whatever is heard */
+    int64_t chain_most; /* runs in a row that events start within an hour; 0: 100 */
+    int64_t poll_ms;    /* the longest time between two looks, whatever is heard */
     /* There is something to claim, or to stop. */
     void (*changed)(void *context);
+    /* There is something to send. */
+    void (*has_mail)(void *context);
     void *context;
 };
 

@@ -67,7 +67,8 @@ static enum status find_version(struct store *store, struct arena *arena, const 
     enum status status = store == NULL
                              ? STATUS_NOT_FOUND
                              : store_version_newest(store, arena, plan->dag->id, &info, err);
-    bool is_newest = str_equal(version, "newest");
+    /* A run that is done again keeps its own in any case. */
+    bool is_newest = str_equal(version, "newest") || str_equal(version, "original");
     if (status == STATUS_NOT_FOUND && is_newest && plan->found.file != NULL)
         return STATUS_OK;
     if (store == NULL)
@@ -83,8 +84,8 @@ static enum status find_version(struct store *store, struct arena *arena, const 
     if (is_newest)
         return STATUS_OK;
     if (!str_parse_i64(version, 1, INT64_MAX, &number))
-        return err_set(err, STATUS_INVALID, "the version '%.60s' is neither a number nor newest",
-                       version);
+        return err_set(err, STATUS_INVALID,
+                       "the version '%.60s' is neither a number nor newest or original", version);
     plan->version_number = number;
     if (store_backfill_version(store, info.dag_key, number, &plan->version, err) != STATUS_OK)
         return err->code;

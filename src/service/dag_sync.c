@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/strmap.h"
+#include "service/dag_circle.h"
 #include "service/dag_sync_priv.h"
 
 /* Of one turn: others write to the store, too. */
@@ -30,6 +31,9 @@ struct dag_sync {
     bool is_doubtful;          /* the same, as for the store */
     bool is_unsettled;
     bool has_forgotten; /* hosts that left */
+    bool is_uncompared; /* DAGs were changed since it was looked whether they start each other */
+    struct arena *told; /* names of circles */
+    struct strmap *circles;
     struct dag_sync_counts done;
 };
 
@@ -71,6 +75,9 @@ enum status dag_sync_new(const struct dag_sync_options *options, struct dag_sync
         .part_names = strmap_new(),
         /* Whoever was stopped in between left it to the next. */
         .is_doubtful = true,
+        .is_uncompared = true,
+        .told = arena_new(),
+        .circles = strmap_new(),
     };
     if (status != STATUS_OK) {
         dag_sync_free(sync);
@@ -101,6 +108,8 @@ void dag_sync_free(struct dag_sync *sync)
     spec_paths_fini(&sync->part_folders);
     spec_paths_fini(&sync->part_list);
     strmap_free(sync->part_names);
+    strmap_free(sync->circles);
+    arena_free(sync->told);
     free(sync->removed);
     free(sync->files);
     free(sync->actor);
@@ -250,6 +259,7 @@ static enum status save_some(struct dag_sync *sync, struct err *err)
         sync->is_doubtful |= may_free;
         sync->done.read += !readings->items[i].is_same;
         sync->done.changed += readings->results[i].changed;
+        sync->is_uncompared |= readings->results[i].changed > 0;
         tell_problem(sync, &readings->items[i], &readings->results[i]);
         sync_reading_accept(&readings->items[i], &readings->results[i]);
     }
@@ -299,6 +309,25 @@ static enum status settle(struct dag_sync *sync, struct err *err)
     return STATUS_OK;
 }
 
+/* What no single file shows: a warning, since it may be meant. */
+static enum status compare_dags(struct dag_sync *sync, struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    struct dag_circles found = {0};
+    if (sync->options.circle != NULL &&
+        dag_circles_find(sync->options.store, arena, &found, err) != STATUS_OK)
+        return err->code;
+    sync->is_uncompared = false;
+    for (size_t i = 0; i < found.count; i++) {
+        const struct dag_circle *circle = &found.items[i];
+        if (strmap_find(sync->circles, circle->text, &(int64_t){0}))
+            continue;
+        (void)strmap_add(sync->circles, arena_strdup(sync->told, circle->text), 0);
+        sync->options.circle(sync->options.context, circle->path, circle->text);
+    }
+    return STATUS_OK;
+}
+
 enum status dag_sync_turn(struct dag_sync *sync, struct err *err)
 {
     if (sync->removed_count > 0)
@@ -312,6 +341,8 @@ enum status dag_sync_turn(struct dag_sync *sync, struct err *err)
     /* A file that moves is not gone while its new place is being written. */
     if (sync->is_doubtful && !sync->is_unsettled)
         return settle(sync, err);
+    if (sync->is_uncompared)
+        return compare_dags(sync, err);
     if (!sync->has_forgotten &&
         store_dag_files_forget(sync->options.store, sync->options.host, err) != STATUS_OK)
         return err->code;
@@ -323,7 +354,8 @@ struct dag_sync_state dag_sync_get(const struct dag_sync *sync)
 {
     struct dag_sync_state state = {
         .has_more = sync->removed_count > 0 || sync->is_freed || has_due(sync) ||
-                    (sync->is_doubtful && !sync->is_unsettled) || !sync->has_forgotten,
+                    (sync->is_doubtful && !sync->is_unsettled) || sync->is_uncompared ||
+                    !sync->has_forgotten,
         .is_unsettled = sync->is_unsettled,
         .files = sync->count,
         .done = sync->done,

@@ -30,6 +30,8 @@ struct dag_sync_options {
     bool starts_paused; /* DAGs that were not offered before */
     /* A file turned out to have problems; the first of them. NULL: nobody wants to know. */
     void (*broken)(void *context, const char *path, int line, const char *problem);
+    /* DAGs of the store start each other, "a -> b -> a"; once each. NULL: the same. */
+    void (*circle)(void *context, const char *path, const char *circle);
     void *context;
 };
 

@@ -95,7 +95,7 @@ static void explain_over(const struct explain_dag_facts *facts, struct explanati
     explanation_say(out, "its schedule is over (end_date)");
     if (timetable_previous(facts->timetable, facts->now_us, &last_us))
         explanation_say(out, ": the last tick was at %s", instant_format(last_us, at));
-    explanation_change(out, "a later `end_date`, or `eider dags trigger %s`", facts->dag_id);
+    explanation_change(out, "a later `end_date`, or `eider dags trigger %s`", facts->by_hand);
     json_put_instant(explanation_note(out, EXPLAIN_SCHEDULE_OVER), "last_run", last_us);
 }
 
@@ -113,7 +113,7 @@ static void explain_ticks(const struct explain_dag_facts *facts, struct explanat
     explanation_next(out);
     explanation_say(out, "its next tick is at %s, in ", instant_format(next_us, at));
     explain_add_span(&out->because, next_us - facts->now_us);
-    explanation_change(out, "`eider dags trigger %s` starts a run now", facts->dag_id);
+    explanation_change(out, "`eider dags trigger %s` starts a run now", facts->by_hand);
     json_put_instant(explanation_note(out, EXPLAIN_NOT_DUE), "next_run", next_us);
 }
 
@@ -159,10 +159,30 @@ static void explain_trigger(const struct explain_dag_facts *facts, struct explan
     explanation_say(out, "it waits for %s",
                     trigger->missing != NULL ? trigger->missing : "what starts it");
     say_needs(trigger, out);
-    explanation_change(out, "`eider dags trigger %s` starts a run without it", facts->dag_id);
+    explanation_change(out, "`eider dags trigger %s` starts a run without it", facts->by_hand);
     json_t *condition = explanation_note(out, EXPLAIN_TRIGGER);
     json_put_string(condition, "missing", trigger->missing);
     json_put(condition, "needs", needs_json(trigger));
+}
+
+/* What was asked for in vain; a run that was made since says that it is settled. */
+static void explain_refused(const struct explain_dag_facts *facts, struct explanation *out)
+{
+    const struct trigger_refusal *refusal = facts->trigger != NULL ? facts->trigger->refusal : NULL;
+    char at[INSTANT_TEXT_MAX];
+    if (refusal == NULL || refusal->at_us < facts->last_run_us)
+        return;
+    explanation_next(out);
+    explanation_say(out, "no run could be made of %s at %s: %s", refusal->what,
+                    instant_format(refusal->at_us, at), refusal->why);
+    explanation_change(out,
+                       "mend that in its file, so that the next event starts a run; for this one, "
+                       "`eider dags trigger %s`",
+                       facts->by_hand);
+    json_t *condition = explanation_note(out, EXPLAIN_REFUSED);
+    json_put_instant(condition, "at", refusal->at_us);
+    json_put_string(condition, "what", refusal->what);
+    json_put_string(condition, "why", refusal->why);
 }
 
 static void explain_nothing(const struct explain_dag_facts *facts, struct explanation *out)
@@ -175,7 +195,7 @@ static void explain_nothing(const struct explain_dag_facts *facts, struct explan
                         facts->timetable_problem);
     else
         explanation_say(out, "it has no schedule and waits for no event: people start it");
-    explanation_change(out, "`eider dags trigger %s`", facts->dag_id);
+    explanation_change(out, "`eider dags trigger %s`", facts->by_hand);
     (void)explanation_note(out, EXPLAIN_NO_SCHEDULE);
 }
 
@@ -188,6 +208,9 @@ static void explain_missed(const struct explain_dag_facts *facts, struct explana
     explanation_next(out);
     explanation_say(out, "its tick of %s had no run: %s", instant_format(missed->last_us, at),
                     missed_why_text(missed->why));
+    if (missed->why == MISSED_INVALID)
+        explanation_change(out, "give the params a default, or `eider dags trigger %s`",
+                           facts->by_hand);
     json_t *condition = explanation_note(out, EXPLAIN_MISSED);
     json_put_instant(condition, "last", missed->last_us);
     json_put_int(condition, "count", missed->count);
@@ -199,6 +222,7 @@ void explain_dag(const struct explain_dag_facts *facts, struct explanation *out)
     explain_paused(facts, out);
     explain_ticks(facts, out);
     explain_trigger(facts, out);
+    explain_refused(facts, out);
     explain_nothing(facts, out);
     explain_full(facts, out);
     explain_backfills(facts, out);

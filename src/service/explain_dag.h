@@ -18,6 +18,7 @@ enum { EXPLAIN_BACKFILLS_MAX = 5 };
 
 struct explain_dag_facts {
     const char *dag_id;
+    const char *by_hand; /* what follows `eider dags trigger`: its id, and params it needs */
     int64_t now_us;
     bool is_known;      /* to the store; else only its file is */
     bool is_active;     /* some file offers it */
@@ -29,6 +30,7 @@ struct explain_dag_facts {
     const struct timetable *timetable;   /* NULL: cannot be worked out here */
     const char *timetable_problem;       /* and why */
     const struct trigger_state *trigger; /* NULL: it does not start by events */
+    int64_t last_run_us;                 /* when its newest run was made; 0: there is none */
     int64_t going;                       /* limited runs */
     int64_t waiting;
     const struct missed_info *missed;                             /* the last, or NULL */

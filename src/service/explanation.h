@@ -58,7 +58,8 @@
     X(SCHEDULE_OVER, "schedule_over")                                                              \
     X(TRIGGER, "trigger")                                                                          \
     X(NO_SCHEDULER, "no_scheduler")                                                                \
-    X(MISSED, "missed")
+    X(MISSED, "missed")                                                                            \
+    X(REFUSED, "refused")
 
 enum explain_code {
 #define X(name, text) EXPLAIN_##name,

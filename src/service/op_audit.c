@@ -4,26 +4,22 @@
  * One change may be many events: a clear writes one for every task. Those of one instant, kind, run
  * and actor are one entry.
  */
-#include <string.h>
-
 #include "base/arena.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/str.h"
 #include "model/task_state.h"
+#include "service/event_json.h"
 #include "service/json_build.h"
 #include "service/lookup.h"
 #include "service/op_handlers.h"
 #include "service/service.h"
 #include "store/audit.h"
-#include "store/backfill_store.h"
-#include "store/version.h"
 
 enum { LIST_DEFAULT = 20, LIST_MAX = 100000, TASKS_SHOWN = 20 };
 
 struct trail {
-    struct store *store;
-    struct arena *arena;
+    struct event_names names;
     const char *dag_id; /* only of this DAG; NULL: any */
     int64_t limit;
     json_t *entries;
@@ -33,100 +29,9 @@ struct trail {
     enum event_kind last_kind;
 };
 
-/* --- what a change is about ------------------------------------------------------------------ */
-
-/* The first word of a kind names what was changed: pool_set, variable_deleted, ... */
-static const char *describe_thing(struct arena *arena, const struct audit_row *row,
-                                  const json_t *data)
-{
-    static const char *const NAMES[] = {"name", "pool", "queue", "dag_id", "uri", "target"};
-    static const char *const NUMBERS[] = {"host", "backfill", "notice"};
-    const char *kind = event_kind_name(row->kind);
-    int length = (int)strcspn(kind, "_");
-    const char *space = json_get_string(data, "namespace", NULL);
-    for (size_t i = 0; i < ARRAY_LEN(NAMES); i++) {
-        const char *name = json_get_string(data, NAMES[i], NULL);
-        if (name != NULL)
-            return arena_format(arena, "%.*s %s%s%s", length, kind, space != NULL ? space : "",
-                                space != NULL ? "/" : "", name);
-    }
-    for (size_t i = 0; i < ARRAY_LEN(NUMBERS); i++) {
-        const json_t *number = json_object_get(data, NUMBERS[i]);
-        if (json_is_string(number))
-            return arena_format(arena, "%.*s %s", length, kind, json_string_value(number));
-        if (json_is_integer(number))
-            return arena_format(arena, "%.*s %lld", length, kind,
-                                (long long)json_integer_value(number));
-    }
-    return arena_format(arena, "%.*s", length, kind);
-}
-
-static const char *describe(struct arena *arena, const struct audit_row *row, const json_t *data,
-                            const char *task_id)
-{
-    if (row->run == 0 && row->task != 0)
-        return arena_format(arena, "job %lld", (long long)row->task);
-    if (row->run == 0)
-        return describe_thing(arena, row, data);
-    const char *dag_id = row->dag_id != NULL ? row->dag_id : json_get_string(data, "dag_id", "");
-    const char *run_id = row->run_id != NULL ? row->run_id : json_get_string(data, "run_id", "");
-    const char *run = arena_format(arena, "run %lld %s/%s", (long long)row->run, dag_id, run_id);
-    if (task_id == NULL)
-        return run;
-    return row->map_index < 0
-               ? arena_format(arena, "%s %s", run, task_id)
-               : arena_format(arena, "%s %s[%lld]", run, task_id, (long long)row->map_index);
-}
-
-static enum status find_task_id(const struct trail *trail, const struct audit_row *row,
-                                const char **out, struct err *err)
-{
-    const struct dag *dag = NULL;
-    *out = NULL;
-    if (row->run == 0 || row->node < 0 || row->version == 0)
-        return STATUS_OK;
-    if (store_version_dag(trail->store, row->version, &dag, err) != STATUS_OK)
-        return err->code;
-    if ((size_t)row->node < dag->tasks_count)
-        *out = dag->tasks[row->node].id;
-    return STATUS_OK;
-}
-
-/* NULL: about no DAG, or about one that is gone. */
-static enum status find_dag_id(const struct trail *trail, const struct audit_row *row,
-                               const json_t *data, const char **out, struct err *err)
-{
-    int64_t backfill = json_get_int(data, "backfill", 0);
-    struct backfill_info info;
-    struct err problem = {0};
-    *out = row->dag_id != NULL ? row->dag_id : json_get_string(data, "dag_id", NULL);
-    if (row->kind == EVENT_LIMIT_SET || row->kind == EVENT_LIMIT_DELETED)
-        *out = str_equal(json_get_string(data, "kind", ""), "dag")
-                   ? json_get_string(data, "name", NULL)
-                   : NULL;
-    if (*out != NULL || backfill == 0)
-        return STATUS_OK;
-    enum status status = store_backfill_load(trail->store, trail->arena, backfill, &info, &problem);
-    if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
-        *err = problem;
-        return status;
-    }
-    *out = status == STATUS_OK ? info.dag_id : NULL;
-    return STATUS_OK;
-}
-
 /* --- entries --------------------------------------------------------------------------------- */
 
-static json_t *read_data(const struct audit_row *row)
-{
-    json_t *holder = json_build_object();
-    json_build_put_parsed(holder, "data", row->data != NULL ? row->data : "{}");
-    json_t *data = json_incref(json_object_get(holder, "data"));
-    json_decref(holder);
-    return data;
-}
-
-static bool is_same_change(const struct trail *trail, const struct audit_row *row)
+static bool is_same_change(const struct trail *trail, const struct event_row *row)
 {
     return trail->last != NULL && row->task != 0 && trail->last_at_us == row->at_us &&
            trail->last_kind == row->kind && trail->last_run == row->run &&
@@ -134,7 +39,7 @@ static bool is_same_change(const struct trail *trail, const struct audit_row *ro
 }
 
 /* Rows come newest first, tasks are shown in the order in which they were changed. */
-static void add_to_entry(json_t *entry, const char *object, const struct audit_row *row)
+static void add_to_entry(json_t *entry, const char *object, const struct event_row *row)
 {
     json_t *tasks = json_object_get(entry, "objects");
     json_put_int(entry, "count", json_get_int(entry, "count", 0) + 1);
@@ -145,7 +50,7 @@ static void add_to_entry(json_t *entry, const char *object, const struct audit_r
     (void)json_array_insert_new(tasks, 0, json_string(object));
 }
 
-static json_t *new_entry(const struct audit_row *row, const json_t *data, const char *dag_id)
+static json_t *new_entry(const struct event_row *row, const json_t *data, const char *dag_id)
 {
     json_t *entry = json_build_object();
     CLEANUP(json_decrefp) json_t *details = json_copy((json_t *)(uintptr_t)data);
@@ -156,7 +61,9 @@ static json_t *new_entry(const struct audit_row *row, const json_t *data, const 
     json_put_string(entry, "dag_id", dag_id);
     if (row->run != 0)
         json_put_id(entry, "number", row->run);
-    json_put_string(entry, "reason", json_get_string(data, "reason", NULL));
+    /* What a scheduler could not do has its reason in itself. */
+    json_put_string(entry, "reason",
+                    json_get_string(data, "reason", json_get_string(data, "why", NULL)));
     (void)json_object_del(details, "reason");
     if (row->kind == EVENT_TASK_MARKED)
         json_put_string(details, "state", task_state_name((enum task_state)row->new_state));
@@ -165,15 +72,15 @@ static json_t *new_entry(const struct audit_row *row, const json_t *data, const 
     return entry;
 }
 
-static enum status add_row(void *context, const struct audit_row *row, bool *out_enough,
+static enum status add_row(void *context, const struct event_row *row, bool *out_enough,
                            struct err *err)
 {
     struct trail *trail = context;
-    CLEANUP(json_decrefp) json_t *data = read_data(row);
+    CLEANUP(json_decrefp) json_t *data = event_json_data(row);
     const char *task_id = NULL;
     const char *dag_id = NULL;
-    if (find_task_id(trail, row, &task_id, err) != STATUS_OK ||
-        find_dag_id(trail, row, data, &dag_id, err) != STATUS_OK)
+    if (event_json_task_id(trail->names.store, row, &task_id, err) != STATUS_OK ||
+        event_json_dag_id(&trail->names, row, data, &dag_id, err) != STATUS_OK)
         return err->code;
     if (trail->dag_id != NULL && (dag_id == NULL || !str_equal(dag_id, trail->dag_id)))
         return STATUS_OK;
@@ -188,7 +95,7 @@ static enum status add_row(void *context, const struct audit_row *row, bool *out
         trail->last_run = row->run;
         json_build_append(trail->entries, trail->last);
     }
-    add_to_entry(trail->last, describe(trail->arena, row, data, task_id), row);
+    add_to_entry(trail->last, event_json_object(trail->names.arena, row, data, task_id), row);
     return STATUS_OK;
 }
 
@@ -236,7 +143,7 @@ enum status op_audit_list(struct service *service, const json_t *request, json_t
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     CLEANUP(json_decrefp) json_t *entries = json_build_array();
     struct trail trail = {
-        .arena = arena,
+        .names.arena = arena,
         .dag_id = json_get_string(request, "dag", NULL),
         .limit = json_get_int(request, "limit", LIST_DEFAULT),
         .entries = entries,
@@ -245,10 +152,11 @@ enum status op_audit_list(struct service *service, const json_t *request, json_t
     if (trail.limit < 1 || trail.limit > LIST_MAX)
         return err_set(err, STATUS_INVALID, "limit is a number from 1 to %d", LIST_MAX);
     if (read_filter(request, &filter, err) != STATUS_OK ||
-        service_store_if_any(service, &trail.store, err) != STATUS_OK ||
-        (trail.store != NULL && find_run(service, arena, request, &filter.run, err) != STATUS_OK) ||
-        (trail.store != NULL &&
-         store_audit_each(trail.store, &filter, add_row, &trail, err) != STATUS_OK))
+        service_store_if_any(service, &trail.names.store, err) != STATUS_OK ||
+        (trail.names.store != NULL &&
+         find_run(service, arena, request, &filter.run, err) != STATUS_OK) ||
+        (trail.names.store != NULL &&
+         store_audit_each(trail.names.store, &filter, add_row, &trail, err) != STATUS_OK))
         return err->code;
     *out = json_build_list("entries", TAKE(entries));
     return STATUS_OK;

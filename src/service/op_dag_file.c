@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "blob/blob.h"
+#include "service/dag_circle.h"
 #include "service/json_build.h"
 #include "service/op_handlers.h"
 #include "service/service.h"
@@ -34,6 +35,37 @@ static enum status list_problems(void *context, const struct dag_file *file, str
     return STATUS_OK;
 }
 
+/* Whether "a -> b -> a" has this one. */
+static bool names(struct arena *arena, const char *circle, const char *dag_id)
+{
+    return strstr(arena_format(arena, " %s ", circle), arena_format(arena, " %s ", dag_id)) != NULL;
+}
+
+/* Of no single file, and no reason not to run them. */
+static enum status list_circles(struct store *store, const char *dag_id, json_t *errors,
+                                struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    struct dag_circles found;
+    if (dag_circles_find(store, arena, &found, err) != STATUS_OK)
+        return err->code;
+    for (size_t i = 0; i < found.count; i++) {
+        const char *text = arena_format(arena, "warning: DAGs start each other in a circle: %s",
+                                        found.items[i].text);
+        if (dag_id != NULL && !names(arena, found.items[i].text, dag_id))
+            continue;
+        json_t *object = json_build_object();
+        json_put_string(object, "file", found.items[i].path);
+        json_put_int(object, "line", 0);
+        json_put_int(object, "column", 0);
+        json_put_string(object, "message", text);
+        json_put_instant(object, "since", 0);
+        json_put_string(object, "hostname", NULL);
+        json_build_append(errors, object);
+    }
+    return STATUS_OK;
+}
+
 enum status op_dag_errors(struct service *service, const json_t *request, json_t **out,
                           struct err *err)
 {
@@ -45,7 +77,8 @@ enum status op_dag_errors(struct service *service, const json_t *request, json_t
     };
     if (service_store_if_any(service, &store, err) != STATUS_OK ||
         (store != NULL &&
-         store_dag_file_each(store, &filter, list_problems, errors, err) != STATUS_OK))
+         store_dag_file_each(store, &filter, list_problems, errors, err) != STATUS_OK) ||
+        (store != NULL && list_circles(store, filter.dag_id, errors, err) != STATUS_OK))
         return err->code;
     *out = json_build_list("errors", TAKE(errors));
     return STATUS_OK;

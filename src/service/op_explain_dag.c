@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "model/params.h"
 #include "os/zone_file.h"
 #include "service/explain_around.h"
 #include "service/explain_dag.h"
@@ -13,6 +14,7 @@
 #include "service/op_handlers.h"
 #include "store/admission.h"
 #include "store/dag_file.h"
+#include "store/run_store.h"
 #include "store/version.h"
 
 struct dag_asking {
@@ -67,6 +69,23 @@ static enum status load_trigger(struct dag_asking *asking, struct err *err)
     return status;
 }
 
+static enum status note_last_run(void *context, const struct run_info *run, struct err *err)
+{
+    (void)err;
+    ((struct dag_asking *)context)->facts.last_run_us = run->created_at_us;
+    return STATUS_OK;
+}
+
+/* "etl -p day=... -p region=...": what has no default has to be given. */
+static const char *describe_by_hand(struct arena *arena, const struct dag *dag)
+{
+    const char *words = dag->id;
+    for (size_t i = 0; i < dag->params_count; i++)
+        if (params_is_required(dag->params[i].schema))
+            words = arena_format(arena, "%s -p %s=...", words, dag->params[i].name);
+    return words;
+}
+
 /* What is kept of a DAG that the store knows. */
 static enum status load_kept(struct dag_asking *asking, const struct version_info *version,
                              struct err *err)
@@ -75,6 +94,7 @@ static enum status load_kept(struct dag_asking *asking, const struct version_inf
     struct admission_count count = {0};
     struct store *store = asking->store;
     const struct dag_file_filter broken = {.dag_id = facts->dag_id, .broken_only = true};
+    const struct run_filter newest = {.dag_id = facts->dag_id, .state = -1, .limit = 1};
     const struct backfill_filter backfills = {.dag_id = facts->dag_id, .state = -1, .limit = 100};
     facts->is_known = true;
     facts->path = version->path;
@@ -82,6 +102,7 @@ static enum status load_kept(struct dag_asking *asking, const struct version_inf
         store_admission_count(store, facts->schedule.dag_key, 0, &count, err) != STATUS_OK ||
         store_dag_file_each(store, &broken, note_broken, asking, err) != STATUS_OK ||
         store_backfill_each(store, &backfills, note_backfill, asking, err) != STATUS_OK ||
+        store_run_each(store, &newest, note_last_run, asking, err) != STATUS_OK ||
         store_missed_list(store, asking->arena, facts->schedule.dag_key, 1, &asking->missed, err) !=
             STATUS_OK)
         return err->code;
@@ -163,6 +184,7 @@ enum status op_dag_explain(struct service *service, const json_t *request, json_
     if (timetable_of_dag(dag, zone_file_read, &timetable, &problem) != STATUS_OK)
         facts->timetable_problem = problem.text;
     facts->timetable = timetable;
+    facts->by_hand = describe_by_hand(arena, dag);
     *out = answer(&asking);
     return STATUS_OK;
 }

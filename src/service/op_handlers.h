@@ -16,6 +16,7 @@ OPERATION_HANDLER(op_asset_emit);
 OPERATION_HANDLER(op_asset_list);
 OPERATION_HANDLER(op_asset_show);
 OPERATION_HANDLER(op_audit_list);
+OPERATION_HANDLER(op_event_list);
 OPERATION_HANDLER(op_backfill_approve);
 OPERATION_HANDLER(op_backfill_cancel);
 OPERATION_HANDLER(op_backfill_create);

@@ -151,7 +151,7 @@ enum status op_store_import(struct service *service, const json_t *request, json
     service_close_store(service);
     if (service_blob_new(service, &moving.blob.blob, err) != STATUS_OK)
         return err->code;
-    enum status status = store_import(&options, fd, &files, &result, err);
+    enum status status = store_import(&options, fd, service->actor, &files, &result, err);
     move_blob_fini(&moving.blob);
     blob_close(moving.blob.blob);
     if (status != STATUS_OK)

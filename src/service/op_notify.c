@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "base/str.h"
 #include "base/strmap.h"
+#include "model/settings.h"
 #include "model/watch.h"
 #include "notify/parcel.h"
 #include "service/json_build.h"
@@ -209,6 +210,7 @@ static bool send_one(const struct trial *trial, const struct hook *hook, const c
     const struct parcel_request request = {
         .vault = trial->vault,
         .space = trial->space,
+        .public_only = settings_number(trial->service->settings, SETTING_HOOKS_PUBLIC_ONLY) != 0,
         .hook = hook,
         .delivery = delivery,
         .at_us = service_now_us(trial->service),

@@ -24,7 +24,13 @@ enum status op_store_prune(struct service *service, const json_t *request, json_
     json_put_int(object, "runs_without_values", report.runs_without_values);
     json_put_int(object, "values", report.values);
     json_put_int(object, "jobs", report.jobs);
-    json_put_int(object, "events", report.events);
+    json_put_int(object, "dead_letters", report.dead);
+    json_put_int(object, "events", retention_report_events(&report));
+    json_put_int(object, "messages", report.rest[OLD_NOTICES]);
+    json_put_int(object, "files", report.rest[OLD_ARRIVALS]);
+    json_put_int(object, "backfills", report.rest[OLD_BACKFILLS]);
+    json_put_int(object, "versions", report.rest[OLD_VERSIONS]);
+    json_put_int(object, "hosts", report.rest[OLD_HOSTS]);
     CLEANUP(mem_freep) char *counts = json_format(object);
     if (!dry_run &&
         store_audit_add(call.store, EVENT_STORE_PRUNED, service->actor, counts, err) != STATUS_OK)

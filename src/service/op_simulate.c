@@ -86,6 +86,7 @@ static enum status read_request(const struct service *service, const json_t *req
                                 struct forecast_request *out, struct err *err)
 {
     int64_t now_us = service->now_us != NULL ? service->now_us() : clock_wall_us();
+    out->now_us = now_us;
     out->slots = json_get_int(request, "slots", settings_number(service->settings, SETTING_SLOTS));
     out->unknown_us = json_get_int(request, "unknown_ms", UNKNOWN_MS) * 1000;
     if (read_instant(request, "from", now_us, &out->from_us, err) != STATUS_OK ||
@@ -127,6 +128,7 @@ static json_t *dag_json(const struct forecast_dag *dag)
     json_put(row, "busy", json_real(seconds(dag->busy_us)));
     json_put(row, "longest_run", json_real(seconds(dag->longest_run_us)));
     json_put_int(row, "unknown", dag->unknown);
+    json_put_int(row, "unfinished", dag->unfinished);
     return row;
 }
 
@@ -180,7 +182,7 @@ static json_t *forecast_json(const struct forecast *forecast, int64_t slots)
         tasks += forecast->hours[i].tasks;
     }
     for (size_t i = 0; i < forecast->dags_count; i++)
-        if (forecast->dags[i].runs > 0)
+        if (forecast->dags[i].runs > 0 || forecast->dags[i].unfinished > 0)
             json_build_append(dags, dag_json(&forecast->dags[i]));
     json_t *out = json_build_object();
     json_put(out, "hours", hours);

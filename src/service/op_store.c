@@ -131,7 +131,8 @@ enum status op_store_restore(struct service *service, const json_t *request, jso
         refuse_in_use(service, err) != STATUS_OK)
         return err->code;
     service_close_store(service);
-    if (store_restore(path, target, &kept_as, err) != STATUS_OK ||
+    const struct restore_request restore = {path, target, service->actor, service->reason};
+    if (store_restore(&restore, &kept_as, err) != STATUS_OK ||
         service_store(service, DB_READ_ONLY, &store, err) != STATUS_OK ||
         describe_file(target, store, out, err) != STATUS_OK)
         return err->code;

@@ -139,6 +139,7 @@ static const struct operation_field RECORD_DAG[] = {
     {"schedule", FIELD_ANY, false, "when it runs by itself"},
     {"waits_for", FIELD_ARRAY, false, "datasets, DAGs, files and webhooks that start it"},
     {"missing", FIELD_STRING, false, "what has to happen before events start it, in words"},
+    {"refused", FIELD_OBJECT, false, "the last event that no run could be made of: at, what, why"},
     {"is_paused", FIELD_BOOLEAN, true, "nothing of it starts by itself"},
     {"is_scheduled", FIELD_BOOLEAN, true, "a scheduler acts on it"},
     {"next_run", FIELD_INSTANT, false, "when it starts by itself"},
@@ -189,7 +190,7 @@ static const struct operation_field REQUEST_BACKFILL[] = {
     {"tasks", FIELD_STRINGS, false, "only these"},
     {"upstream", FIELD_BOOLEAN, false, "and what they need"},
     {"downstream", FIELD_BOOLEAN, false, "and what comes after them"},
-    {"version", FIELD_STRING, false, "number of the DAG's version for new runs, or newest"},
+    {"version", FIELD_STRING, false, "version for new runs: a number, newest or original (the same; what is redone keeps its own)"},
     {"note", FIELD_STRING, false, "a note kept with every run"},
     REASON,
     {"dates", FIELD_INTEGER, false, "of a plan: list so many dates"},
@@ -414,7 +415,7 @@ static const struct operation_field REQUEST_SIMULATE[] = {
 };
 static const struct operation_field RESPONSE_SIMULATE[] = {
     {"hours", FIELD_ARRAY, true, "hour, runs, tasks, busy, busy_percent, most_running, most_waiting"},
-    {"dags", FIELD_ARRAY, true, "dag_id, runs, failed, tasks, busy, longest_run, unknown"},
+    {"dags", FIELD_ARRAY, true, "dag_id, runs, failed, tasks, busy, longest_run, unknown, unfinished"},
     {"pools", FIELD_ARRAY, true, "name, namespace, slots, most_used, tasks, hours_waited, most_waiting, longest_wait"},
     {"misses", FIELD_ARRAY, true, "dag_id, task_id, kind, count, worst, first of expected SLA misses"},
     {"runs", FIELD_INTEGER, true, "that begin"},
@@ -428,7 +429,13 @@ static const struct operation_field RESPONSE_PRUNE[] = {
     {"runs_without_values", FIELD_INTEGER, true, "kept, but not their values"},
     {"values", FIELD_INTEGER, true, "removed from runs that are kept"},
     {"jobs", FIELD_INTEGER, true, "removed"},
-    {"events", FIELD_INTEGER, true, "removed: changes that concern no run, updates of datasets, calls of webhooks"},
+    {"dead_letters", FIELD_INTEGER, true, "forgotten"},
+    {"events", FIELD_INTEGER, true, "removed: changes that concern no run, updates of datasets, calls of webhooks, missed ticks"},
+    {"messages", FIELD_INTEGER, true, "of hooks, removed"},
+    {"files", FIELD_INTEGER, true, "that arrived, forgotten"},
+    {"backfills", FIELD_INTEGER, true, "removed"},
+    {"versions", FIELD_INTEGER, true, "of DAGs, removed"},
+    {"hosts", FIELD_INTEGER, true, "that left, forgotten"},
     {"dry_run", FIELD_BOOLEAN, true, "nothing was removed"},
 };
 static const struct operation_field REQUEST_CLEAR[] = {

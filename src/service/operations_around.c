@@ -102,6 +102,19 @@ static const struct operation_field RESPONSE_NOTIFY_TEST[] = {
     {"ok", FIELD_BOOLEAN, true, "all arrived"},
 };
 
+static const struct operation_field REQUEST_EVENTS[] = {
+    {"dag", FIELD_STRING, false, "only of this DAG"},
+    {"run", FIELD_STRING, false, "only of this run"},
+    {"cursor", FIELD_STRING, false, "of an answer: what came after it; the newest ones when absent"},
+    {"limit", FIELD_INTEGER, false, "at most so many; 100 by default"},
+};
+static const struct operation_field LIST_EVENTS[] = {
+    {"events", FIELD_ARRAY, true, "id, at, kind, object, state, actor, dag_id, number, task_id, reason, details of each, newest last"},
+    TOTAL,
+    {"cursor", FIELD_STRING, false, "to go on from here; null: there is no store yet"},
+    {"more", FIELD_BOOLEAN, true, "there are more already"},
+    {"live", FIELD_BOOLEAN, true, "more may come: false of a run that is over"},
+};
 static const struct operation_field REQUEST_ASSET_LIST[] = {
     {"contains", FIELD_STRING, false, "part of the URI"},
     {"limit", FIELD_INTEGER, false, "at most so many; 100 by default"},
@@ -281,6 +294,8 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_ROLLBACK), FIELDS(RECORD_VERSION), op_dag_rollback},
     {"dag.versions", "the versions of a DAG", PERMISSION_VIEWER,
         FIELDS(REQUEST_DAG_ID), FIELDS(LIST_VERSIONS), op_dag_versions},
+    {"event.list", "what happened, newest last, and what comes after a cursor", PERMISSION_VIEWER,
+        FIELDS(REQUEST_EVENTS), FIELDS(LIST_EVENTS), op_event_list},
     {"limit.delete", "let as many tasks of a namespace or DAG run as there is room for",
         PERMISSION_EDITOR, FIELDS(REQUEST_LIMIT), FIELDS(LIST_LIMITS), op_limit_delete},
     {"limit.list", "how many tasks of a namespace or DAG may run at once", PERMISSION_VIEWER,

@@ -1,20 +1,18 @@
 #include "service/service.h"
 
 #include <errno.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/str.h"
 #include "blob/blob.h"
 #include "model/settings.h"
+#include "model/store_place.h"
 #include "os/file.h"
 #include "os/file_tree.h"
 #include "store/host.h"
 #include "store/store.h"
 #include "store/vault.h"
-
-#define SQLITE_PREFIX "sqlite:"
 
 void service_close_store(struct service *service)
 {
@@ -39,33 +37,29 @@ void service_fini(struct service *service)
 
 char *service_store_url(const struct service *service)
 {
-    const char *url = settings_text(service->settings, SETTING_STORE);
-    if (!str_starts_with(url, SQLITE_PREFIX))
-        return mem_strdup(url);
-    CLEANUP(mem_freep)
-    char *path = file_path_join(service->home, url + sizeof SQLITE_PREFIX - 1);
-    return mem_format("%s%s", SQLITE_PREFIX, path);
+    return store_place_url(settings_text(service->settings, SETTING_STORE), service->home);
 }
 
 enum status service_store_path(const struct service *service, char **out, struct err *err)
 {
     CLEANUP(mem_freep) char *url = service_store_url(service);
-    if (!str_starts_with(url, SQLITE_PREFIX))
+    const char *path = store_place_path(url);
+    if (path == NULL)
         return err_set(err, STATUS_INVALID, "the store '%s' is not a file", url);
-    *out = mem_strdup(url + sizeof SQLITE_PREFIX - 1);
+    *out = mem_strdup(path);
     return STATUS_OK;
 }
 
 /* Opening for writing would make one, which is not for us to do. */
 static enum status require_store(const struct service *service, const char *url, struct err *err)
 {
-    struct stat status;
-    if (!str_starts_with(url, SQLITE_PREFIX) || stat(url + sizeof SQLITE_PREFIX - 1, &status) == 0)
+    const char *path = store_place_path(url);
+    if (path == NULL || access(path, F_OK) == 0)
         return STATUS_OK;
     if (errno == ENOENT)
         return err_set(err, STATUS_NOT_FOUND,
                        "there is no store in '%s' yet; `eider run` makes one", service->home);
-    return err_errno(err, errno, "open the store '%s'", url + sizeof SQLITE_PREFIX - 1);
+    return err_errno(err, errno, "open the store '%s'", path);
 }
 
 struct store_options service_store_options(const struct service *service, enum db_mode mode,
@@ -76,6 +70,7 @@ struct store_options service_store_options(const struct service *service, enum d
         .url = *out_url,
         .mode = mode,
         .now_us = service->now_us,
+        .hooks = service->hooks,
         .busy_timeout_ms = settings_number(service->settings, SETTING_BUSY_TIMEOUT),
     };
 }
@@ -136,13 +131,45 @@ enum status service_store_if_any(struct service *service, struct store **out, st
     return STATUS_OK;
 }
 
+/*
+ * Once every store of a home had its logs in the same folder. One in a file elsewhere, or of
+ * another name, still has them there until somebody writes, unless the home has a store of its own.
+ */
+static char *blob_dir_of_file(const struct service *service, const char *store_path)
+{
+    CLEANUP(mem_freep) char *folder = store_place_folder(store_path);
+    CLEANUP(mem_freep) char *own = file_path_join(folder, "blob");
+    CLEANUP(mem_freep) char *old = file_path_join(service->home, "blob");
+    CLEANUP(mem_freep) char *usual = store_place_url("", service->home);
+    bool is_moved = access(own, F_OK) == 0 || access(old, F_OK) != 0;
+    return is_moved || access(store_place_path(usual), F_OK) == 0 ? TAKE(own) : TAKE(old);
+}
+
+/* `store` may be NULL when it would be a file. */
+static enum status find_blob_dir(const struct service *service, struct store *store, char **out,
+                                 struct err *err)
+{
+    CLEANUP(mem_freep) char *url = service_store_url(service);
+    struct store_info info;
+    if (store_place_path(url) != NULL) {
+        *out = blob_dir_of_file(service, store_place_path(url));
+        return STATUS_OK;
+    }
+    if (store_describe(store, &info, err) != STATUS_OK)
+        return err->code;
+    CLEANUP(mem_freep) char *kept = store_place_kept(service->home, info.uuid);
+    *out = file_path_join(kept, "blob");
+    return STATUS_OK;
+}
+
 enum status service_blob_if_any(struct service *service, struct blob **out, struct err *err)
 {
     if (service->blob == NULL) {
-        CLEANUP(mem_freep) char *path = file_path_join(service->home, "blob");
+        CLEANUP(mem_freep) char *path = NULL;
         struct err problem = {0};
         struct store *store = NULL;
-        if (service_store_if_any(service, &store, err) != STATUS_OK)
+        if (service_store_if_any(service, &store, err) != STATUS_OK ||
+            find_blob_dir(service, store, &path, err) != STATUS_OK)
             return err->code;
         enum status status = store != NULL ? blob_open_for(store, path, &service->blob, &problem)
                                            : blob_open_directory(path, &service->blob, &problem);
@@ -158,11 +185,13 @@ enum status service_blob_if_any(struct service *service, struct blob **out, stru
 enum status service_blob_new(struct service *service, struct blob **out, struct err *err)
 {
     CLEANUP(mem_freep) char *url = service_store_url(service);
-    CLEANUP(mem_freep) char *path = file_path_join(service->home, "blob");
     struct store *store = NULL;
-    if (str_starts_with(url, SQLITE_PREFIX))
+    if (store_place_path(url) != NULL) {
+        CLEANUP(mem_freep) char *folder = store_place_folder(store_place_path(url));
+        CLEANUP(mem_freep) char *path = file_path_join(folder, "blob");
         return file_tree_make(path, 0700, err) == STATUS_OK ? blob_open_directory(path, out, err)
                                                             : err->code;
+    }
     if (service_store_new(service, &store, err) != STATUS_OK)
         return err->code;
     blob_open_store(store, out);

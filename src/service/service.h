@@ -55,7 +55,8 @@ struct service {
     /* After a commit that made work claimable or asked for a cancel; NULL: nobody listens. */
     void (*wake)(void *context);
     void *wake_context;
-    int64_t (*now_us)(void); /* NULL: the wall clock */
+    int64_t (*now_us)(void);         /* NULL: the wall clock */
+    const struct house_hooks *hooks; /* of all DAGs; NULL: none */
     /* Make the state folder, for whoever may be the first; NULL: it is there. */
     enum status (*make_home)(void *context, struct err *err);
     void *make_home_context;

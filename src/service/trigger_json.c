@@ -4,6 +4,15 @@
 
 enum { CAUSES_MAX = 1000 };
 
+static json_t *refusal_json(const struct trigger_refusal *refusal)
+{
+    json_t *object = json_build_object();
+    json_put_instant(object, "at", refusal->at_us);
+    json_put_string(object, "what", refusal->what);
+    json_put_string(object, "why", refusal->why);
+    return object;
+}
+
 enum status trigger_json_put_state(struct store *store, const char *dag_id, json_t *object,
                                    struct err *err)
 {
@@ -30,6 +39,7 @@ enum status trigger_json_put_state(struct store *store, const char *dag_id, json
     }
     json_put(object, "waits_for", list);
     json_put_string(object, "missing", state.missing);
+    json_put(object, "refused", state.refusal != NULL ? refusal_json(state.refusal) : json_null());
     return STATUS_OK;
 }
 

@@ -19,7 +19,7 @@
 
 /* ---- ids ---- */
 
-/* File name without its ending; NULL when that is no valid id. Heap. */
+/* File name without its ending, valid or not. Heap. */
 static char *default_id(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -28,10 +28,7 @@ static char *default_id(const char *path)
         id[strlen(id) - 5] = '\0';
     else if (str_ends_with(id, ".yml"))
         id[strlen(id) - 4] = '\0';
-    if (dag_name_is_valid(id))
-        return id;
-    free(id);
-    return NULL;
+    return id;
 }
 
 static void refuse_same_ids(struct spec_file *file, const struct yaml_tree *tree)
@@ -110,7 +107,8 @@ static void read_documents(struct spec_file *file, const struct yaml_tree *tree)
     file->lines = mem_zalloc(file->dags_count + 1, sizeof *file->lines);
     for (size_t i = 0; i < file->dags_count; i++) {
         struct dag_read_options options = {
-            .default_id = id,
+            .default_id = dag_name_is_valid(id) ? id : NULL,
+            .refused_id = dag_name_is_valid(id) ? NULL : id,
             .locator = &locator,
             .place = yaml_tree_find_place(tree, documents, i, false),
             .zones = zone_file_read,

@@ -10,9 +10,7 @@ enum { PAGE_ROWS = 500 };
     "(e.actor IN ('schedule', 'scheduler', 'backfill', 'timeout', 'retention', 'webhook', 'sla')"  \
     " OR e.actor LIKE 'host %')"
 #define AUDIT_ROWS                                                                                 \
-    "SELECT e.id, e.at_us, e.kind, e.actor, e.data, e.run, d.dag_id, r.run_id, r.version, e.task," \
-    " t.node, t.map_index, e.new_state FROM event e LEFT JOIN run r ON r.id = e.run"               \
-    " LEFT JOIN dag d ON d.id = r.dag LEFT JOIN task t ON t.id = e.task"                           \
+    "SELECT " EVENT_ROW_COLUMNS EVENT_ROW_FROM                                                     \
     " WHERE e.id < $1 AND e.at_us >= $2 AND e.at_us < $3 AND e.actor IS NOT NULL"                  \
     " AND ($4 = '' OR e.actor = $4) AND ($5 = 1 OR NOT " IS_MACHINE ")"
 
@@ -27,27 +25,8 @@ struct audit_page {
     bool is_enough;
 };
 
-static struct audit_row read_row(struct db_stmt *stmt)
-{
-    return (struct audit_row){
-        .id = db_int(stmt, 0),
-        .at_us = db_int(stmt, 1),
-        .kind = (enum event_kind)db_int(stmt, 2),
-        .actor = db_text(stmt, 3),
-        .data = db_text(stmt, 4),
-        .run = db_int(stmt, 5),
-        .dag_id = db_text(stmt, 6),
-        .run_id = db_text(stmt, 7),
-        .version = db_int(stmt, 8),
-        .task = db_int(stmt, 9),
-        .node = db_is_null(stmt, 10) ? -1 : db_int(stmt, 10),
-        .map_index = db_is_null(stmt, 11) ? -1 : db_int(stmt, 11),
-        .new_state = db_int(stmt, 12),
-    };
-}
-
 static enum status read_page(struct store *store, const struct audit_filter *filter,
-                             enum status (*each)(void *context, const struct audit_row *row,
+                             enum status (*each)(void *context, const struct event_row *row,
                                                  bool *out_enough, struct err *err),
                              void *context, struct audit_page *page, struct err *err)
 {
@@ -59,7 +38,7 @@ static enum status read_page(struct store *store, const struct audit_filter *fil
         filter->from_us, filter->to_us != 0 ? filter->to_us : INT64_MAX,
         filter->actor != NULL ? filter->actor : "", (int64_t)all, filter->run, (int64_t)PAGE_ROWS);
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
-        struct audit_row row = read_row(stmt);
+        struct event_row row = event_row_read(stmt);
         page->rows++;
         page->before = row.id;
         if (row.kind < EVENT_KIND_COUNT && event_kind_is_change(row.kind))
@@ -73,7 +52,7 @@ static enum status read_page(struct store *store, const struct audit_filter *fil
 }
 
 enum status store_audit_each(struct store *store, const struct audit_filter *filter,
-                             enum status (*each)(void *context, const struct audit_row *row,
+                             enum status (*each)(void *context, const struct event_row *row,
                                                  bool *out_enough, struct err *err),
                              void *context, struct err *err)
 {

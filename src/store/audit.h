@@ -8,6 +8,7 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "model/event_kind.h"
+#include "store/event_page.h"
 #include "store/store.h"
 
 struct audit_filter {
@@ -19,26 +20,10 @@ struct audit_filter {
     int64_t before; /* only ids below; 0: no bound */
 };
 
-struct audit_row {
-    int64_t id;
-    int64_t at_us;
-    enum event_kind kind;
-    const char *actor;
-    const char *data;   /* JSON or NULL */
-    int64_t run;        /* 0: about no run */
-    const char *dag_id; /* of the run; NULL: none, or the run is gone */
-    const char *run_id;
-    int64_t version;
-    int64_t task; /* row, or the id of a job; 0: about no task */
-    int64_t node; /* -1: none */
-    int64_t map_index;
-    int64_t new_state;
-};
-
 /* Until there are no more or `each` sets *out_enough. Texts are borrowed for the call. */
 NODISCARD enum status store_audit_each(struct store *store, const struct audit_filter *filter,
                                        enum status (*each)(void *context,
-                                                           const struct audit_row *row,
+                                                           const struct event_row *row,
                                                            bool *out_enough, struct err *err),
                                        void *context, struct err *err);
 

@@ -28,6 +28,7 @@ static const char *const DELETE_DAG[] = {
     "DELETE FROM webhook_call WHERE webhook IN (SELECT w.id FROM webhook w WHERE w.dag = $1)",
     "DELETE FROM webhook WHERE dag = $1",
     "DELETE FROM file_arrival WHERE dag = $1",
+    "DELETE FROM retention WHERE what = 'files/' || CAST(CAST($1 AS BIGINT) AS TEXT)",
     "DELETE FROM sla_miss WHERE dag = $1",
     "DELETE FROM version_file WHERE version IN (SELECT v.id FROM version v WHERE v.dag = $1)",
     "DELETE FROM version WHERE dag = $1",

@@ -51,6 +51,13 @@ void db_set_patience(struct db *db, int64_t timeout_ms)
     db->driver->set_patience(db, timeout_ms);
 }
 
+void db_rest(struct db *db, int64_t idle_ms)
+{
+    CHECK(!db->in_transaction);
+    if (db->driver->rest != NULL)
+        db->driver->rest(db, idle_ms);
+}
+
 static enum status begin(struct db *db, bool write, struct err *err)
 {
     CHECK(!db->in_transaction);

@@ -42,6 +42,11 @@ void db_close(struct db *db); /* NULL is allowed */
 enum db_dialect db_dialect(const struct db *db);
 /* How long to wait for another program that holds the database, or for a server's answer. */
 void db_set_patience(struct db *db, int64_t timeout_ms);
+/*
+ * Outside transactions: let go of a server's connection that was not used within that time; the
+ * next call makes another one.
+ */
+void db_rest(struct db *db, int64_t idle_ms);
 
 /*
  * Now, by the clock that all users of the database share. In a write transaction on PostgreSQL the

@@ -17,6 +17,7 @@ struct db_driver {
     enum status (*open)(const char *location, enum db_mode mode, struct db **out, struct err *err);
     void (*close)(struct db *db);
     void (*set_patience)(struct db *db, int64_t timeout_ms);
+    void (*rest)(struct db *db, int64_t idle_ms); /* NULL: an open database costs nobody anything */
     int64_t (*now_us)(struct db *db);
 
     enum status (*begin)(struct db *db, bool write, struct err *err);

@@ -54,6 +54,7 @@ struct arriving {
     const struct file_arrival *arrival;
     enum arrival_verdict verdict;
     char why[ERR_TEXT_MAX];
+    char dag_id[LIMIT_ID_BYTES + 1];
 };
 
 static json_t *describe(const struct file_arrival *arrival)
@@ -106,7 +107,8 @@ static enum status make_run(struct store *store, struct arriving *call, int64_t 
     if (status == STATUS_INVALID || status == STATUS_LIMIT) {
         call->verdict = ARRIVAL_REFUSED;
         (void)snprintf(call->why, sizeof call->why, "%s", refusal.text);
-        return trigger_refuse(store, arrival->dag_key, arrival->path, refusal.text, err);
+        return trigger_refuse(store, arrival->dag_key, arrival->path, refusal.text, call->dag_id,
+                              err);
     }
     if (status != STATUS_OK) {
         *err = refusal;

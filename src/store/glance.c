@@ -18,7 +18,8 @@ static const char GLANCE[] =
     " (SELECT 1 FROM past LIMIT 1),"
     " (SELECT 1 FROM trigger_pending WHERE seen = 0 LIMIT 1),"
     " (SELECT 1 FROM trigger_watch WHERE kind = 2 LIMIT 1),"
-    " (SELECT 1 FROM backfill WHERE state IN (0, 1, 2, 3) AND state > 0 LIMIT 1)";
+    " (SELECT 1 FROM backfill WHERE state IN (0, 1, 2, 3) AND state > 0 LIMIT 1),"
+    " (SELECT min(due_at_us) FROM notice WHERE state IN (0, 1))";
 
 static int64_t instant_or_never(struct db_stmt *stmt, int column)
 {
@@ -43,6 +44,7 @@ enum status store_glance(struct store *store, struct store_glance *out, struct e
         .has_events = !db_is_null(stmt, 6),
         .has_watched_files = !db_is_null(stmt, 7),
         .has_backfills = !db_is_null(stmt, 8),
+        .next_message_us = instant_or_never(stmt, 9),
     };
     db_reset(stmt);
     return STATUS_OK;

@@ -12,6 +12,7 @@ struct store_glance {
     int64_t next_schedule_us; /* of an active schedule; INT64_MAX: none */
     int64_t next_deadline_us; /* INT64_MAX: none */
     int64_t next_wait_us;     /* of a deferred task; INT64_MAX: none */
+    int64_t next_message_us;  /* that is not settled; INT64_MAX: none */
     bool has_runs;            /* that are not over */
     bool has_waiting_runs;    /* for others of their DAG */
     bool has_waiting_tasks;   /* for the same task of the run before */

@@ -68,6 +68,6 @@ NODISCARD enum status store_export(const struct store_options *options, int fd,
  *   STATUS_INVALID   this is no export
  *   STATUS_CORRUPT   it was cut or altered
  */
-NODISCARD enum status store_import(const struct store_options *options, int fd,
+NODISCARD enum status store_import(const struct store_options *options, int fd, const char *actor,
                                    const struct move_files *files, struct move_result *out,
                                    struct err *err);

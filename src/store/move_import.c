@@ -20,6 +20,7 @@ enum { BATCH_ROWS = 500, BATCH_BYTES = 1 << 20, PROGRESS_ROWS = 10000 };
 struct import {
     struct db *db;
     struct arena *arena; /* lives longer than the connection, which keeps the texts of statements */
+    const char *actor;
     const struct move_files *files;
     struct move_reader *reader;
     /* The table whose rows come now. */
@@ -288,7 +289,6 @@ static const char HOSTS_MISSING[] =
     " WHERE NOT EXISTS (SELECT 1 FROM host h WHERE h.id = r.host)";
 static const char HOSTS_END[] = "UPDATE host SET ended_at_us = $1, fate = 'lost',"
                                 " lease_until_us = 0 WHERE ended_at_us IS NULL";
-static const char EVENT_ADD[] = "INSERT INTO event (at_us, kind, actor) VALUES ($1, $2, 'import')";
 
 /* PostgreSQL does not look at what is there when it numbers rows. */
 static enum status set_sequences(struct import *import, struct err *err)
@@ -308,9 +308,10 @@ static enum status set_sequences(struct import *import, struct err *err)
     return STATUS_OK;
 }
 
-static enum status finish(struct import *import, const json_t *head, int64_t now_us,
+static enum status finish(struct import *import, const json_t *head, struct store *target,
                           struct err *err)
 {
+    int64_t now_us = store_now_us(target);
     const json_t *store = json_object_get(head, "store");
     struct db *db = import->db;
     if (db_do(db, err, STORE_SET, "tiiiit", json_get_string(head, "uuid", ""),
@@ -320,7 +321,8 @@ static enum status finish(struct import *import, const json_t *head, int64_t now
         db_do(db, err, HOSTS_MISSING, "") != STATUS_OK ||
         db_do(db, err, HOSTS_END, "i", now_us) != STATUS_OK ||
         set_sequences(import, err) != STATUS_OK ||
-        db_do(db, err, EVENT_ADD, "ii", now_us, (int64_t)EVENT_STORE_RESTORED) != STATUS_OK)
+        store_tell(target, EVENT_STORE_RESTORED, import->actor, "{\"from\":\"export\"}", err) !=
+            STATUS_OK)
         return err->code;
     return STATUS_OK;
 }
@@ -372,8 +374,7 @@ static enum status fill_store(struct import *import, struct store *store,
     if (db_begin(db, err) != STATUS_OK || require_empty(import, err) != STATUS_OK ||
         read_head(import->reader, &head, err) != STATUS_OK ||
         clear_tables(import, err) != STATUS_OK || take_lines(import, err) != STATUS_OK ||
-        finish(import, head, store_now_us(store), err) != STATUS_OK ||
-        db_commit(db, err) != STATUS_OK)
+        finish(import, head, store, err) != STATUS_OK || db_commit(db, err) != STATUS_OK)
         return err->code;
     *result = (struct move_result){.schema = STORE_SCHEMA,
                                    .epoch = json_get_int(head, "epoch", 0) + 1,
@@ -383,7 +384,7 @@ static enum status fill_store(struct import *import, struct store *store,
     return STATUS_OK;
 }
 
-enum status store_import(const struct store_options *options, int fd,
+enum status store_import(const struct store_options *options, int fd, const char *actor,
                          const struct move_files *files, struct move_result *out, struct err *err)
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
@@ -395,6 +396,7 @@ enum status store_import(const struct store_options *options, int fd,
     struct import import = {
         .db = store->db,
         .arena = arena,
+        .actor = actor,
         .files = files,
         .reader = &reader,
         .batch = json_array(),

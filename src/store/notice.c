@@ -176,26 +176,6 @@ enum status store_notice_retry(struct store *store, int64_t id, const char *acto
     return store_repeat(store, retry_once, &(struct retrying){id, actor}, err);
 }
 
-#define OLD_ONES                                                                                   \
-    "SELECT id FROM notice WHERE state IN (2, 3, 4) AND ended_at_us < $1"                          \
-    " ORDER BY id LIMIT $2"
-static const char PRUNE_FOLDED[] = "DELETE FROM notice WHERE head IN (" OLD_ONES ")";
-static const char PRUNE[] = "DELETE FROM notice WHERE id IN (" OLD_ONES ")";
-
-enum status store_notice_prune(struct store *store, int64_t before_us, int64_t most,
-                               int64_t *out_count, struct err *err)
-{
-    CLEANUP(db_endp) struct db *db = store->db;
-    if (db_begin(db, err) != STATUS_OK ||
-        db_do(db, err, PRUNE_FOLDED, "ii", before_us, most) != STATUS_OK ||
-        db_do(db, err, PRUNE, "ii", before_us, most) != STATUS_OK)
-        return err_wrap(err, "forget old messages");
-    *out_count = db_changes(db);
-    if (db_commit(db, err) != STATUS_OK)
-        return err_wrap(err, "forget old messages");
-    return STATUS_OK;
-}
-
 enum status store_notice_tested(struct store *store, const char *actor, const char *data,
                                 struct err *err)
 {

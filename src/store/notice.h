@@ -79,6 +79,9 @@ NODISCARD enum status store_notice_claim(struct store *store, struct arena *aren
                                          struct notice_passing *passing, struct notice_claim *out,
                                          int64_t *out_next_us, struct err *err);
 
+/* When the first of those that are not settled is due (INT64_MAX: there is none). */
+NODISCARD enum status store_notice_next(struct store *store, int64_t *out_us, struct err *err);
+
 /* What became of a try. */
 struct notice_verdict {
     int64_t id;
@@ -141,10 +144,6 @@ NODISCARD enum status store_notice_left(struct store *store, int64_t run, struct
  */
 NODISCARD enum status store_notice_retry(struct store *store, int64_t id, const char *actor,
                                          struct err *err);
-
-/* Forget what was settled before an instant, at most `most`; *out_count of them. */
-NODISCARD enum status store_notice_prune(struct store *store, int64_t before_us, int64_t most,
-                                         int64_t *out_count, struct err *err);
 
 /* Somebody tried a target by hand; kept for the record. */
 NODISCARD enum status store_notice_tested(struct store *store, const char *actor, const char *data,

@@ -321,3 +321,10 @@ enum status store_notice_claim(struct store *store, struct arena *arena,
     *out = found;
     return STATUS_OK;
 }
+
+enum status store_notice_next(struct store *store, int64_t *out_us, struct err *err)
+{
+    if (read_next(store, NULL, out_us, err) != STATUS_OK)
+        return err_wrap(err, "look into the outbox");
+    return STATUS_OK;
+}

@@ -1,9 +1,7 @@
 #include "store/retention.h"
 
-#include "model/event_kind.h"
 #include "model/run_state.h"
 #include "store/store_priv.h"
-#include "store/trigger_store.h"
 
 _Static_assert(RUN_SUCCESS == 2 && RUN_FAILED == 3 && RUN_CANCELLED == 4, "as in the SQL");
 #define OVER "(2, 3, 4)"
@@ -23,19 +21,6 @@ static const char PLACE_MOVE[] =
 static const char VALUES_REMOVE[] =
     "DELETE FROM value WHERE task IN (SELECT t.id FROM task t JOIN block b ON t.id >= b.first"
     " AND t.id < b.first + b.count WHERE b.run = $1)";
-/* That a run was deleted outlives it. The newest update of a dataset stays, and what waits. */
-static const char *const EVENTS_REMOVE[] = {
-    "DELETE FROM event WHERE id IN (SELECT id FROM event WHERE ((run IS NULL AND task IS NULL)"
-    " OR kind = 13) AND at_us < $1 ORDER BY id LIMIT $2)",
-    "DELETE FROM asset_event WHERE id IN (SELECT e.id FROM asset_event e WHERE e.at_us < $1"
-    " AND EXISTS (SELECT 1 FROM asset_event n WHERE n.asset = e.asset AND n.id > e.id)"
-    " AND NOT EXISTS (SELECT 1 FROM trigger_pending p WHERE p.kind = 0 AND p.source = e.id)"
-    " ORDER BY e.id LIMIT $2)",
-    "DELETE FROM webhook_call WHERE (webhook, key) IN (SELECT webhook, key FROM webhook_call"
-    " WHERE at_us < $1 LIMIT $2)",
-};
-_Static_assert(EVENT_RUN_DELETED == 13, "as in the SQL");
-_Static_assert(TRIGGER_DATASET == 0, "as in the SQL");
 
 /* How many runs are looked at for one that can go, at most. */
 enum { LOOK_FACTOR = 10 };
@@ -98,18 +83,5 @@ enum status store_values_remove(struct store *store, int64_t run, int64_t *out_c
     if (db_do(store->db, err, VALUES_REMOVE, "i", run) != STATUS_OK)
         return err_wrap(err, "remove values of run %lld", (long long)run);
     *out_count = db_changes(store->db);
-    return STATUS_OK;
-}
-
-enum status store_events_remove(struct store *store, int64_t before_us, int64_t limit,
-                                int64_t *out_count, struct err *err)
-{
-    int64_t count = 0;
-    for (size_t i = 0; i < ARRAY_LEN(EVENTS_REMOVE); i++) {
-        if (db_do(store->db, err, EVENTS_REMOVE[i], "ii", before_us, limit) != STATUS_OK)
-            return err_wrap(err, "remove old events");
-        count += db_changes(store->db);
-    }
-    *out_count = count;
     return STATUS_OK;
 }

@@ -20,7 +20,10 @@ NODISCARD enum status store_runs_ended_before(struct store *store, int64_t after
 NODISCARD enum status store_runs_beyond(struct store *store, int64_t keep, struct old_runs *out,
                                         struct err *err);
 
-/* How far "values" or "logs" are done; 0 at first. */
+/*
+ * How far "values" or "logs" are done; 0 at first. "files/N": the instant since when files count
+ * for the DAG with that key (old_rows.c).
+ */
 NODISCARD enum status store_retention_place(struct store *store, const char *what, int64_t *out,
                                             struct err *err);
 /* Never back. */
@@ -30,9 +33,3 @@ NODISCARD enum status store_retention_move(struct store *store, const char *what
 /* The values of a run; how many there were. */
 NODISCARD enum status store_values_remove(struct store *store, int64_t run, int64_t *out_count,
                                           struct err *err);
-/*
- * Events about no run and no job, updates of datasets that nobody waits for any more and calls of
- * webhooks, oldest first, at most `limit` of each. The newest update of a dataset stays.
- */
-NODISCARD enum status store_events_remove(struct store *store, int64_t before_us, int64_t limit,
-                                          int64_t *out_count, struct err *err);

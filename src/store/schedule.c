@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -106,6 +107,27 @@ static enum status save_triggers(struct store *store, const struct current_versi
     return trigger_hold(store, current->dag_key, is_paused, err);
 }
 
+static const char FIRST_MISSED[] =
+    "INSERT INTO missed (dag, first_us, last_us, count, is_more, why, at_us)"
+    " VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (dag, first_us) DO NOTHING";
+
+/* What is left out when a DAG is seen for the first time, or again, is missed like the rest. */
+static enum status note_first_missed(struct store *store, const struct current_version *current,
+                                     const struct schedule_row *row,
+                                     const struct timetable *timetable, struct err *err)
+{
+    int64_t since_us = row->timing != NULL ? row->cursor_us : INSTANT_US_MIN;
+    int64_t now_us = store_now_us(store);
+    if (!current->is_offered || row->is_offered)
+        return STATUS_OK;
+    struct missed_ticks missed = timetable_first_missed(timetable, since_us, now_us);
+    if (missed.count == 0)
+        return STATUS_OK;
+    return db_later(store->db, err, FIRST_MISSED, "iiiiiii", current->dag_key, missed.first_us,
+                    missed.last_us, (int64_t)missed.count, (int64_t)missed.is_more,
+                    (int64_t)MISSED_LATE, now_us);
+}
+
 static enum status save_row(struct store *store, const struct current_version *current,
                             const struct schedule_row *row, struct err *err)
 {
@@ -121,6 +143,8 @@ static enum status save_row(struct store *store, const struct current_version *c
     if (current->is_offered && !row->is_paused && !timetable_next(timetable, cursor_us, &next_us))
         next_us = 0;
     int64_t most_runs = timetable->policy.overlap == OVERLAP_ALLOW ? 0 : dag->max_active_runs;
+    if (note_first_missed(store, current, row, timetable, err) != STATUS_OK)
+        return err->code;
     return db_later(store->db, err, ROW_SAVE, "iiiiztiiii", current->dag_key,
                     (int64_t)current->is_offered, (int64_t)row->is_paused, cursor_us, next_us,
                     timing, most_runs, (int64_t)timetable->policy.overlap,
@@ -230,6 +254,20 @@ enum status store_missed_list(struct store *store, struct arena *arena, int64_t 
         return status;
     *out = (struct missed_list){.items = items, .count = count};
     return STATUS_OK;
+}
+
+static const char CARRY_ON[] =
+    "UPDATE schedule SET cursor_us = $2, next_us = CASE WHEN next_us IS NOT NULL THEN $2 END"
+    " WHERE dag = (SELECT id FROM dag WHERE dag_id = $1)";
+
+enum status store_schedule_carry_on(struct store *store, const char *dag_id, int64_t cursor_us,
+                                    struct err *err)
+{
+    CLEANUP(db_endp) struct db *db = store->db;
+    if (db_begin(db, err) != STATUS_OK ||
+        db_do(db, err, CARRY_ON, "ti", dag_id, cursor_us) != STATUS_OK)
+        return err->code;
+    return db_commit(db, err);
 }
 
 /* --- pause ----------------------------------------------------------------------------------- */

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "model/limits.h"
 #include "model/timetable.h"
 #include "store/store.h"
 
@@ -30,6 +31,13 @@ struct schedule_info {
 /* STATUS_NOT_FOUND: the store has no such DAG. */
 NODISCARD enum status store_schedule_load(struct store *store, const char *dag_id,
                                           struct schedule_info *out, struct err *err);
+
+/*
+ * Ticks up to `cursor_us` were decided on in another store: go on from there, and look at what is
+ * due at once. A DAG that never runs by the clock stays so.
+ */
+NODISCARD enum status store_schedule_carry_on(struct store *store, const char *dag_id,
+                                              int64_t cursor_us, struct err *err);
 
 struct pause_request {
     const char *dag_id;
@@ -75,12 +83,14 @@ NODISCARD enum status store_missed_list(struct store *store, struct arena *arena
 /* --- what is due ----------------------------------------------------------------------------- */
 
 struct due_started {
-    size_t runs;      /* that were made */
-    size_t waiting;   /* of them, those that may not go yet */
-    size_t missed;    /* stretches of ticks */
-    bool needs_room;  /* one of them is to replace others */
-    int64_t next_us;  /* when there is something to decide; INT64_MAX: never; or at once */
-    int64_t troubled; /* a DAG that was put off, because of `trouble`; 0: none */
+    size_t runs;     /* that were made */
+    size_t waiting;  /* of them, those that may not go yet */
+    size_t missed;   /* stretches of ticks */
+    bool needs_room; /* one of them is to replace others */
+    int64_t next_us; /* when there is something to decide; INT64_MAX: never; or at once */
+    char missed_dag[LIMIT_ID_BYTES + 1]; /* whose the last of these is */
+    /* A DAG that was put off, or had no run, because of `trouble`; "": none. */
+    char troubled[LIMIT_ID_BYTES + 1];
     char trouble[ERR_TEXT_MAX];
 };
 

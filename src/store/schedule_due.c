@@ -104,8 +104,9 @@ static enum status list_due(struct batch *batch, struct err *err)
 
 static void note_trouble(struct batch *batch, const struct due_dag *due, const struct err *trouble)
 {
-    batch->out->troubled = due->key;
-    (void)snprintf(batch->out->trouble, sizeof batch->out->trouble, "%s", trouble->text);
+    struct due_started *out = batch->out;
+    (void)snprintf(out->troubled, sizeof out->troubled, "%s", due->dag->id);
+    (void)snprintf(out->trouble, sizeof out->trouble, "%s", trouble->text);
 }
 
 static enum status read_dag(struct batch *batch, struct due_dag *due, struct err *err)
@@ -165,7 +166,9 @@ static enum status note_missed(struct batch *batch, const struct due_dag *due, e
     int64_t before_us = 0;
     if (!timetable_previous(due->timetable, ticks->first_us, &before_us))
         before_us = 0;
-    batch->out->missed++;
+    struct due_started *out = batch->out;
+    out->missed++;
+    (void)snprintf(out->missed_dag, sizeof out->missed_dag, "%s", due->dag->id);
     if (db_do(db, err, STRETCH, "iiiiii", due->key, before_us, ticks->last_us,
               (int64_t)ticks->count, (int64_t)ticks->is_more, (int64_t)why) != STATUS_OK)
         return err->code;

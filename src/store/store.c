@@ -108,6 +108,7 @@ enum status store_open(const struct store_options *options, struct store **out, 
 {
     CLEANUP(store_closep) struct store *store = mem_zalloc(1, sizeof *store);
     store->now_us = options->now_us;
+    store->hooks = options->hooks;
     store->dags = idmap_new();
     store->lent = idmap_new();
     store->lane_cache = lane_cache_new();
@@ -141,12 +142,18 @@ void store_close(struct store *store)
     free(store);
 }
 
+void store_rest(struct store *store, int64_t idle_ms)
+{
+    db_rest(store->db, idle_ms);
+}
+
 int64_t store_now_us(const struct store *store)
 {
     return store->now_us != NULL ? store->now_us() : db_now_us(store->db);
 }
 
-static const char DESCRIBE[] = "SELECT uuid, epoch, schema, created_at_us FROM store WHERE id = 1";
+static const char DESCRIBE[] =
+    "SELECT uuid, epoch, schema, created_at_us, next_run FROM store WHERE id = 1";
 
 enum status store_describe(struct store *store, struct store_info *out, struct err *err)
 {
@@ -161,6 +168,7 @@ enum status store_describe(struct store *store, struct store_info *out, struct e
         .epoch = db_int(stmt, 1),
         .schema = db_int(stmt, 2),
         .created_at_us = db_int(stmt, 3),
+        .next_run = db_int(stmt, 4),
     };
     (void)snprintf(out->uuid, sizeof out->uuid, "%s", db_text(stmt, 0));
     db_reset(stmt);

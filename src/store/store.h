@@ -19,13 +19,15 @@
 #include "base/err.h"
 #include "store/db.h"
 
+struct house_hooks;
 struct store;
 
 struct store_options {
     const char *url; /* "sqlite:PATH" */
     enum db_mode mode;
-    int64_t busy_timeout_ms; /* wait for a program that does not follow our lock; 0: 10 s */
-    int64_t (*now_us)(void); /* NULL: the wall clock */
+    int64_t busy_timeout_ms;         /* wait for a program that does not follow our lock; 0: 10 s */
+    int64_t (*now_us)(void);         /* NULL: the wall clock */
+    const struct house_hooks *hooks; /* of all DAGs, outliving the store; NULL: none */
 };
 
 /* The schema this program writes. */
@@ -41,12 +43,18 @@ enum { STORE_SCHEMA = 13 };
 NODISCARD enum status store_open(const struct store_options *options, struct store **out,
                                  struct err *err);
 void store_close(struct store *store); /* NULL is allowed */
+/*
+ * Let go of the connection to a server unless it was used within that time. What the store knows
+ * stays; its next call connects again.
+ */
+void store_rest(struct store *store, int64_t idle_ms);
 
 struct store_info {
     char uuid[37];
     int64_t epoch;
     int64_t schema;
     int64_t created_at_us;
+    int64_t next_run; /* greater than every number that a run ever had */
 };
 
 NODISCARD enum status store_describe(struct store *store, struct store_info *out, struct err *err);

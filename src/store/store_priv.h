@@ -15,7 +15,8 @@ struct own_jobs;
 
 struct store {
     struct db *db;
-    int64_t (*now_us)(void); /* NULL: the database's own clock */
+    int64_t (*now_us)(void);         /* NULL: the database's own clock */
+    const struct house_hooks *hooks; /* of all DAGs; NULL: none */
     struct id_source ids;
     struct idmap *dags; /* version id to struct dag, for as long as the store is open */
     struct idmap *lent; /* the same, owned by somebody else */

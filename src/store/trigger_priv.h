@@ -55,12 +55,31 @@ struct trigger_run {
  */
 NODISCARD enum status trigger_make_run(struct store *store, const struct trigger_run *run,
                                        struct run_created *out, struct err *err);
-/* Keep that something asked for a run that cannot be. Inside a write transaction. */
+/*
+ * STATUS_LIMIT: the run would be one too many in a chain of runs that started each other, more than
+ * `most` within an hour. Causes are updates of datasets or ends of runs, all of one kind.
+ */
+NODISCARD enum status trigger_check_chain(struct store *store, const struct trigger_cause *causes,
+                                          size_t count, int64_t most, struct err *err);
+/*
+ * Keep that something asked for a run that cannot be. Gives the id of the DAG, for those who log.
+ * Inside a write transaction.
+ */
 NODISCARD enum status trigger_refuse(struct store *store, int64_t dag_key, const char *what,
-                                     const char *why, struct err *err);
+                                     const char *why, char out_dag_id[static LIMIT_ID_BYTES + 1],
+                                     struct err *err);
+/* The last one that is kept; *out is NULL when there is none. Texts in the arena. */
+NODISCARD enum status trigger_refusal_load(struct store *store, struct arena *arena,
+                                           int64_t dag_key, const struct trigger_refusal **out,
+                                           struct err *err);
+/* The DAG is being deleted. Inside a write transaction. */
+NODISCARD enum status trigger_refusal_forget(struct store *store, int64_t dag_key, struct err *err);
 /* Nobody else makes runs of the DAG until the transaction ends; *out_free: and it may be made. */
 NODISCARD enum status trigger_lock(struct store *store, int64_t dag_key, bool *out_free,
                                    struct err *err);
+/* The newest version. STATUS_NOT_FOUND: the DAG is gone. */
+NODISCARD enum status trigger_newest(struct store *store, int64_t dag_key, int64_t *out_version,
+                                     const struct dag **out, struct err *err);
 /* What the newest version waits for. */
 NODISCARD enum status trigger_load(struct store *store, int64_t dag_key, struct triggers **out,
                                    struct err *err);

@@ -35,8 +35,8 @@ enum status trigger_lock(struct store *store, int64_t dag_key, bool *out_free, s
     return STATUS_OK;
 }
 
-static enum status load_newest(struct store *store, int64_t dag_key, int64_t *out_version,
-                               const struct dag **out, struct err *err)
+enum status trigger_newest(struct store *store, int64_t dag_key, int64_t *out_version,
+                           const struct dag **out, struct err *err)
 {
     if (db_get_int(store->db, 0, out_version, err, NEWEST, "i", dag_key) != STATUS_OK)
         return err->code;
@@ -50,7 +50,7 @@ enum status trigger_load(struct store *store, int64_t dag_key, struct triggers *
 {
     const struct dag *dag = NULL;
     int64_t version = 0;
-    if (load_newest(store, dag_key, &version, &dag, err) != STATUS_OK)
+    if (trigger_newest(store, dag_key, &version, &dag, err) != STATUS_OK)
         return err->code;
     return triggers_of_dag(dag, out, err);
 }
@@ -76,7 +76,7 @@ enum status trigger_make_run(struct store *store, const struct trigger_run *run,
     const struct dag *dag = NULL;
     int64_t version = 0;
     CLEANUP(json_decrefp) json_t *params = NULL;
-    if (load_newest(store, run->dag_key, &version, &dag, err) != STATUS_OK ||
+    if (trigger_newest(store, run->dag_key, &version, &dag, err) != STATUS_OK ||
         params_resolve_typed(dag, run->conf, NULL, &params, err) != STATUS_OK)
         return err->code;
     CLEANUP(mem_freep) char *params_text = json_format(params);
@@ -96,20 +96,4 @@ enum status trigger_make_run(struct store *store, const struct trigger_run *run,
     if (run_create_within(store, &request, 1, out, err) != STATUS_OK)
         return err->code;
     return save_causes(store, run, out->id, err);
-}
-
-enum status trigger_refuse(struct store *store, int64_t dag_key, const char *what, const char *why,
-                           struct err *err)
-{
-    const struct dag *dag = NULL;
-    int64_t version = 0;
-    if (load_newest(store, dag_key, &version, &dag, err) != STATUS_OK)
-        return err->code;
-    CHECK(dag != NULL);
-    CLEANUP(json_decrefp) json_t *data = json_object();
-    json_put_string(data, "dag_id", dag->id);
-    json_put_string(data, "what", what);
-    json_put_string(data, "why", why);
-    CLEANUP(mem_freep) char *text = json_format(data);
-    return store_tell(store, EVENT_TRIGGER_REFUSED, "scheduler", text, err);
 }

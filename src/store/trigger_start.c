@@ -291,6 +291,7 @@ static enum status describe_ends(struct store *store, const struct trigger_rules
 struct starting {
     struct store *store;
     int64_t dag_key;
+    int64_t chain_most;
     struct trigger_started *out;
 };
 
@@ -316,12 +317,14 @@ static enum status make(struct starting *call, const struct trigger_rules *rules
     run.conf = conf;
     struct run_created created;
     struct err refusal = {0};
-    status = trigger_make_run(call->store, &run, &created, &refusal);
+    status = trigger_check_chain(call->store, causes, count, call->chain_most, &refusal);
+    if (status == STATUS_OK)
+        status = trigger_make_run(call->store, &run, &created, &refusal);
     if (status == STATUS_INVALID || status == STATUS_LIMIT) {
         call->out->refused++;
         (void)snprintf(call->out->why, sizeof call->out->why, "%s", refusal.text);
         return trigger_refuse(call->store, call->dag_key, causes[count - 1].name, refusal.text,
-                              err);
+                              call->out->dag_id, err);
     }
     if (status != STATUS_OK) {
         *err = refusal;
@@ -386,10 +389,10 @@ static enum status start_once(struct store *store, const void *context, struct e
     return STATUS_OK;
 }
 
-enum status store_trigger_start(struct store *store, int64_t dag_key, struct trigger_started *out,
-                                struct err *err)
+enum status store_trigger_start(struct store *store, int64_t dag_key, int64_t chain_most,
+                                struct trigger_started *out, struct err *err)
 {
-    struct starting *call = &(struct starting){store, dag_key, out};
+    struct starting *call = &(struct starting){store, dag_key, chain_most, out};
     if (store_repeat(store, start_once, &call, err) != STATUS_OK)
         return err_wrap(err, "start a run of events");
     return STATUS_OK;

@@ -126,7 +126,9 @@ static enum status look_at(struct looking *look, struct arena *arena, const char
     if (trigger_load(look->store, look->dag_key, &triggers, err) != STATUS_OK ||
         read_needs(look->store, arena, look->dag_key, &look->state, err) != STATUS_OK ||
         find_missing(look, TRIGGER_DATASET, &triggers->datasets, err) != STATUS_OK ||
-        find_missing(look, TRIGGER_RUN_END, &triggers->after, err) != STATUS_OK)
+        find_missing(look, TRIGGER_RUN_END, &triggers->after, err) != STATUS_OK ||
+        trigger_refusal_load(look->store, arena, look->dag_key, &look->state.refusal, err) !=
+            STATUS_OK)
         return err_wrap(err, "what DAG '%s' waits for", dag_id);
     return STATUS_OK;
 }
@@ -171,6 +173,32 @@ enum status store_trigger_waiters(struct store *store, struct arena *arena, cons
         memcpy(*out, list, count * sizeof *list);
     *out_count = count;
     return STATUS_OK;
+}
+
+static const char DAGS[] = "SELECT d.version, v.path FROM trigger_dag t JOIN dag d ON d.id = t.dag"
+                           " JOIN version v ON v.id = d.version WHERE d.active <> 0"
+                           " ORDER BY d.dag_id LIMIT $1";
+
+enum status store_trigger_dags(struct store *store, struct arena *arena, size_t most,
+                               struct trigger_dag_list *out, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    struct trigger_dag *items = NULL;
+    size_t count = 0;
+    size_t capacity = 0;
+    enum status status = db_query(store->db, &stmt, err, DAGS, "i", (int64_t)most);
+    while (status == STATUS_OK && db_next(stmt, &status, err)) {
+        items = mem_grow(items, &capacity, count, sizeof *items);
+        items[count++] = (struct trigger_dag){
+            .version = db_int(stmt, 0),
+            .path = arena_strdup(arena, db_text(stmt, 1)),
+        };
+    }
+    *out = (struct trigger_dag_list){arena_array(arena, count + 1, sizeof *items), count};
+    if (count > 0)
+        memcpy(out->items, items, count * sizeof *items);
+    mem_freep(&items);
+    return status == STATUS_OK ? STATUS_OK : err_wrap(err, "list DAGs that events start");
 }
 
 enum status store_run_causes(struct store *store, struct arena *arena, int64_t run, size_t most,

@@ -10,6 +10,7 @@
  * Tests  tests/unit/store/test_trigger.c
  */
 #include "base/arena.h"
+#include "model/limits.h"
 #include "model/run_state.h"
 #include "store/store.h"
 
@@ -27,10 +28,14 @@ struct trigger_started {
     size_t refused; /* that could not be, and why the last one */
     bool is_more;   /* there is more to be made */
     char why[ERR_TEXT_MAX];
+    char dag_id[LIMIT_ID_BYTES + 1]; /* of the DAG, where one was refused */
 };
 
-/* Make the runs of a DAG whose conditions hold; none is no failure. */
-NODISCARD enum status store_trigger_start(struct store *store, int64_t dag_key,
+/*
+ * Make the runs of a DAG whose conditions hold; none is no failure. Refused is what would make
+ * a chain of more than `chain_most` runs that started each other within an hour.
+ */
+NODISCARD enum status store_trigger_start(struct store *store, int64_t dag_key, int64_t chain_most,
                                           struct trigger_started *out, struct err *err);
 
 /* --- what is waited for ---------------------------------------------------------------------- */
@@ -44,12 +49,20 @@ struct trigger_need {
     bool is_needed;  /* its next event would help, or make a run */
 };
 
+/* The last event that asked for a run which could not be made. */
+struct trigger_refusal {
+    int64_t at_us;
+    const char *what; /* name of the dataset, DAG or file */
+    const char *why;
+};
+
 struct trigger_state {
     bool paused;
     bool keeps; /* what happens while it is paused is made up for */
     struct trigger_need *needs;
     size_t needs_count;
     const char *missing; /* in words, "a and (b or c)"; NULL: nothing else than files and calls */
+    const struct trigger_refusal *refusal; /* NULL: none, or too long ago to be known */
 };
 
 /*
@@ -68,6 +81,20 @@ struct trigger_waiter {
 NODISCARD enum status store_trigger_waiters(struct store *store, struct arena *arena,
                                             const char *uri, struct trigger_waiter **out,
                                             size_t *out_count, struct err *err);
+
+struct trigger_dag {
+    int64_t version;  /* the newest */
+    const char *path; /* of its file */
+};
+
+struct trigger_dag_list {
+    struct trigger_dag *items;
+    size_t count;
+};
+
+/* DAGs that events start and that are offered, by id, at most `most`; in the arena. */
+NODISCARD enum status store_trigger_dags(struct store *store, struct arena *arena, size_t most,
+                                         struct trigger_dag_list *out, struct err *err);
 
 /* --- what a run was made of ------------------------------------------------------------------ */
 

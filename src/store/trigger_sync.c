@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "model/limits.h"
 #include "store/channel.h"
+#include "store/old_rows.h"
 #include "store/trigger_priv.h"
 
 const char *trigger_kind_name(enum trigger_kind kind)
@@ -70,7 +71,7 @@ enum status trigger_forget(struct store *store, int64_t dag_key, struct err *err
     for (size_t i = 0; i < ARRAY_LEN(FORGET); i++)
         if (db_do(store->db, err, FORGET[i], "i", dag_key) != STATUS_OK)
             return err_wrap(err, "forget what the DAG waits for");
-    return STATUS_OK;
+    return trigger_refusal_forget(store, dag_key, err);
 }
 
 /* --- what it is ------------------------------------------------------------------------------ */
@@ -209,7 +210,10 @@ enum status trigger_sync(struct store *store, int64_t dag_key, const struct dag 
     if (!is_read || triggers_are_none(triggers))
         return has_row != 0 ? trigger_forget(store, dag_key, err) : STATUS_OK;
     struct watch_list list = list_watches(triggers, folder, arena);
-    list.since_us = triggers->keeps_while_paused ? 0 : store_now_us(store);
+    list.since_us = store_now_us(store);
+    if (triggers->keeps_while_paused &&
+        store_files_since(store, dag_key, &list.since_us, err) != STATUS_OK)
+        return err->code;
     if (db_do(store->db, err, DAG_SET, "ii", dag_key, (int64_t)triggers->keeps_while_paused) !=
             STATUS_OK ||
         replace(store, dag_key, &list, arena, err) != STATUS_OK ||

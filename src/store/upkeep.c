@@ -193,23 +193,22 @@ enum status store_backup(struct store *store, const char *path, struct err *err)
 }
 
 static const char EPOCH_RAISE[] = "UPDATE store SET epoch = epoch + 1 WHERE id = 1";
-static const char EVENT_RESTORED[] =
-    "INSERT INTO event (at_us, kind, actor) VALUES ($1, $2, 'restore')";
 
-static enum status raise_epoch(struct store *store, struct err *err)
+static enum status raise_epoch(struct store *store, const char *actor, struct err *err)
 {
     CLEANUP(db_endp) struct db *db = store->db;
     if (db_begin(db, err) != STATUS_OK || db_do(db, err, EPOCH_RAISE, "") != STATUS_OK ||
-        db_do(db, err, EVENT_RESTORED, "ii", store_now_us(store), (int64_t)EVENT_STORE_RESTORED) !=
-            STATUS_OK ||
+        store_tell(store, EVENT_STORE_RESTORED, actor, "{\"from\":\"backup\"}", err) != STATUS_OK ||
         db_commit(db, err) != STATUS_OK)
         return err->code;
     return STATUS_OK;
 }
 
 /* A verified copy of the backup beside the target, ready to take its place. */
-static enum status prepare_copy(const char *path, const char *copy, struct err *err)
+static enum status prepare_copy(const struct restore_request *request, const char *copy,
+                                struct err *err)
 {
+    const char *path = request->path;
     CLEANUP(mem_freep) char *source_url = mem_format("sqlite:%s", path);
     CLEANUP(mem_freep) char *copy_url = mem_format("sqlite:%s", copy);
     CLEANUP(store_closep) struct store *backup = NULL;
@@ -223,7 +222,8 @@ static enum status prepare_copy(const char *path, const char *copy, struct err *
     struct store_options write = {.url = copy_url, .mode = DB_READ_WRITE};
     if (store_open(&write, &restored, err) != STATUS_OK)
         return err->code;
-    return raise_epoch(restored, err);
+    store_set_reason(restored, request->reason);
+    return raise_epoch(restored, request->actor, err);
 }
 
 static void remove_companions(const char *path)
@@ -243,15 +243,17 @@ static enum status fold_log(const char *target, struct err *err)
     return store_open(&(struct store_options){.url = url, .mode = DB_READ_WRITE}, &old, err);
 }
 
-enum status store_restore(const char *path, const char *target, char **out_kept_as, struct err *err)
+enum status store_restore(const struct restore_request *request, char **out_kept_as,
+                          struct err *err)
 {
+    const char *target = request->target;
     CLEANUP(mem_freep) char *copy = mem_format("%s.restoring", target);
     char stamp[INSTANT_TEXT_MAX];
     CLEANUP(mem_freep)
     char *kept = mem_format("%s.before-%s", target, instant_format(clock_wall_us(), stamp));
     (void)unlink(copy);
     remove_companions(copy);
-    if (prepare_copy(path, copy, err) != STATUS_OK)
+    if (prepare_copy(request, copy, err) != STATUS_OK)
         return err_wrap(err, "restore");
     bool had_store = access(target, F_OK) == 0;
     if (had_store) {

@@ -27,5 +27,11 @@ NODISCARD enum status store_backup(struct store *store, const char *path, struct
  * The old file is kept beside it; the store's epoch rises, so that what was claimed before the
  * backup is void.
  */
-NODISCARD enum status store_restore(const char *path, const char *target, char **out_kept_as,
+struct restore_request {
+    const char *path;
+    const char *target;
+    const char *actor;
+    const char *reason; /* JSON, as store_set_reason takes it; NULL: nobody said */
+};
+NODISCARD enum status store_restore(const struct restore_request *request, char **out_kept_as,
                                     struct err *err);

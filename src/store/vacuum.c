@@ -11,7 +11,7 @@ static const struct {
     {                                                                                              \
         "SELECT coalesce(max(n_dead_tup), 0) FROM pg_stat_user_tables"                             \
         " WHERE relid = to_regclass('" table "')",                                                 \
-            "VACUUM (TRUNCATE OFF) " table                                                         \
+            "VACUUM (TRUNCATE OFF, SKIP_LOCKED) " table                                            \
     }
     ROW("ready"),
     ROW("running"),
@@ -19,6 +19,20 @@ static const struct {
     ROW("host"),
 #undef ROW
 };
+
+static const char MOST_DEAD[] =
+    "SELECT coalesce(max(n_dead_tup), 0) FROM pg_stat_user_tables WHERE relid IN"
+    " (to_regclass('ready'), to_regclass('running'), to_regclass('timer'), to_regclass('host'))";
+
+enum status store_vacuum_is_due(struct store *store, bool *out, struct err *err)
+{
+    int64_t dead = 0;
+    if (db_dialect(store->db) == DB_POSTGRES &&
+        db_get_int(store->db, 0, &dead, err, MOST_DEAD, "") != STATUS_OK)
+        return err_wrap(err, "look for dead rows");
+    *out = dead >= VACUUM_DEAD_ROWS;
+    return STATUS_OK;
+}
 
 enum status store_vacuum(struct store *store, struct err *err)
 {

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "model/dag_read.h"
+#include "model/house_hooks.h"
 #include "store/store_priv.h"
 #include "store/version_priv.h"
 
@@ -251,6 +252,7 @@ static enum status keep_dag(struct store *store, int64_t version, struct db_stmt
         dag_free(dag);
         return status;
     }
+    house_hooks_add(store->hooks, dag);
     idmap_set(store->dags, version, dag);
     return STATUS_OK;
 }

@@ -9,28 +9,25 @@
 #include "os/thread.h"
 #include "store/vacuum.h"
 
-enum { EVERY_MS = 10000 };
-
 struct housekeeping {
-    struct store_options options;
+    struct spare *spare;
     struct mailbox *orders;
     struct thread *thread;
-    struct store *store; /* of the thread; NULL while it has nothing to do */
-    bool told;           /* the last order given, to give none twice */
 };
 
-/* What it is told; the last word counts. */
-static char LEADS[] = "leads";
-static char FOLLOWS[] = "follows";
-static char STOPS[] = "stops";
+/* What it is told; several at once are one. */
+static char CLEAN[] = "clean";
+static char STOP[] = "stop";
 
 static void clean(struct housekeeping *self)
 {
     struct err err = {0};
-    enum status status =
-        self->store != NULL ? STATUS_OK : store_open(&self->options, &self->store, &err);
-    if (status == STATUS_OK)
-        status = store_vacuum(self->store, &err);
+    struct store *store = NULL;
+    enum status status = spare_take(self->spare, &store, &err);
+    if (status == STATUS_OK) {
+        status = store_vacuum(store, &err);
+        spare_give(self->spare);
+    }
     if (status != STATUS_OK)
         log_debug("clean up the store", LOG_STR("error", err.text));
 }
@@ -38,28 +35,20 @@ static void clean(struct housekeeping *self)
 static void body(void *context)
 {
     struct housekeeping *self = context;
-    const char *order = FOLLOWS;
-    while (order != STOPS) {
-        struct mailbox_batch batch = order == LEADS ? mailbox_take_within(self->orders, EVERY_MS)
-                                                    : mailbox_take(self->orders);
-        if (batch.count > 0)
-            order = batch.items[batch.count - 1];
+    const char *order = CLEAN;
+    while (order != STOP) {
+        struct mailbox_batch batch = mailbox_take(self->orders);
+        order = batch.items[batch.count - 1];
         free(batch.items);
-        if (order == LEADS) {
+        if (order == CLEAN)
             clean(self);
-        } else {
-            store_close(self->store);
-            self->store = NULL;
-        }
     }
 }
 
-enum status housekeeping_start(const struct store_options *options, struct housekeeping **out,
-                               struct err *err)
+enum status housekeeping_start(struct spare *spare, struct housekeeping **out, struct err *err)
 {
     struct housekeeping *self = mem_zalloc(1, sizeof *self);
-    self->options = *options;
-    self->orders = mailbox_new();
+    *self = (struct housekeeping){.spare = spare, .orders = mailbox_new()};
     if (thread_start("housekeeping", body, self, &self->thread, err) != STATUS_OK) {
         mailbox_free(self->orders);
         free(self);
@@ -69,19 +58,17 @@ enum status housekeeping_start(const struct store_options *options, struct house
     return STATUS_OK;
 }
 
-void housekeeping_lead(struct housekeeping *self, bool leads)
+void housekeeping_clean(struct housekeeping *self)
 {
-    if (self == NULL || self->told == leads)
-        return;
-    self->told = leads;
-    CHECK(mailbox_push(self->orders, leads ? LEADS : FOLLOWS));
+    if (self != NULL)
+        CHECK(mailbox_push(self->orders, CLEAN));
 }
 
 void housekeeping_stop(struct housekeeping *self)
 {
     if (self == NULL)
         return;
-    CHECK(mailbox_push(self->orders, STOPS));
+    CHECK(mailbox_push(self->orders, STOP));
     thread_join(self->thread);
     mailbox_free(self->orders);
     free(self);

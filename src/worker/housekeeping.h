@@ -2,18 +2,18 @@
 /*
  * housekeeping: what keeps a fleet's store quick, done by one host at a time.
  *
- * A thread of its own, since cleaning may take long and nothing else may wait for it. It is
- * connected only while this host leads.
+ * A thread of its own, since cleaning takes a while and neither claims nor renewals may wait for
+ * it. Whoever has a connection anyway sees that it is needed (store/vacuum.h) and asks for it.
  *
- * Ownership  Whoever starts it stops it.
+ * Ownership  Whoever starts it stops it; the spare store must outlive it.
  */
 #include "base/err.h"
-#include "store/store.h"
+#include "store/spare.h"
 
 struct housekeeping;
 
-NODISCARD enum status housekeeping_start(const struct store_options *options,
-                                         struct housekeeping **out, struct err *err);
-/* Whether this host is the one to do it. */
-void housekeeping_lead(struct housekeeping *self, bool leads);
+NODISCARD enum status housekeeping_start(struct spare *spare, struct housekeeping **out,
+                                         struct err *err);
+/* Clean up soon. NULL is allowed. */
+void housekeeping_clean(struct housekeeping *self);
 void housekeeping_stop(struct housekeeping *self); /* NULL is allowed */

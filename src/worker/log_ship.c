@@ -71,14 +71,13 @@ struct message {
 struct log_ship {
     struct mailbox *messages;
     struct thread *thread;
-    char *url;
+    struct spare *spare;
     char *directory;
-    struct store_options options;
     int64_t interval_us;
     int64_t settle_us;
 
     /* Of its thread. */
-    struct store *store;
+    struct store *store; /* during a pass */
     struct blob *local;
     struct idmap *by_task;
     struct shipments open;
@@ -507,11 +506,16 @@ static enum status send_open(struct log_ship *self, struct err *err)
 static enum status pass(struct log_ship *self, struct err *err)
 {
     self->is_idle = true;
-    if (self->store == NULL && store_open(&self->options, &self->store, err) != STATUS_OK)
+    if (self->ended.count == 0 && self->open.count == 0)
+        return STATUS_OK;
+    if (spare_take(self->spare, &self->store, err) != STATUS_OK)
         return err->code;
-    if (send_ended(self, err) != STATUS_OK || send_open(self, err) != STATUS_OK)
-        return err->code;
-    return STATUS_OK;
+    enum status status = send_ended(self, err);
+    if (status == STATUS_OK)
+        status = send_open(self, err);
+    self->store = NULL;
+    spare_give(self->spare);
+    return status;
 }
 
 /* --- the thread ------------------------------------------------------------------------------ */
@@ -599,8 +603,6 @@ static void body(void *context)
     if (local_logs_each(self->directory, add_found, self, &err) != STATUS_OK)
         log_warn("logs of before are not looked for", LOG_STR("error", err.text));
     serve(self);
-    store_close(self->store);
-    self->store = NULL;
 }
 
 /* --- from outside ---------------------------------------------------------------------------- */
@@ -621,7 +623,6 @@ static void log_ship_free(struct log_ship *self)
     mailbox_free(self->messages);
     free(self->buffer);
     free(self->directory);
-    free(self->url);
     free(self);
 }
 
@@ -631,9 +632,8 @@ enum status log_ship_start(const struct log_ship_options *options, struct log_sh
     struct log_ship *self = mem_zalloc(1, sizeof *self);
     *self = (struct log_ship){
         .messages = mailbox_new(),
-        .url = mem_strdup(options->store.url),
+        .spare = options->spare,
         .directory = mem_strdup(options->directory),
-        .options = options->store,
         .interval_us = (options->interval_ms > 0 ? options->interval_ms : INTERVAL_MS) * 1000,
         .settle_us = (options->settle_ms > 0 ? options->settle_ms : SETTLE_MS) * 1000,
         .by_task = idmap_new(),
@@ -641,8 +641,6 @@ enum status log_ship_start(const struct log_ship_options *options, struct log_sh
         .deadline_us = NEVER_US,
         .is_idle = true,
     };
-    self->options.url = self->url;
-    self->options.mode = DB_READ_WRITE;
     if (blob_open_directory(self->directory, &self->local, err) != STATUS_OK ||
         thread_start("logs", body, self, &self->thread, err) != STATUS_OK) {
         log_ship_free(self);

@@ -9,18 +9,18 @@
  * directory; those that lie there when it starts are found and brought along.
  *
  * Ownership  Texts of the options are copied.
- * Threads    Its own, with its own connection: nobody waits for it. The functions here are called
- *            from one thread, which they do not hold up, log_ship_stop excepted.
+ * Threads    Its own, which takes the spare store for each pass: nobody waits for it. The functions
+ * here are called from one thread, which they do not hold up, log_ship_stop excepted.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "store/store.h"
+#include "store/spare.h"
 
 struct log_ship;
 
 struct log_ship_options {
-    struct store_options store;
+    struct spare *spare;   /* must outlive it */
     const char *directory; /* of local blobs */
     int64_t interval_ms;   /* 0: a second */
     /*

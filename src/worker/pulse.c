@@ -16,11 +16,12 @@
 #include "store/control.h"
 #include "store/dead.h"
 #include "store/listen.h"
+#include "store/vacuum.h"
 #include "worker/backoff.h"
 #include "worker/dead_log.h"
 #include "worker/recovery.h"
 
-enum { BACKOFF_LEAST_MS = 50, BACKOFF_MOST_MS = 5000, FAILED_WAIT_MS = 100 };
+enum { BACKOFF_LEAST_MS = 50, BACKOFF_MOST_MS = 5000, FAILED_WAIT_MS = 100, CLEAN_MS = 10000 };
 
 /* From the loop's thread. */
 struct order {
@@ -30,7 +31,7 @@ struct order {
 
 /* To the loop's thread. */
 struct news {
-    enum { NEWS_BEAT, NEWS_SWEPT, NEWS_HEARD, NEWS_WISHED } kind;
+    enum { NEWS_BEAT, NEWS_SWEPT, NEWS_HEARD, NEWS_WISHED, NEWS_DIRTY } kind;
     int64_t sent_us;
     struct host_pulse beat;
     struct arena *arena; /* of the list below */
@@ -60,6 +61,7 @@ struct pulse {
     int64_t next_renew_us;
     int64_t next_sweep_us;
     int64_t next_look_us;
+    int64_t next_clean_us;
     struct backoff backoff;
 };
 
@@ -86,6 +88,10 @@ static void tell(struct pulse *pulse, const struct news *news)
         break;
     case NEWS_WISHED:
         events->wished(events->context, news->wishes, news->count);
+        break;
+    case NEWS_DIRTY:
+        if (events->dirty != NULL)
+            events->dirty(events->context);
         break;
     }
 }
@@ -248,6 +254,20 @@ static void sweep_locks(struct pulse *pulse)
     }
 }
 
+/* One host is enough, and it is connected anyway. */
+static void mind_dirt(struct pulse *pulse)
+{
+    bool is_due = false;
+    struct err err = {0};
+    if (!pulse->leads || clock_mono_us() < pulse->next_clean_us)
+        return;
+    pulse->next_clean_us = in_ms(CLEAN_MS);
+    if (store_vacuum_is_due(pulse->store, &is_due, &err) != STATUS_OK)
+        note_failure(pulse, &err);
+    else if (is_due)
+        post(pulse, &(struct news){.kind = NEWS_DIRTY});
+}
+
 static void sweep(struct pulse *pulse)
 {
     pulse->next_sweep_us = in_ms(pulse->options.sweep_ms);
@@ -255,6 +275,7 @@ static void sweep(struct pulse *pulse)
         sweep_locks(pulse);
     /* On an embedded store too: programs that use the library have leases there. */
     sweep_leases(pulse);
+    mind_dirt(pulse);
 }
 
 static void look(struct pulse *pulse)

@@ -28,6 +28,8 @@ struct pulse_events {
     /* Something may be claimable. */
     void (*heard)(void *context);
     void (*wished)(void *context, const struct stop_wish *wishes, size_t count);
+    /* While this host leads: the store should be cleaned. NULL: somebody else's business. */
+    void (*dirty)(void *context);
 };
 
 struct pulse_options {

@@ -2,6 +2,7 @@
 import json
 import signal
 
+import pytest
 from alerts import change_store, misses, notices, write_dag
 from fleet import free_port, let_go, started, wait_for_state
 from harness import ROOT, rows_of, wait_for
@@ -360,3 +361,71 @@ def test_another_host_takes_over_from_a_dead_one(eider, fleet_up, server, receiv
     wait_for(lambda: [row["state"] for row in notices(eider)] == ["sent"], "the other sent it")
     one, two = receiver.deliveries()
     assert one == two
+
+
+# --- hooks for all DAGs
+
+
+def house(receiver):
+    return {"on_failure": {"webhook": receiver.url("/all")},
+            "tasks": {"on_retry": {"webhook": receiver.url("/retries")}},
+            "namespaces": {"finance": {"on_success": [{"webhook": receiver.url("/finance")}]}}}
+
+
+def test_one_setting_tells_of_every_dag(eider, up, receiver):
+    write_dag(eider, f"""
+        on_failure: {{webhook: "{receiver.url('/own')}"}}
+        tasks: {{a: {{run: "exit 3", retries: 1, retry_delay: 50ms}}}}
+    """)
+    write_dag(eider, "tasks: {a: {run: 'exit 3'}}", name="plain.yaml")
+    write_dag(eider, "{namespace: finance, tasks: {a: {run: 'true'}}}", name="money.yaml")
+    up(env={"EIDER_HOOKS": json.dumps(house(receiver))})
+    for dag in ("dag", "plain", "money"):
+        eider("dags", "trigger", dag, code=0)
+    wait_for(lambda: len(receiver.got()) == 5, "all were told")
+    assert {one["body"]["dag"] for one in receiver.got("/all")} == {"dag", "plain"}
+    assert [one["body"]["dag"] for one in receiver.got("/own")] == ["dag"]
+    assert [one["body"]["task"] for one in receiver.got("/retries")] == ["a"]
+    assert [one["body"]["dag"] for one in receiver.got("/finance")] == ["money"]
+
+
+def test_a_file_of_settings_has_them_too(eider, receiver):
+    """Also for a run in the foreground, and for commands."""
+    (eider.work / "eider.yaml").write_text(json.dumps({"hooks": house(receiver)}))
+    path = write_dag(eider, "tasks: {a: {run: 'exit 3'}}")
+    eider("run", path, code=1)
+    assert len(receiver.got("/all")) == 1
+    tested = eider("notify", "test", "dag", "-o", "json", code=0)
+    assert len(rows_of(tested.json())) == 1 and len(receiver.got("/all")) == 2
+    shown = eider("config", "get", "hooks", code=0).out
+    assert "on_failure: webhook" in shown and str(receiver.port) not in shown
+
+
+@pytest.mark.parametrize("hooks, words", [
+    ({"on_failur": {"slack": "ops"}}, "did you mean 'on_failure'"),
+    ({"tasks": {"on_retry": {"email": "nobody"}}}, "hooks.tasks: "),
+    ({"namespaces": {"a": {"on_skip": 3}}}, "namespaces.a: "),
+])
+def test_a_mistake_in_them_is_told_at_the_start(eider, hooks, words):
+    refused = eider("up", env={"EIDER_HOOKS": json.dumps(hooks)}, code=2)
+    assert "setting 'hooks' (environment)" in refused.err and words in refused.err
+    (eider.work / "eider.yaml").write_text("hooks: [1]")
+    assert "hooks: must be a map" in eider("dags", "list", code=2).err
+
+
+# --- receivers inside
+
+
+def test_receivers_inside_can_be_kept_out_of_reach(eider, up, receiver):
+    outside = {"EIDER_HOOKS_PUBLIC_ONLY": "true"}
+    write_dag(eider, f"""
+        on_failure: {{webhook: "{receiver.url('/run')}"}}
+        tasks: {{a: {{run: "exit 3"}}}}
+    """)
+    up(env=outside)
+    eider("dags", "trigger", "dag", code=0)
+    wait_for(lambda: [row for row in notices(eider) if row["answer"]], "it was tried")
+    assert "not public" in notices(eider)[0]["answer"]
+    tested = eider("notify", "test", "dag", env=outside)
+    assert tested.code == 1 and "not public" in tested.out
+    assert not receiver.got()

@@ -116,3 +116,18 @@ def test_a_task_keeps_its_note_when_it_runs_again(eider, evidence):
     eider("tasks", "note", "dag", "b", "", code=0)
     assert note() is None
     assert "no task" in eider("tasks", "note", "dag", "x", "?").err
+
+
+def test_who_put_a_store_back_is_known(eider):
+    failed_run(eider)
+    eider("store", "backup", eider.folder / "copy.db", code=0)
+    eider("store", "restore", eider.folder / "copy.db", "--yes", code=0)
+    (restored,) = [row for row in trail(eider) if row["action"] == "store_restored"]
+    assert restored["actor"] == getpass.getuser()
+
+    eider("store", "export", eider.folder / "all", code=0)
+    there = {"EIDER_HOME": str(eider.folder / "there")}
+    eider("store", "import", eider.folder / "all", env=there, code=0)
+    moved = eider("audit", "list", "-o", "json", env=there, code=0).json()["entries"]
+    assert [row["actor"] for row in moved if row["action"] == "store_restored"] == \
+        [getpass.getuser()] * 2

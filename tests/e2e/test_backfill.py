@@ -123,6 +123,19 @@ def test_what_failed_is_redone_and_nothing_else(eider, up, evidence):
     assert len(evidence.lines()) == 6
 
 
+def test_what_is_redone_keeps_its_version_and_what_is_new_gets_the_newest(eider, up, evidence):
+    up(DAILY)
+    wait_for_state(eider, create(eider, last="2024-01-02"), "success")
+    eider.write("dags/daily.yaml",
+                DAILY.replace("{{ ds }}", "second {{ ds }}").replace("@evidence", str(evidence)))
+    show_dag = ("dags", "show", "daily", "-o", "json")
+    wait_for(lambda: eider(*show_dag, code=0).json()["dag_version"] == 2, "the edit is read")
+    again = create(eider, "--redo", "all", "--dag-version", "original", last="2024-01-03")
+    wait_for_state(eider, again, "success")
+    assert sorted(evidence.lines()) == ["2024-01-01 eu"] * 2 + ["2024-01-02 eu"] * 2 + \
+        ["second 2024-01-03 eu"]
+
+
 def test_a_paused_one_waits_and_goes_on_even_with_another_daemon(eider, up, evidence):
     daemon = up(HELD)
     number = create(eider, "--max-active", "1")

@@ -1,4 +1,5 @@
 """Runs from events: datasets, ends of other DAGs, files that arrive and calls; real daemons."""
+import json
 import os
 import pathlib
 import signal
@@ -191,3 +192,75 @@ def test_a_fleet_makes_one_run_of_each_event_while_schedulers_die(eider, server,
     files = server.sql("SELECT count(*), count(DISTINCT run) FROM file_arrival", server.database)
     assert files == "30|30"
     eider("store", "check", code=0)
+
+
+def test_an_event_that_is_refused_can_be_seen(eider, up):
+    eider.write("dags/ref.yaml", """
+        schedule: { datasets: "ds://ref" }
+        params: { x: { type: string } }
+        tasks: { a: { run: "true" } }
+    """)
+    daemon = up("--log-level", "info")
+    eider("assets", "emit", "ds://ref", code=0)
+
+    def refused():
+        return eider("dags", "show", "ref", "-o", "json", code=0).json()["refused"]
+
+    wait_for(refused, "the refusal is shown")
+    assert (refused()["what"], refused()["why"]) == ("ds://ref", "x: is required")
+    assert "x: is required" in eider("dags", "show", "ref", code=0).out
+    said = eider("explain", "ref", code=0).out
+    assert "x: is required" in said and "eider dags trigger ref -p x=..." in said, said
+    trail = eider("audit", "list", "--all", "--dag", "ref", "-o", "json", code=0).json()
+    entry = trail["entries"][0]
+    assert (entry["action"], entry["reason"]) == ("trigger_refused", "x: is required")
+    told = eider("events", "--dag", "ref", "-o", "json", code=0).json()["events"][-1]
+    assert (told["kind"], told["details"]["why"]) == ("trigger_refused", "x: is required")
+    daemon.wait_until("an event cannot start a run")
+    assert 'dag="ref"' in daemon.text()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def either(request):
+    if request.param == "postgres":
+        request.getfixturevalue("server")
+
+
+def test_following_what_happens(either, eider):
+    eider("run", eider.write("dag.yaml", 'tasks: { a: { run: "true" } }'), code=0)
+    lines = [json.loads(line) for line in
+             eider("events", "-f", "--run", "dag", "-o", "json", code=0).out.splitlines()]
+    assert [line["kind"] for line in lines] == ["run_created", "task_ended", "run_ended"]
+    assert (lines[1]["task_id"], lines[1]["state"]) == ("a", "success")
+    follower = eider.start("events", "-f", "-n", "1", "-o", "json")
+    assert json.loads(follower.stdout.readline())["kind"] == "run_ended", "the newest one"
+    eider("pools", "set", "gpu", "--slots", "2", "--reason", "more cards", code=0)
+    told = json.loads(follower.stdout.readline())
+    assert (told["kind"], told["object"], told["details"]["reason"]) == (
+        "pool_set", "pool default/gpu", "more cards")
+    follower.send_signal(signal.SIGINT)
+    follower.communicate(timeout=60)
+    assert [row["kind"] for row in eider("events", "-n", "2", "-o", "json", code=0).json()["events"]
+            ] == ["run_ended", "pool_set"]
+    assert "pool_set" in eider("events", code=0).out
+    assert "not csv" in eider("events", "-f", "-o", "csv", code=2).err
+
+
+def test_dags_that_start_each_other_are_stopped(eider):
+    eider.write("dags/l1.yaml", 'schedule: { after: l2 }\ntasks: { a: { run: "true" } }')
+    eider.write("dags/l2.yaml", 'schedule: { after: l1 }\ntasks: { a: { run: "true" } }')
+    daemon = Daemon(eider, env={**BUSY, "EIDER_TRIGGER_CHAIN": "6"})
+    try:
+        daemon.wait_until_up()
+        eider("dags", "trigger", "l1", code=0)
+        # The seventh is l1's: six came before it.
+        wait_for(lambda: eider("dags", "show", "l1", "-o", "json", code=0).json()["refused"],
+                 "the circle is broken")
+        assert len(eider.runs()) == 6
+        said = eider("explain", "l1", code=0).out
+        assert "6 runs have started each other within an hour" in said, said
+        assert 'DAGs start each other in a circle circle="l1 -> l2 -> l1"' in daemon.text()
+        assert "in a circle: l1 -> l2 -> l1" in eider("dags", "errors", "l2", code=0).out
+        assert "circle" not in eider("dags", "errors", "l", code=0).out
+    finally:
+        finish_all([daemon])

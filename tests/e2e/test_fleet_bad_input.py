@@ -358,7 +358,7 @@ def test_a_full_disk_of_one_host_is_said_and_survived(eider, server, fleet_up, s
     eider("dags", "trigger", path, "--run-id", "before", code=0)
     wait_for(lambda: {row["state"] for row in eider.runs()} == {"success"}, "there is room")
     # What the host still has to send would give room again once it is sent.
-    wait_for(lambda: not list((home / "blob").rglob("*.log")), "its logs are in the store")
+    wait_for(lambda: not list(home.glob("stores/*/blob/**/*.log")), "its logs are in the store")
     filler = fill(small_disk)
     eider("dags", "trigger", path, "--run-id", "full", code=0)
     wait_for(lambda: any(row["dag_run_id"] == "full" and row["state"] in ("success", "failed")

@@ -808,7 +808,8 @@ def test_tasks_of_one_slot_do_not_see_each_others_outputs(eider):
 
     assert eider.log("slots", "d").strip() == "12"
     assert [eider.log("slots", task).strip() for task in "bcf"] == ["", "", ""]
-    assert not list((eider.home / "scratch").iterdir())
+    scratch, = eider.home.glob("stores/*/scratch")
+    assert not list(scratch.iterdir())
 
 
 def test_values_are_pulled_from_another_dag(eider):

@@ -182,5 +182,6 @@ enum status pg_ensure(struct pg_db *db, struct err *err)
         pg_drop(db);
     db->failure = (struct err){0};
     db->at_stake = false;
+    db->used_mono_us = clock_mono_us();
     return db->conn != NULL ? STATUS_OK : pg_connect(db, err);
 }

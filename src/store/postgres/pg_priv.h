@@ -81,11 +81,12 @@ struct pg_db {
     enum db_mode mode;
     int64_t patience_ms;
 
-    PGconn *conn;        /* NULL: to be made */
-    uint64_t session;    /* random: names of statements, which poolers may mix up */
-    bool drop_at_end;    /* the transaction ends with this connection */
-    bool without_names;  /* a pooler loses prepared statements */
-    unsigned statements; /* named so far */
+    PGconn *conn;         /* NULL: to be made */
+    int64_t used_mono_us; /* when something was asked of it last */
+    uint64_t session;     /* random: names of statements, which poolers may mix up */
+    bool drop_at_end;     /* the transaction ends with this connection */
+    bool without_names;   /* a pooler loses prepared statements */
+    unsigned statements;  /* named so far */
     struct pg_stmt *slots[PG_STATEMENTS_MAX];
 
     struct pg_pending *pending; /* a queue: from `answered` to `pending_count` */

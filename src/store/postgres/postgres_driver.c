@@ -44,6 +44,13 @@ static void driver_set_patience(struct db *base, int64_t timeout_ms)
     pg_of(base)->patience_ms = timeout_ms;
 }
 
+static void driver_rest(struct db *base, int64_t idle_ms)
+{
+    struct pg_db *db = pg_of(base);
+    if (db->conn != NULL && clock_mono_us() - db->used_mono_us >= idle_ms * 1000)
+        pg_drop(db);
+}
+
 /* --- the clock ------------------------------------------------------------------------------- */
 
 static int64_t driver_now_us(struct db *base)
@@ -165,6 +172,7 @@ const struct db_driver POSTGRES_DRIVER = {
     .open = driver_open,
     .close = driver_close,
     .set_patience = driver_set_patience,
+    .rest = driver_rest,
     .now_us = driver_now_us,
     .begin = driver_begin,
     .commit = driver_commit,

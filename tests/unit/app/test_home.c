@@ -56,20 +56,17 @@ Test(home, the_store_is_where_the_settings_say)
         char *wanted_home = place(CASES[i].wanted_home);
         char *wanted_file = place(CASES[i].wanted_store);
         char *wanted_store = mem_format("sqlite:%s", wanted_file);
-        char *wanted_blob = mem_format("%s/blob", wanted_home);
 
         EXPECT_OK(home_init(&settings, CASES[i].path, &home, &err), &err);
 
         cr_expect_str_eq(home.path, wanted_home, "case %zu: %s", i, home.path);
         cr_expect_str_eq(home.store_url, wanted_store, "case %zu: %s", i, home.store_url);
-        cr_expect_str_eq(home.blob_dir, wanted_blob, "case %zu: %s", i, home.blob_dir);
         cr_expect_neq(access(home.path, F_OK), 0, "nothing is made");
         home_fini(&home);
         home_fini(&home);
         free(wanted_home);
         free(wanted_file);
         free(wanted_store);
-        free(wanted_blob);
         settings_fini(&settings);
     }
 }
@@ -87,24 +84,40 @@ Test(home, another_scheme_is_left_as_it_is)
     settings_fini(&settings);
 }
 
-Test(home, processes_of_one_store_meet_beside_it)
+#define UUID "0a1b2c3d-0000-4000-8000-000000000001"
+#define KEPT "/state/stores/" UUID
+
+Test(home, what_belongs_to_a_store_lies_apart)
 {
     static const struct {
-        const char *store, *wanted;
+        const char *store, *meeting_dir, *wake_file;
     } CASES[] = {
-        {NULL, "/state"},
-        {"sqlite:x.db", "/state"},
-        {"sqlite:/var/data/x.db", "/var/data"},
-        {"sqlite:/x.db", "/"},
-        {"postgresql://a@b/c", "/state"},
+        {NULL, "/state", "/state/wake"},
+        {"sqlite:x.db", "/state/x.db.d", "/state/x.db.d/wake"},
+        {"sqlite:/var/data/eider.db", "/var/data", "/var/data/wake"},
+        {"sqlite:/var/data/x.db", "/var/data/x.db.d", "/var/data/x.db.d/wake"},
+        {"postgresql://a@b/c", KEPT, "/state/wake"},
     };
     for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
         struct err err = {0};
         struct home home = {0};
+        struct home_place place = {0};
         struct settings settings = settings_of("/state", CASES[i].store);
+        char *blob_dir = mem_format("%s/blob", CASES[i].meeting_dir);
         EXPECT_OK(home_init(&settings, NULL, &home, &err), &err);
-        EXPECT_STR(CASES[i].wanted, home.meeting_dir);
-        EXPECT_STR("/state/hosts", home.local_dir);
+
+        home_place_init(&home, UUID, &place);
+
+        EXPECT_STR(CASES[i].meeting_dir, place.meeting_dir);
+        EXPECT_STR(CASES[i].wake_file, home.wake_file);
+        EXPECT_STR(blob_dir, place.blob_dir);
+        /* Two homes of one store have these for themselves. */
+        EXPECT_STR(KEPT, place.dir);
+        EXPECT_STR(KEPT "/scratch", place.scratch_dir);
+        EXPECT_STR("/state/hosts", home.hosts_dir);
+        free(blob_dir);
+        home_place_fini(&place);
+        home_place_fini(&place);
         home_fini(&home);
         settings_fini(&settings);
     }

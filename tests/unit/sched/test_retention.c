@@ -1,7 +1,9 @@
 /* What is old goes, in portions, and nothing else. */
 #include "sched/duty.h"
 #include "store/job.h"
+#include "store/old_rows.h"
 #include "store/retention.h"
+#include "store/run_store.h"
 #include "store/value.h"
 #include "store_bench.h"
 
@@ -66,6 +68,12 @@ static struct retention_report remove_old(bool is_dry)
         EXPECT_OK(retention_turn(&call, &report, &more, &err), &err);
     }
     return report;
+}
+
+static int64_t events_removed(void)
+{
+    struct retention_report report = remove_old(false);
+    return retention_report_events(&report);
 }
 
 static int64_t count_of(const char *sql)
@@ -193,10 +201,10 @@ STORE_TEST(retention, old_updates_and_calls_go_but_not_what_waits)
                       " VALUES (1, 0, 1, 's3://x', 0, 5, 0)");
     bench_sql(&bench, "INSERT INTO webhook_call (webhook, key, run, at_us)"
                       " VALUES (1, 'old', 1, 5), (1, 'young', 1, 4000000000000000)");
-    cr_assert_eq(remove_old(false).events, 0);
+    cr_assert_eq(events_removed(), 0);
     policy.events_ms = DAY_MS;
 
-    cr_assert_eq(remove_old(false).events, 2);
+    cr_assert_eq(events_removed(), 2);
 
     cr_assert_eq(count_of("SELECT count(*) FROM asset_event WHERE $1 = 0"), 2);
     cr_assert_eq(count_of("SELECT count(*) FROM asset_event WHERE $1 = 0 AND id = 2"), 0);
@@ -217,6 +225,169 @@ STORE_TEST(retention, that_a_run_was_deleted_is_known_for_as_long_as_other_chang
     pass_days(4);
     (void)remove_old(false);
     cr_assert_eq(count_of("SELECT count(*) FROM event WHERE $1 = 0 AND kind = 13"), 0);
+}
+
+/* --- what belongs to no run ------------------------------------------------------------------ */
+
+/* The DAG with key 1 waits for files and has taken three: two long ago. */
+static void add_arrivals(int paused)
+{
+    char sql[512];
+    int64_t old_us = bench_now_us - 100 * DAY_MS * 1000;
+    (void)snprintf(sql, sizeof sql,
+                   "INSERT INTO trigger_dag (dag, keeps, paused) VALUES (1, 1, %d)", paused);
+    bench_sql(&bench, sql);
+    bench_sql(&bench, "INSERT INTO trigger_watch (dag, kind, name, since_us) VALUES"
+                      " (1, 2, '/in/*', 0), (1, 0, 's3://x', 0), (2, 2, '/other/*', 0)");
+    (void)snprintf(sql, sizeof sql,
+                   "INSERT INTO file_arrival (dag, path, mtime_us, bytes, inode, at_us, run) VALUES"
+                   " (1, '/in/a', 1, 1, 1, %lld, 0), (1, '/in/b', 1, 1, 2, %lld, 0),"
+                   " (1, '/in/c', 1, 1, 3, %lld, 0)",
+                   (long long)old_us, (long long)(old_us + 1), (long long)bench_now_us);
+    bench_sql(&bench, sql);
+}
+
+static int64_t since_us(void)
+{
+    return count_of("SELECT since_us FROM trigger_watch WHERE $1 = 0 AND dag = 1 AND kind = 2");
+}
+
+STORE_TEST(retention, a_file_whose_arrival_is_forgotten_does_not_arrive_again)
+{
+    struct err err = {0};
+    int64_t kept_us = 0;
+    add_arrivals(0);
+    int64_t old_us = bench_now_us - 100 * DAY_MS * 1000;
+    cr_assert_eq(remove_old(false).rest[OLD_ARRIVALS], 0);
+    policy.events_ms = 60 * DAY_MS;
+    cr_assert_eq(remove_old(true).rest[OLD_ARRIVALS], 2);
+    cr_assert_eq(since_us(), 0, "that was only a look");
+
+    cr_assert_eq(remove_old(false).rest[OLD_ARRIVALS], 2);
+
+    cr_assert_eq(count_of("SELECT count(*) FROM file_arrival WHERE $1 = 0"), 1);
+    cr_assert_gt(since_us(), old_us + DAY_MS * 1000, "what was forgotten lies a day before it");
+    cr_assert_leq(since_us(), bench_now_us - 60 * DAY_MS * 1000);
+    EXPECT_OK(store_files_since(bench.store, 1, &kept_us, &err), &err);
+    cr_assert_eq(kept_us, since_us(), "watches that are made later begin there");
+    EXPECT_OK(store_files_since(bench.store, 2, &kept_us, &err), &err);
+    cr_assert_eq(kept_us, 0, "others are not concerned");
+    cr_assert_eq(remove_old(false).rest[OLD_ARRIVALS], 0);
+}
+
+STORE_TEST(retention, arrivals_stay_for_a_month_and_while_their_dag_is_paused)
+{
+    add_arrivals(1);
+    policy.events_ms = DAY_MS;
+    cr_assert_eq(remove_old(false).rest[OLD_ARRIVALS], 0);
+    cr_assert_eq(since_us(), 0);
+    bench_sql(&bench, "UPDATE trigger_dag SET paused = 0");
+    pass_days(20);
+    cr_assert_eq(remove_old(false).rest[OLD_ARRIVALS], 2);
+    pass_days(20);
+    cr_assert_eq(remove_old(false).rest[OLD_ARRIVALS], 1);
+}
+
+/* Three texts of one DAG: the first has a run, the second has none, the last is current. */
+STORE_TEST(retention, versions_that_nothing_has_go)
+{
+    static const char *const TEXTS[] = {"{\"tasks\": {\"a\": {\"run\": \"1\"}}}",
+                                        "{\"tasks\": {\"a\": {\"run\": \"2\"}}}",
+                                        "{\"tasks\": {\"a\": {\"run\": \"3\"}}}"};
+    int64_t runs[ARRAY_LEN(TEXTS)];
+    for (size_t i = 0; i < ARRAY_LEN(TEXTS); i++) {
+        bench_start(&bench, TEXTS[i]);
+        runs[i] = bench.run.id;
+        struct advance_result result = bench_advance(&bench, NULL, 0, 1);
+        struct outcome outcome = bench_outcome(&result.claims[0], 0);
+        (void)bench_advance(&bench, &outcome, 1, 0);
+    }
+    struct err err = {0};
+    EXPECT_OK(store_run_delete(bench.store, runs[1], "test", &err), &err);
+    pass_days(10);
+    policy.runs_ms = 20 * DAY_MS;
+    cr_assert_eq(remove_old(false).rest[OLD_VERSIONS], 0);
+    policy.runs_ms = 0;
+    cr_assert_eq(remove_old(false).rest[OLD_VERSIONS], 0, "for ever");
+    pass_days(15);
+    bench_sql(&bench, "UPDATE run SET ended_at_us = ended_at_us + 86400000000 * 20,"
+                      " created_at_us = created_at_us + 86400000000 * 20");
+    policy.runs_ms = 20 * DAY_MS;
+    cr_assert_eq(remove_old(true).rest[OLD_VERSIONS], 1);
+    cr_assert_eq(remove_old(false).rest[OLD_VERSIONS], 1);
+    cr_assert_eq(count_of("SELECT count(*) FROM version WHERE $1 = 0 AND number IN (1, 3)"), 2);
+    pass_days(100);
+    cr_assert_eq(remove_old(false).runs, 2);
+    cr_assert_eq(count_of("SELECT count(*) FROM version WHERE $1 = 0"), 1, "the current one stays");
+}
+
+/* Of three hosts the last stays, whatever its age, and so does one that still holds something. */
+STORE_TEST(retention, hosts_that_left_go_with_the_age_of_what_they_ran)
+{
+    bench_sql(&bench, "INSERT INTO host (id, maker, name, pid, boot, kind, slots, started_at_us,"
+                      " ended_at_us) VALUES (91, 0, 'a', 1, '', 'daemon', 1, 0, 5),"
+                      " (92, 0, 'b', 1, '', 'daemon', 1, 0, 5),"
+                      " (93, 0, 'c', 1, '', 'daemon', 1, 0, 5)");
+    bench_sql(&bench, "INSERT INTO running (host, task) VALUES (92, 12345)");
+    policy.runs_ms = DAY_MS;
+    cr_assert_eq(remove_old(false).rest[OLD_HOSTS], 0, "jobs are kept for ever");
+    policy.jobs_ms = DAY_MS;
+    cr_assert_eq(remove_old(false).rest[OLD_HOSTS], 1);
+    cr_assert_eq(count_of("SELECT count(*) FROM host WHERE $1 = 0 AND id IN (92, 93)"), 2);
+    bench_sql(&bench, "DELETE FROM running WHERE host = 92");
+}
+
+STORE_TEST(retention, backfills_go_after_their_runs)
+{
+    int64_t run = run_one();
+    char sql[256];
+    bench_sql(&bench,
+              "INSERT INTO backfill (id, dag, version, state, from_us, to_us, until_us,"
+              " newest_first, redo, max_active, queue, params, conf, tasks, note, reason, actor,"
+              " token, size, cursor_us, created_at_us, ended_at_us) VALUES"
+              " (1, 1, 0, 4, 0, 0, 0, 0, 0, 1, 0, '', '', '', '', '', '', 'a', 1, 0, 0, 5),"
+              " (2, 1, 0, 1, 0, 0, 0, 0, 0, 1, 0, '', '', '', '', '', '', 'b', 1, 0, 0, NULL),"
+              " (3, 1, 0, 6, 0, 0, 0, 0, 0, 1, 0, '', '', '', '', '', '', 'c', 1, 0, 0, 5)");
+    (void)snprintf(sql, sizeof sql,
+                   "INSERT INTO backfill_run (backfill, logical_at_us, run, action, outcome) VALUES"
+                   " (1, 5, 987654321, 0, 2), (3, 5, %lld, 0, 2)",
+                   (long long)run);
+    bench_sql(&bench, sql);
+    policy.runs_ms = DAY_MS;
+    cr_assert_eq(remove_old(true).rest[OLD_BACKFILLS], 1);
+    cr_assert_eq(remove_old(false).rest[OLD_BACKFILLS], 1);
+    cr_assert_eq(count_of("SELECT count(*) FROM backfill WHERE $1 = 0 AND id IN (2, 3)"), 2);
+    cr_assert_eq(count_of("SELECT count(*) FROM backfill_run WHERE $1 = 0"), 1);
+    pass_days(3);
+    cr_assert_eq(remove_old(false).rest[OLD_BACKFILLS], 1);
+    bench_sql(&bench, "DELETE FROM backfill WHERE id = 2");
+}
+
+STORE_TEST(retention, missed_ticks_and_rates_that_are_whole_again_go)
+{
+    char sql[256];
+    bench_sql(&bench, "INSERT INTO missed (dag, first_us, last_us, count, is_more, why, at_us)"
+                      " VALUES (1, 1, 1, 1, 0, 0, 5), (1, 2, 2, 1, 0, 0, 4000000000000000)");
+    (void)snprintf(
+        sql, sizeof sql,
+        "INSERT INTO alert_rate (hook_key, empty_at_us) VALUES ('old', 5), ('young', %lld)",
+        (long long)bench_now_us);
+    bench_sql(&bench, sql);
+    policy.events_ms = DAY_MS;
+    cr_assert_eq(remove_old(false).rest[OLD_MISSED], 1);
+    cr_assert_eq(count_of("SELECT count(*) FROM missed WHERE $1 = 0 AND first_us = 2"), 1);
+    cr_assert_eq(count_of("SELECT count(*) FROM alert_rate WHERE $1 = 0"), 1);
+}
+
+STORE_TEST(retention, dead_letters_go_only_when_that_is_asked_for)
+{
+    bench_sql(&bench, "INSERT INTO dead (task, run, lane, at_us, reason, attempt) VALUES"
+                      " (1, 0, 1, 5, 0, 1), (2, 0, 1, 4000000000000000, 0, 1)");
+    cr_assert_eq(remove_old(false).dead, 0);
+    policy.dead_ms = DAY_MS;
+    cr_assert_eq(remove_old(false).dead, 1);
+    cr_assert_eq(count_of("SELECT count(*) FROM dead WHERE $1 = 0 AND task = 2"), 1);
+    bench_sql(&bench, "DELETE FROM dead");
 }
 
 static int64_t ask_duty(int64_t due_us)

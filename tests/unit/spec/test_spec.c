@@ -45,7 +45,7 @@ Test(spec, every_mistake_is_named_at_its_place)
         {"tasks:\n  a: { noop: }\ntitel: x\n", "3:1: unknown key 'titel' of a DAG; did you mean "
                                                "'title'?\n"},
         {"tasks:\n  a: { rnu: x }\n",
-         "2:3: task 'a' has no kind: add run, script, noop, branch or short_circuit\n"
+         "2:3: task 'a' has no kind: add run, script, noop, sensor, branch or short_circuit\n"
          "2:8: unknown key 'rnu' of a task; did you mean 'run'?\n"},
         {"tasks:\n  a: echo\n",
          "2:6: 'a': expected a map such as { run: echo hello }, found the string 'echo'\n"},
@@ -401,4 +401,46 @@ Test(spec, files_that_cannot_be_read_are_errors)
     EXPECT_STATUS(STATUS_LIMIT, spec_load_file(path, &file, &err), &err);
     (void)close(fd);
     (void)unlink(path);
+}
+
+Test(spec, a_file_whose_name_cannot_be_an_id_says_so)
+{
+    static const char TEXT[] = "tasks: {a: {noop: }}\n";
+    CLEANUP(spec_file_freep)
+    struct spec_file *file = spec_load_text("/x/my dag.yaml", TEXT, strlen(TEXT));
+    cr_assert_eq(file->diags.count, 1);
+    EXPECT_CONTAINS(file->diags.items[0].text,
+                    "the DAG has no id, and the file's name 'my dag' cannot be one");
+}
+
+/* Airflow's default_args has keys of the DAG beside those of its tasks. */
+Test(spec, defaults_may_hold_what_belongs_to_the_dag)
+{
+    static const char TEXT[] = "default_args: {owner: ann, start_date: 2026-01-01, retries: 2,\n"
+                               "  email: [a@example.com], email_on_failure: true}\n"
+                               "schedule: '@daily'\n"
+                               "tasks: {a: {run: x}}\n"
+                               "---\n"
+                               "dag: second\n"
+                               "owner: bob\n"
+                               "default_args: {owner: ann}\n"
+                               "tasks: {a: {run: x}}\n";
+    CLEANUP(spec_file_freep)
+    struct spec_file *file = spec_load_text("some.yaml", TEXT, strlen(TEXT));
+    cr_assert_eq(file->diags.count, 0, "%s",
+                 file->diags.count > 0 ? file->diags.items[0].text : "");
+    EXPECT_STR("ann", file->dags[0]->owner);
+    EXPECT_STR("2026-01-01", json_get_string(file->dags[0]->rest, "start_date", ""));
+    cr_assert_eq(file->dags[0]->tasks[0].retry.retries, 2);
+    EXPECT_STR("bob", file->dags[1]->owner); /* what the DAG says itself counts more */
+
+    static const char WRONG[] = "default_args: {owners: ann, start_date: soon}\n"
+                                "groups: {g: {default_args: {owner: ann}, tasks: {a: {run: x}}}}\n"
+                                "schedule: '@daily'\n";
+    CLEANUP(spec_file_freep)
+    struct spec_file *wrong = spec_load_text("some.yaml", WRONG, strlen(WRONG));
+    cr_assert_eq(wrong->diags.errors, 3);
+    EXPECT_CONTAINS(wrong->diags.items[0].text, "unknown key 'owners' of a task");
+    EXPECT_CONTAINS(wrong->diags.items[1].text, "'start_date'");
+    EXPECT_CONTAINS(wrong->diags.items[2].text, "unknown key 'owner' of a task");
 }

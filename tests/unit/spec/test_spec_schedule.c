@@ -117,7 +117,8 @@ Test(spec_schedule, every_mistake_is_named_at_its_place)
          "1:32: 'tz': '../../etc/passwd' is no name of a time zone: expected one such as "
          "Europe/Berlin\n"},
         {"schedule: {corn: '@daily'}",
-         "1:11: the schedule does not say when: add 'cron', 'every' or 'at'\n"
+         "1:11: the schedule does not say when: add 'cron', 'every' or 'at', or what it waits "
+         "for: 'datasets', 'after', 'file' or 'webhook'\n"
          "1:12: unknown key 'corn' of a schedule; did you mean 'cron'?\n"},
         {"schedule: {cron: '@daily', every: 5m}",
          "1:28: 'cron', 'every' and 'at' are different schedules: make a list of maps\n"},
@@ -166,7 +167,9 @@ Test(spec_schedule, every_mistake_is_named_at_its_place)
          "the DAG: say it once\n"},
         {"schedule: {cron: '@daily', tz: UTC, timezone: UTC}",
          "1:37: 'tz' is there twice, also by its other name: keep one\n"},
-        {"schedule: {}", "1:11: the schedule does not say when: add 'cron', 'every' or 'at'\n"},
+        {"schedule: {}",
+         "1:11: the schedule does not say when: add 'cron', 'every' or 'at', or what it waits "
+         "for: 'datasets', 'after', 'file' or 'webhook'\n"},
         {"schedule: 5", "1:11: 'schedule': expected a string or a list or a map or null, found an "
                         "integer\n"},
     };

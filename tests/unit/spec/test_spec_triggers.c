@@ -106,3 +106,76 @@ Test(spec_triggers, outputs_are_checked_with_their_templates)
         cr_expect_str_eq(problems.text, CASES[i].problems, "%s: %s", text, problems.text);
     }
 }
+
+/* --- what can never run, or never stop ------------------------------------------------------- */
+
+static void expect_whole(const char *text, const char *wanted)
+{
+    CLEANUP(spec_file_freep)
+    struct spec_file *file = spec_load_text("some.yaml", text, strlen(text));
+    CLEANUP(strbuf_fini) struct strbuf problems;
+    strbuf_init(&problems, 1 << 16);
+    for (size_t i = 0; i < file->diags.count; i++)
+        strbuf_addf(&problems, "%s%d:%d: %s\n",
+                    file->diags.items[i].severity == DIAG_WARNING ? "warning " : "",
+                    file->diags.items[i].line, file->diags.items[i].column,
+                    file->diags.items[i].text);
+    cr_expect_str_eq(problems.text, wanted, "%s\ngives\n%swanted\n%s", text, problems.text, wanted);
+}
+
+Test(spec_triggers, a_dag_does_not_start_itself_by_its_own_datasets)
+{
+    static const char OUTPUT[] = "\ntasks: {a: {run: x, outputs: [other, s]}}\n";
+    static const char ONE[] = "\ngroups: {g: {tasks: {a: {run: x, outputs: s}}}}\n";
+    static const char LOOP[] = "a DAG that starts by 's', which its own task '%s' writes, would "
+                               "never stop\n";
+    static const struct {
+        const char *schedule;
+        int column; /* 0: no problem */
+    } CASES[] = {
+        {"schedule: {datasets: s}", 22},
+        {"schedule: {datasets: {any: [t, s]}}", 32},
+        {"schedule: {datasets: [s, t]}", 0}, /* t stops it */
+        {"schedule: {datasets: t}", 0},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
+        for (int form = 0; form < 2; form++) {
+            CLEANUP(mem_freep)
+            char *text = mem_format("%s%s", CASES[i].schedule, form == 0 ? OUTPUT : ONE);
+            CLEANUP(mem_freep) char *place = mem_format("1:%d: ", CASES[i].column);
+            CLEANUP(mem_freep)
+            char *wanted = mem_format(LOOP, form == 0 ? "a" : "g.a");
+            CLEANUP(mem_freep) char *all = mem_format("%s%s", place, wanted);
+            expect_whole(text, CASES[i].column > 0 ? all : "");
+        }
+    }
+}
+
+Test(spec_triggers, a_param_that_nobody_gives_is_warned_of)
+{
+    static const struct {
+        const char *schedule;
+        const char *who; /* NULL: nothing to warn of */
+    } CASES[] = {
+        {"'@daily'", "a tick of the schedule"},
+        {"{datasets: a}", "an update of a dataset"},
+        {"{after: other}", "the end of another DAG's run"},
+        {"{after: {dag: other, conf: true}}", NULL},
+        {"{file: x}", "a file"},
+        {"{webhook: true}", NULL},
+        {"null", NULL},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
+        CLEANUP(mem_freep)
+        char *text = mem_format("params:\n  given: 1\n  x: {type: string}\n  n: {nullable: true}\n"
+                                "schedule: %s\ntasks: {a: {noop: }}\n",
+                                CASES[i].schedule);
+        CLEANUP(mem_freep)
+        char *wanted = CASES[i].who == NULL
+                           ? mem_strdup("")
+                           : mem_format("warning 3:3: param 'x' has no default, and %s brings no "
+                                        "value: no run can start by it\n",
+                                        CASES[i].who);
+        expect_whole(text, wanted);
+    }
+}

@@ -35,7 +35,7 @@ struct found {
     int64_t last;
 };
 
-static enum status note_row(void *context, const struct audit_row *row, bool *out_enough,
+static enum status note_row(void *context, const struct event_row *row, bool *out_enough,
                             struct err *err)
 {
     (void)err;

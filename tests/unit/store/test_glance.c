@@ -33,6 +33,7 @@ static void expect_nothing(void)
     cr_assert_eq(glance.next_schedule_us, INT64_MAX);
     cr_assert_eq(glance.next_deadline_us, INT64_MAX);
     cr_assert_eq(glance.next_wait_us, INT64_MAX);
+    cr_assert_eq(glance.next_message_us, INT64_MAX);
     cr_assert(!glance.has_runs && !glance.has_waiting_runs && !glance.has_waiting_tasks &&
               !glance.has_events && !glance.has_watched_files && !glance.has_backfills);
 }
@@ -57,6 +58,14 @@ Test(glance, sees_the_first_instants)
         "INSERT INTO wait (task, run, lane, host, kind, looks, since_us, every_ms, every_max_ms,"
         " backoff, subject, states) VALUES (9, 1, 1, 0, 0, 0, 0, 1, 1, 1000, '', 0)");
     cr_assert_eq(look().next_wait_us, 500);
+
+    /* One that was sent is due no more. */
+    db_bench_script(bench.url,
+                    "INSERT INTO notice (delivery, state, at_us, due_at_us, dag_id, run, task,"
+                    " kind, event, target, hook, hook_key, incident, document) VALUES"
+                    " ('a', 2, 0, 100, 'd', 1, 0, 0, 0, 0, '', '', 0, ''),"
+                    " ('b', 0, 0, 400, 'd', 1, 0, 0, 0, 0, '', '', 0, '')");
+    cr_assert_eq(look().next_message_us, 400);
 }
 
 STORE_TEST(glance, sees_a_run_until_it_is_over)

@@ -60,7 +60,7 @@ static enum status import_fd(int fd, struct move_result *result, struct err *err
 {
     struct store_options options = options_of(&target, DB_READ_WRITE);
     *err = (struct err){0};
-    return store_import(&options, fd, &(struct move_files){0}, result, err);
+    return store_import(&options, fd, "mover", &(struct move_files){0}, result, err);
 }
 
 static enum status import_file(struct move_result *result, struct err *err)

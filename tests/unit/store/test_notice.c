@@ -7,6 +7,7 @@
 #include "model/event_kind.h"
 #include "store/deadline.h"
 #include "store/notice.h"
+#include "store/old_rows.h"
 #include "store_bench.h"
 
 static struct bench_store bench;
@@ -468,9 +469,11 @@ STORE_TEST(notice, old_ones_are_forgotten_once_they_are_settled)
     cr_assert_eq(folded.total, 2);
     settle(&folded, NOTICE_SENT, 0);
 
-    EXPECT_OK(store_notice_prune(bench.store, bench_now_us, 10, &pruned, &err), &err);
+    EXPECT_OK(store_old_rows_remove(bench.store, OLD_NOTICES, bench_now_us, 10, &pruned, &err),
+              &err);
     cr_expect_eq(all(), 3);
-    EXPECT_OK(store_notice_prune(bench.store, bench_now_us + 1, 10, &pruned, &err), &err);
+    EXPECT_OK(store_old_rows_remove(bench.store, OLD_NOTICES, bench_now_us + 1, 10, &pruned, &err),
+              &err);
     cr_expect_eq(all(), 1);
 }
 

@@ -265,6 +265,30 @@ STORE_TEST(schedule, what_was_missed_is_caught_up_as_the_policy_says)
     }
 }
 
+STORE_TEST(schedule, what_lies_before_the_first_sight_is_missed_where_some_of_it_is_caught_up)
+{
+    static const struct {
+        const char *id;
+        const char *catchup;
+        size_t runs;
+        const char *missed;
+    } CASES[] = {
+        {"none", "none", 0, ""}, {"latest", "latest", 1, "00:00-02:00 3 late or paused;"},
+        {"all", "all", 4, ""},   {"window", "2h", 2, "00:00-01:00 2 late or paused;"},
+        {"wide", "9h", 4, ""},
+    };
+    at_hour(5, 30);
+    for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
+        save(arena_format(bench.arena,
+                          "{\"dag\": \"%s\", " HOURLY ", \"catchup\": \"%s\","
+                          " \"start_date\": \"2023-11-15T00:00:00Z\","
+                          " \"max_active_runs\": 9, \"tasks\": {\"a\": {\"run\": \"x\"}}}",
+                          CASES[i].id, CASES[i].catchup));
+        cr_assert_eq(start_due().runs, CASES[i].runs, "%s", CASES[i].id);
+        EXPECT_STR(missed_of(CASES[i].id), CASES[i].missed);
+    }
+}
+
 STORE_TEST(schedule, a_clock_that_is_set_back_doubles_nothing_and_loses_nothing)
 {
     save(DAG(HOURLY ", \"max_active_runs\": 10"));

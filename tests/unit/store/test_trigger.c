@@ -7,6 +7,7 @@
 #include "store/event_store.h"
 #include "store/run_create_priv.h"
 #include "store/schedule_priv.h"
+#include "store/tiding.h"
 #include "store/trigger_priv.h"
 #include "store/trigger_store.h"
 #include "store/webhook.h"
@@ -73,7 +74,7 @@ static size_t start(int64_t dag)
 {
     struct err err = {0};
     struct trigger_started started;
-    EXPECT_OK(store_trigger_start(bench.store, dag, &started, &err), &err);
+    EXPECT_OK(store_trigger_start(bench.store, dag, 100, &started, &err), &err);
     return started.runs;
 }
 
@@ -230,7 +231,7 @@ STORE_TEST(trigger, what_cannot_be_a_run_is_kept_as_refused_and_not_tried_again)
     emit("a");
 
     struct trigger_started started;
-    EXPECT_OK(store_trigger_start(bench.store, ref.dag_key, &started, &err), &err);
+    EXPECT_OK(store_trigger_start(bench.store, ref.dag_key, 100, &started, &err), &err);
 
     cr_assert_eq(started.runs, 0);
     cr_assert_eq(started.refused, 1);
@@ -239,6 +240,16 @@ STORE_TEST(trigger, what_cannot_be_a_run_is_kept_as_refused_and_not_tried_again)
     cr_assert_eq(
         bench_number(&bench, "SELECT count(*) FROM event WHERE kind = $1", EVENT_TRIGGER_REFUSED),
         1);
+    EXPECT_STR("d", started.dag_id);
+
+    emit("a");
+    EXPECT_OK(store_trigger_start(bench.store, ref.dag_key, 100, &started, &err), &err);
+    struct trigger_state state;
+    EXPECT_OK(store_trigger_state(bench.store, bench.arena, "d", &state, &err), &err);
+    cr_assert_not_null(state.refusal);
+    cr_assert_eq(state.refusal->at_us, bench_now_us, "the last of them");
+    EXPECT_STR("a", state.refusal->what);
+    EXPECT_CONTAINS(state.refusal->why, "p: is required");
 }
 
 STORE_TEST(trigger, pausing_a_dag_and_taking_its_file_away_hold_its_events)
@@ -405,7 +416,7 @@ STORE_TEST(trigger, two_schedulers_make_one_run_of_an_update)
     cr_assert(is_due(dag));
     struct trigger_started started;
 
-    EXPECT_OK(store_trigger_start(other, dag, &started, &err), &err);
+    EXPECT_OK(store_trigger_start(other, dag, 100, &started, &err), &err);
     cr_assert_eq(started.runs, 1);
     cr_assert_eq(start(dag), 0);
 
@@ -462,7 +473,7 @@ static void race(void *context)
     EXPECT_OK(store_open(&options, &store, &err), &err);
     for (int64_t taken = 0; taken < RACE_UPDATES;) {
         struct trigger_started started;
-        EXPECT_OK(store_trigger_start(store, racer->dag, &started, &err), &err);
+        EXPECT_OK(store_trigger_start(store, racer->dag, 100, &started, &err), &err);
         racer->runs += started.runs;
         EXPECT_OK(db_get_int(store->db, 0, &taken, &err,
                              "SELECT count(*) FROM run_cause WHERE kind = 0", ""),
@@ -597,4 +608,55 @@ Test(trigger, a_body_that_is_too_long_is_refused_before_it_is_read)
     memset(body, ' ', (1 << 20) + 1);
     struct webhook_call call = {"t", body, (1 << 20) + 1, NULL};
     cr_assert_eq(store_webhook_fire(bench.store, &call, &answer, &err), STATUS_LIMIT);
+}
+
+/* --- circles --------------------------------------------------------------------------------- */
+
+/* A task of the DAG's last run says that the dataset was updated. */
+static void write_by_run(const char *dag_id, const char *uri)
+{
+    struct err err = {0};
+    bool news = false;
+    CLEANUP(tiding_list_fini) struct tiding_list list = {0};
+    const struct tiding tiding = {
+        .uri = uri, .run = last_run(dag_id).id, .task_id = "a", .map_index = -1};
+    bench_now_us += 1000;
+    tiding_list_add(&list, &tiding);
+    EXPECT_OK(db_begin(bench.store->db, &err), &err);
+    EXPECT_OK(tidings_save(bench.store->db, bench_now_us, &list, &news, &err), &err);
+    EXPECT_OK(db_commit(bench.store->db, &err), &err);
+}
+
+static struct trigger_started start_at_most(int64_t dag, int64_t chain_most)
+{
+    struct err err = {0};
+    struct trigger_started started;
+    EXPECT_OK(store_trigger_start(bench.store, dag, chain_most, &started, &err), &err);
+    return started;
+}
+
+STORE_TEST(trigger, runs_that_start_each_other_in_a_circle_are_stopped)
+{
+    int64_t left = keep_dag("left", "{\"datasets\":\"a\"}");
+    int64_t right = keep_dag("right", "{\"datasets\":\"b\"}");
+    emit("a");
+    cr_assert_eq(start_at_most(left, 5).runs, 1);
+    for (int i = 0; i < 2; i++) {
+        write_by_run("left", "b");
+        cr_assert_eq(start_at_most(right, 5).runs, 1);
+        write_by_run("right", "a");
+        cr_assert_eq(start_at_most(left, 5).runs, 1);
+    }
+    write_by_run("left", "b");
+    struct trigger_started refused = start_at_most(right, 5);
+    cr_assert_eq(refused.runs, 0);
+    cr_assert_eq(refused.refused, 1);
+    EXPECT_CONTAINS(refused.why, "5 runs have started each other within an hour");
+    cr_assert(!is_due(right), "what was refused is not tried again");
+
+    emit("b");
+    cr_assert_eq(start_at_most(right, 5).runs, 1, "who comes from outside begins anew");
+    write_by_run("left", "b");
+    bench_now_us += (int64_t)3601 * 1000000;
+    cr_assert_eq(start_at_most(right, 5).runs, 1, "what takes its time may go on");
 }

@@ -2,6 +2,7 @@
  * The store as a thing to open, check, copy and put back, and what a failed call leaves behind.
  */
 #include "base/strbuf.h"
+#include "model/event_kind.h"
 #include "store_bench.h"
 
 static struct bench_store bench;
@@ -143,7 +144,8 @@ Test(upkeep, a_backup_is_made_while_open_and_put_back_with_a_new_epoch)
     EXPECT_OK(store_run_set_note(bench.store, bench.run.id, "later", "test", &err), &err);
     store_close(bench.store);
     bench.store = NULL;
-    EXPECT_OK(store_restore(copy, path_in("eider.db"), &kept, &err), &err);
+    const struct restore_request request = {copy, path_in("eider.db"), "keeper", NULL};
+    EXPECT_OK(store_restore(&request, &kept, &err), &err);
 
     struct store_options options = {.url = bench.url, .mode = DB_READ_WRITE, .now_us = bench_clock};
     EXPECT_OK(store_open(&options, &bench.store, &err), &err);
@@ -151,6 +153,11 @@ Test(upkeep, a_backup_is_made_while_open_and_put_back_with_a_new_epoch)
     struct run_info run;
     EXPECT_OK(store_describe(bench.store, &info, &err), &err);
     cr_assert_eq(info.epoch, 2);
+    cr_assert_eq(bench_number(&bench,
+                              "SELECT count(*) FROM event WHERE kind = $1"
+                              " AND actor = 'keeper'",
+                              EVENT_STORE_RESTORED),
+                 1);
     EXPECT_OK(store_run_load(bench.store, bench.arena, bench.run.id, &run, &err), &err);
     EXPECT_STR("", run.note);
     bench_check(&bench);

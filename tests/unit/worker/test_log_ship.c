@@ -20,6 +20,7 @@ enum { WAIT_US = 30 * 1000000, PATIENCE_MS = 30000 };
 static struct bench_store bench;
 static char dir[64];
 static struct blob *local;
+static struct spare *spare; /* of the ship */
 
 static void setup(void)
 {
@@ -48,10 +49,18 @@ static struct log_ship *start(const char *url)
 {
     struct err err = {0};
     struct log_ship *ship = NULL;
+    spare = spare_new(&(struct store_options){.url = url});
     struct log_ship_options options = {
-        .store = {.url = url}, .directory = dir, .interval_ms = 50, .settle_ms = 50};
+        .spare = spare, .directory = dir, .interval_ms = 50, .settle_ms = 50};
     EXPECT_OK(log_ship_start(&options, &ship, &err), &err);
     return ship;
+}
+
+static bool stop(struct log_ship *ship, int64_t wait_ms)
+{
+    bool is_all_there = log_ship_stop(ship, wait_ms);
+    spare_free(TAKE(spare));
+    return is_all_there;
 }
 
 /* What a task would have printed: different at every offset. */
@@ -145,7 +154,7 @@ Test(log_ship, a_log_is_followed_while_it_grows_and_leaves_when_it_ended)
     write_local(&key, 300010, 5);
     log_ship_ended(ship, 0, 5, 1);
     wait_for(&key, 300015, true);
-    cr_assert(log_ship_stop(ship, PATIENCE_MS));
+    cr_assert(stop(ship, PATIENCE_MS));
     expect_stored(&key, 300015);
     cr_assert_eq(local_entries(), 0);
 }
@@ -161,7 +170,7 @@ Test(log_ship, many_short_logs_and_silent_ones_arrive)
             write_local(&key, 0, (size_t)i * 10);
         log_ship_ended(ship, 3, i, 2);
     }
-    cr_assert(log_ship_stop(ship, PATIENCE_MS));
+    cr_assert(stop(ship, PATIENCE_MS));
 
     for (int i = 1; i <= LOGS; i++) {
         struct blob_key key = local_logs_key(3, i, 2);
@@ -227,13 +236,13 @@ Test(log_ship, logs_wait_until_the_store_is_there)
     log_ship_follow(ship, 1, 1, 1);
     write_local(&key, 0, 70000);
     log_ship_ended(ship, 1, 1, 1);
-    cr_assert_not(log_ship_stop(ship, 300));
+    cr_assert_not(stop(ship, 300));
     cr_assert(is_local(&key));
 
     ship = start(away.url);
     log_ship_ended(ship, 1, 1, 1);
     make_place(&away);
-    cr_assert(log_ship_stop(ship, PATIENCE_MS));
+    cr_assert(stop(ship, PATIENCE_MS));
     store_close(bench.store);
     EXPECT_OK(store_open(&(struct store_options){.url = away.url}, &bench.store, &err), &err);
     expect_stored(&key, 70000);
@@ -266,7 +275,7 @@ Test(log_ship, leftovers_are_found_and_leave_when_their_attempt_is_over)
     struct outcome outcome = bench_outcome(&claim, 0);
     (void)bench_advance(&bench, &outcome, 1, 0);
     wait_for(&key, 2000, true);
-    cr_assert(log_ship_stop(ship, PATIENCE_MS));
+    cr_assert(stop(ship, PATIENCE_MS));
     expect_stored(&key, 2000);
     cr_assert_eq(local_entries(), 0);
     cr_assert_not(state_of(&deleted).exists);
@@ -286,7 +295,7 @@ Test(log_ship, a_log_that_was_deleted_does_not_come_back)
     blob_close(shared);
     write_local(&key, 100, 100);
     log_ship_ended(ship, 4, 4, 1);
-    cr_assert(log_ship_stop(ship, PATIENCE_MS));
+    cr_assert(stop(ship, PATIENCE_MS));
     cr_assert_not(state_of(&key).exists);
     cr_assert_not(is_local(&key));
 }
@@ -301,7 +310,7 @@ Test(log_ship, bytes_that_are_in_the_store_already_are_not_replaced)
     write_local(&key, 0, 8);
     struct log_ship *ship = start(bench.url);
     log_ship_ended(ship, 4, 4, 1);
-    cr_assert(log_ship_stop(ship, PATIENCE_MS));
+    cr_assert(stop(ship, PATIENCE_MS));
     cr_assert_eq(state_of(&key).size, 5);
     cr_assert(is_local(&key));
 }
@@ -341,7 +350,7 @@ Test(log_ship, killing_it_loses_nothing_and_doubles_nothing)
     struct log_ship *ship = start(bench.url);
     for (int i = 1; i <= LOGS; i++)
         log_ship_ended(ship, 9, i, 1);
-    cr_assert(log_ship_stop(ship, PATIENCE_MS));
+    cr_assert(stop(ship, PATIENCE_MS));
     for (int i = 1; i <= LOGS; i++) {
         struct blob_key key = local_logs_key(9, i, 1);
         expect_stored(&key, sizes[i]);
@@ -373,7 +382,7 @@ Test(log_ship, a_connection_that_breaks_loses_nothing_and_doubles_nothing)
     }
     log_ship_ended(ship, 2, 2, 1);
     db_bench_script(db_bench_server(), sql);
-    cr_assert(log_ship_stop(ship, PATIENCE_MS));
+    cr_assert(stop(ship, PATIENCE_MS));
     expect_stored(&key, size);
     cr_assert_eq(local_entries(), 0);
 }

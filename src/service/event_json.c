@@ -1,0 +1,144 @@
+#include "service/event_json.h"
+
+#include <string.h>
+
+#include "base/str.h"
+#include "model/run_state.h"
+#include "model/task_state.h"
+#include "service/json_build.h"
+#include "store/backfill_store.h"
+#include "store/version.h"
+
+/* The first word of a kind names what was changed: pool_set, variable_deleted, ... */
+static const char *describe_thing(struct arena *arena, const struct event_row *row,
+                                  const json_t *data)
+{
+    static const char *const NAMES[] = {"name", "pool", "queue", "dag_id", "uri", "target"};
+    static const char *const NUMBERS[] = {"host", "backfill", "notice"};
+    const char *kind = event_kind_name(row->kind);
+    int length = (int)strcspn(kind, "_");
+    const char *space = json_get_string(data, "namespace", NULL);
+    for (size_t i = 0; i < ARRAY_LEN(NAMES); i++) {
+        const char *name = json_get_string(data, NAMES[i], NULL);
+        if (name != NULL)
+            return arena_format(arena, "%.*s %s%s%s", length, kind, space != NULL ? space : "",
+                                space != NULL ? "/" : "", name);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(NUMBERS); i++) {
+        const json_t *number = json_object_get(data, NUMBERS[i]);
+        if (json_is_string(number))
+            return arena_format(arena, "%.*s %s", length, kind, json_string_value(number));
+        if (json_is_integer(number))
+            return arena_format(arena, "%.*s %lld", length, kind,
+                                (long long)json_integer_value(number));
+    }
+    return arena_format(arena, "%.*s", length, kind);
+}
+
+const char *event_json_object(struct arena *arena, const struct event_row *row, const json_t *data,
+                              const char *task_id)
+{
+    if (row->run == 0 && row->task != 0)
+        return arena_format(arena, "job %lld", (long long)row->task);
+    if (row->run == 0)
+        return describe_thing(arena, row, data);
+    const char *dag_id = row->dag_id != NULL ? row->dag_id : json_get_string(data, "dag_id", "");
+    const char *run_id = row->run_id != NULL ? row->run_id : json_get_string(data, "run_id", "");
+    const char *run = arena_format(arena, "run %lld %s/%s", (long long)row->run, dag_id, run_id);
+    if (task_id == NULL)
+        return run;
+    return row->map_index < 0
+               ? arena_format(arena, "%s %s", run, task_id)
+               : arena_format(arena, "%s %s[%lld]", run, task_id, (long long)row->map_index);
+}
+
+enum status event_json_task_id(struct store *store, const struct event_row *row, const char **out,
+                               struct err *err)
+{
+    const struct dag *dag = NULL;
+    *out = NULL;
+    if (row->run == 0 || row->node < 0 || row->version == 0)
+        return STATUS_OK;
+    if (store_version_dag(store, row->version, &dag, err) != STATUS_OK)
+        return err->code;
+    if ((size_t)row->node < dag->tasks_count)
+        *out = dag->tasks[row->node].id;
+    return STATUS_OK;
+}
+
+enum status event_json_dag_id(const struct event_names *names, const struct event_row *row,
+                              const json_t *data, const char **out, struct err *err)
+{
+    int64_t backfill = json_get_int(data, "backfill", 0);
+    struct backfill_info info;
+    struct err problem = {0};
+    *out = row->dag_id != NULL ? row->dag_id : json_get_string(data, "dag_id", NULL);
+    if (row->kind == EVENT_LIMIT_SET || row->kind == EVENT_LIMIT_DELETED)
+        *out = str_equal(json_get_string(data, "kind", ""), "dag")
+                   ? json_get_string(data, "name", NULL)
+                   : NULL;
+    if (*out != NULL || backfill == 0)
+        return STATUS_OK;
+    enum status status = store_backfill_load(names->store, names->arena, backfill, &info, &problem);
+    if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
+        *err = problem;
+        return status;
+    }
+    *out = status == STATUS_OK ? info.dag_id : NULL;
+    return STATUS_OK;
+}
+
+json_t *event_json_data(const struct event_row *row)
+{
+    json_t *holder = json_build_object();
+    json_build_put_parsed(holder, "data", row->data != NULL ? row->data : "{}");
+    json_t *data = json_incref(json_object_get(holder, "data"));
+    json_decref(holder);
+    return data;
+}
+
+/* --- the whole ------------------------------------------------------------------------------- */
+
+static const char *state_of(const struct event_row *row)
+{
+    if (row->new_state < 0)
+        return NULL;
+    if (row->task != 0)
+        return row->new_state < TASK_STATE_COUNT ? task_state_name((enum task_state)row->new_state)
+                                                 : NULL;
+    return row->new_state < RUN_STATE_COUNT ? run_state_name((enum run_state)row->new_state) : NULL;
+}
+
+enum status event_json(const struct event_names *names, const struct event_row *row, json_t **out,
+                       struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *data = event_json_data(row);
+    const char *task_id = NULL;
+    const char *dag_id = NULL;
+    if (event_json_task_id(names->store, row, &task_id, err) != STATUS_OK ||
+        event_json_dag_id(names, row, data, &dag_id, err) != STATUS_OK)
+        return err->code;
+    json_t *object = json_build_object();
+    json_put_id(object, "id", row->id);
+    json_put_instant(object, "at", row->at_us);
+    json_put_string(object, "kind", event_kind_name(row->kind));
+    json_put_string(object, "object", event_json_object(names->arena, row, data, task_id));
+    json_put_string(object, "state", state_of(row));
+    json_put_string(object, "actor", row->actor);
+    json_put_string(object, "dag_id", dag_id);
+    json_put_string(object, "dag_run_id", row->run_id);
+    if (row->run != 0)
+        json_put_id(object, "number", row->run);
+    json_put_string(object, "task_id", task_id);
+    if (row->task != 0 && row->run != 0)
+        json_put_int(object, "map_index", row->map_index);
+    if (row->attempt > 0)
+        json_put_int(object, "attempt", row->attempt);
+    json_put_string(object, "reason",
+                    row->task != 0 && row->reason < REASON_COUNT && row->reason != REASON_NONE
+                        ? reason_name(row->reason)
+                        : NULL);
+    json_put(object, "details", TAKE(data));
+    *out = object;
+    return STATUS_OK;
+}

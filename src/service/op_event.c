@@ -1,0 +1,86 @@
+/*
+ * event.list: what happens, as it happens.
+ */
+#include "base/arena.h"
+#include "base/str.h"
+#include "service/event_json.h"
+#include "service/json_build.h"
+#include "service/lookup.h"
+#include "service/op_handlers.h"
+#include "service/service.h"
+
+enum { LIST_DEFAULT = 100, LIST_MAX = 10000 };
+
+struct telling {
+    struct event_names names;
+    json_t *events;
+};
+
+static enum status add_event(void *context, const struct event_row *row, struct err *err)
+{
+    struct telling *telling = context;
+    json_t *event = NULL;
+    /* A newer program may tell of what this one does not know. */
+    if (row->kind >= EVENT_KIND_COUNT)
+        return STATUS_OK;
+    if (event_json(&telling->names, row, &event, err) != STATUS_OK)
+        return err->code;
+    json_build_append(telling->events, event);
+    return STATUS_OK;
+}
+
+/* A run that is over has nothing more to tell, unless somebody changes it. */
+static enum status find_run(struct service *service, struct arena *arena, const json_t *request,
+                            int64_t *out, bool *out_over, struct err *err)
+{
+    struct found_run run;
+    const char *name = json_get_string(request, "run", NULL);
+    *out = 0;
+    *out_over = false;
+    if (name == NULL)
+        return STATUS_OK;
+    if (lookup_run(service, DB_READ_ONLY, arena, request, &run, err) != STATUS_OK)
+        return err->code;
+    *out = run.info.id;
+    *out_over = run_state_is_final(run.info.state);
+    return STATUS_OK;
+}
+
+static enum status read_page(const json_t *request, struct event_page *page,
+                             struct event_cursor *cursor, struct err *err)
+{
+    const char *text = json_get_string(request, "cursor", NULL);
+    page->dag_id = json_get_string(request, "dag", NULL);
+    page->limit = json_get_int(request, "limit", LIST_DEFAULT);
+    if (page->limit < 1 || page->limit > LIST_MAX)
+        return err_set(err, STATUS_INVALID, "limit is a number from 1 to %d", LIST_MAX);
+    if (text != NULL && !event_cursor_parse(text, cursor))
+        return err_set(err, STATUS_INVALID, "'%.60s' is no cursor: give one that an answer had",
+                       text);
+    return STATUS_OK;
+}
+
+enum status op_event_list(struct service *service, const json_t *request, json_t **out,
+                          struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    CLEANUP(json_decrefp) json_t *events = json_build_array();
+    struct telling telling = {.names.arena = arena, .events = events};
+    struct event_page page = {.each = add_event, .context = &telling};
+    struct event_cursor cursor = {0};
+    char text[EVENT_CURSOR_TEXT_MAX];
+    bool is_over = false;
+    bool is_more = false;
+    if (read_page(request, &page, &cursor, err) != STATUS_OK ||
+        service_store_if_any(service, &telling.names.store, err) != STATUS_OK)
+        return err->code;
+    if (telling.names.store != NULL &&
+        (find_run(service, arena, request, &page.run, &is_over, err) != STATUS_OK ||
+         store_event_page(telling.names.store, &page, &cursor, &is_more, err) != STATUS_OK))
+        return err->code;
+    *out = json_build_list("events", TAKE(events));
+    json_put_string(*out, "cursor", cursor.is_set ? event_cursor_format(&cursor, text) : NULL);
+    json_put_bool(*out, "more", is_more);
+    json_put_bool(*out, "live", !is_over);
+    return STATUS_OK;
+}

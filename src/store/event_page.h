@@ -1,0 +1,85 @@
+#pragma once
+/*
+ * event_page: what happened, with the names of what it happened to, a page at a time.
+ *
+ * A cursor remembers what was shown, so that whoever comes back with it gets everything that was
+ * committed since, each event once, whichever of many writers was slow. Ids alone cannot say that
+ * on PostgreSQL: a transaction that took its ids early may commit late. There the cursor counts
+ * transactions: shown are those before the oldest that still runs, and so all of them that ever
+ * will be.
+ *
+ * Tests  tests/unit/store/test_event_page.c
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attrs.h"
+#include "base/err.h"
+#include "model/attempt.h"
+#include "model/event_kind.h"
+#include "store/store.h"
+
+/* Texts are borrowed for the call that gives it. */
+struct event_row {
+    int64_t id;
+    int64_t at_us;
+    enum event_kind kind;
+    const char *actor;  /* or NULL */
+    const char *data;   /* JSON or NULL */
+    int64_t run;        /* 0: about no run */
+    const char *dag_id; /* of the run; NULL: none, or the run is gone */
+    const char *run_id;
+    int64_t version;
+    int64_t task; /* row, or the id of a job; 0: about no task */
+    int64_t node; /* -1: none */
+    int64_t map_index;
+    int64_t new_state; /* -1: none */
+    int64_t attempt;   /* 0: none */
+    enum reason reason;
+};
+
+/* Columns for event_row_read, of `event e` and what is joined to it. */
+#define EVENT_ROW_COLUMNS                                                                          \
+    "e.id, e.at_us, e.kind, e.actor, e.data, e.run, d.dag_id, r.run_id, r.version, e.task,"        \
+    " t.node, t.map_index, e.new_state, e.attempt, e.reason"
+#define EVENT_ROW_FROM                                                                             \
+    " FROM event e LEFT JOIN run r ON r.id = e.run LEFT JOIN dag d ON d.id = r.dag"                \
+    " LEFT JOIN task t ON t.id = e.task"
+
+struct db_stmt;
+struct event_row event_row_read(struct db_stmt *stmt);
+
+/* Where a reader is. All zero: nowhere yet. */
+struct event_cursor {
+    bool is_set;
+    int64_t low;  /* what is still to be shown has higher ids */
+    int64_t at;   /* of what is being shown, up to here it was */
+    int64_t from; /* transactions before this one were shown; 0 on SQLite */
+    int64_t to; /* what is being shown ends there: a transaction, or an id on SQLite; 0: nothing */
+    /* Transactions from this one on have higher ids than that, as was seen once. */
+    int64_t mark_from;
+    int64_t mark_id;
+};
+
+enum { EVENT_CURSOR_TEXT_MAX = 160 };
+
+/* As a text without blanks, and back; false: that is none. */
+const char *event_cursor_format(const struct event_cursor *cursor,
+                                char out[static EVENT_CURSOR_TEXT_MAX]);
+NODISCARD bool event_cursor_parse(const char *text, struct event_cursor *out);
+
+struct event_page {
+    const char *dag_id; /* NULL: of any */
+    int64_t run;        /* 0: of any */
+    int64_t limit;
+    enum status (*each)(void *context, const struct event_row *row, struct err *err);
+    void *context;
+};
+
+/*
+ * The next events after the cursor, oldest first; of a cursor that is nowhere yet the newest ones.
+ * The cursor moves. *out_more: there are more already.
+ */
+NODISCARD enum status store_event_page(struct store *store, const struct event_page *page,
+                                       struct event_cursor *cursor, bool *out_more,
+                                       struct err *err);
