@@ -199,15 +199,29 @@ static void add_to_tasks(struct dag *dag, struct dag_watch *watch, const struct 
     }
 }
 
+/* As in a DAG, retries and skips are those of tasks. */
+static void move_to_tasks(struct watch *run, struct watch *task, struct arena *arena)
+{
+    struct watch moved = {0};
+    for (enum hook_event event = 0; event < HOOK_EVENT_COUNT; event++)
+        if (is_for_tasks(event))
+            moved.hooks[event] = run->hooks[event];
+    add_hooks(task, &moved, arena);
+    forget_inherited(run);
+}
+
 void watch_add(struct dag *dag, const struct watch *run, const struct watch *task)
 {
+    struct watch of_run = *run;
+    struct watch of_tasks = *task;
     if (!has_hooks(run) && !has_hooks(task))
         return;
+    move_to_tasks(&of_run, &of_tasks, dag->arena);
     struct dag_watch *watch = arena_alloc(dag->arena, sizeof *watch);
     *watch = dag->watch != NULL ? *dag->watch : (struct dag_watch){0};
     if (dag->watch == NULL)
         watch->tz = arena_strdup(dag->arena, sla_schedule_zone(dag->rest));
-    add_hooks(&watch->run, run, dag->arena);
-    add_to_tasks(dag, watch, task);
+    add_hooks(&watch->run, &of_run, dag->arena);
+    add_to_tasks(dag, watch, &of_tasks);
     dag->watch = watch;
 }
