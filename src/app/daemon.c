@@ -258,8 +258,23 @@ static void on_dags(void *context)
         come_up(daemon);
 }
 
+/* It may come later, but a name that somebody wrote is likelier to be wrong. */
+static void doubt_folder(const struct daemon *daemon)
+{
+    const char *folder = settings_text(daemon->settings, SETTING_DAGS);
+    CLEANUP(file_closep) int fd = -1;
+    struct err err = {0};
+    if (daemon->settings->values[SETTING_DAGS].origin == ORIGIN_DEFAULT ||
+        file_open_directory(folder, &fd, &err) != STATUS_NOT_FOUND)
+        return;
+    log_warn("there is no such folder of DAG files; it is read once it is there",
+             LOG_STR("dags", folder),
+             LOG_STR("set by", setting_origin_name(daemon->settings->values[SETTING_DAGS].origin)));
+}
+
 static enum status begin_dags(struct daemon *daemon, struct err *err)
 {
+    doubt_folder(daemon);
     struct dag_watch_options options = {
         .spare = daemon->session.spare,
         .folder = settings_text(daemon->settings, SETTING_DAGS),

@@ -7,9 +7,11 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "model/store_place.h"
+#include "model/word_set.h"
 #include "os/file.h"
 #include "os/file_tree.h"
 #include "store/host.h"
+#include "store/platform.h"
 
 enum { STORES_MAX = 10000 };
 
@@ -57,6 +59,19 @@ static enum status add(struct daemon *daemon, const struct host_request *request
                : STATUS_OK;
 }
 
+/* What its settings say of backfills holds for all that use the store. */
+static enum status publish_policy(const struct daemon *daemon, struct err *err)
+{
+    const char *queue = settings_text(daemon->settings, SETTING_BACKFILL_QUEUE);
+    const struct platform_policy policy = {
+        .backfill_approval = settings_number(daemon->settings, SETTING_BACKFILL_APPROVAL),
+        .backfill_queue = queue != NULL ? queue : "",
+    };
+    return word_set_has(daemon->roles, "scheduler")
+               ? store_platform_set(daemon->session.store, &policy, err)
+               : STATUS_OK;
+}
+
 enum status daemon_host_begin(struct daemon *daemon, struct err *err)
 {
     struct session *session = &daemon->session;
@@ -74,6 +89,8 @@ enum status daemon_host_begin(struct daemon *daemon, struct err *err)
     if (status != STATUS_OK && add(daemon, &request, err) != STATUS_OK)
         return err->code;
     daemon->beat_us = sent_us;
+    if (publish_policy(daemon, err) != STATUS_OK)
+        return err->code;
     return host_id_save(&session->place, uuid, session->host, err);
 }
 

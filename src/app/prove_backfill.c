@@ -85,7 +85,7 @@ static json_t *object_new(void)
 static enum status work_off(struct on_time *proof, struct err *err)
 {
     struct backfill_progress progress = {.is_more = true};
-    int64_t runs[DOOMED_MAX];
+    struct doomed_run runs[DOOMED_MAX];
     size_t count = 0;
     struct store *store = NULL;
     if (proof->backfill == 0)
@@ -100,7 +100,7 @@ static enum status work_off(struct on_time *proof, struct err *err)
         return err->code;
     for (size_t i = 0; i < count; i++) {
         struct cancel_request cancel = {
-            .run = runs[i], .cause = CANCEL_ASKED, .actor = proof->label};
+            .run = runs[i].run, .cause = CANCEL_ASKED, .actor = proof->label};
         enum status status = store_run_cancel(store, &cancel, err);
         if (status != STATUS_OK && status != STATUS_CONFLICT)
             return status;

@@ -60,11 +60,21 @@ static void add_reason(const struct cli *cli, const char *operation, json_t *req
         json_put_string(request, "reason", cli->reason);
 }
 
+/* Programs page by the total; people do not wait for it. */
+static void ask_total(const struct cli *cli, const char *operation, json_t *request)
+{
+    const struct operation *row = operation_find(&OPERATIONS, operation);
+    bool is_for_programs = cli->output.format == OUTPUT_JSON || cli->output.format == OUTPUT_YAML;
+    if (is_for_programs && row != NULL && operation_takes(row, "with_total"))
+        json_put_bool(request, "with_total", true);
+}
+
 enum status cli_call(struct cli *cli, const char *operation, json_t *taken_request,
                      json_t **out_response, struct err *err)
 {
     json_t *request = taken_request != NULL ? taken_request : request_new();
     add_reason(cli, operation, request);
+    ask_total(cli, operation, request);
     enum status status = configure(cli, err);
     if (status == STATUS_OK)
         status = operation_call(&cli->host.operations, operation, request, out_response, err);
@@ -96,7 +106,7 @@ enum status cli_prove(struct cli *cli, const struct prove_request *request, json
     return cli->host.prover.run(cli->host.prover.context, request, out_report, err);
 }
 
-static void show_response(struct cli *cli, const struct view *view, const json_t *response)
+void cli_print(struct cli *cli, const struct view *view, const json_t *response)
 {
     size_t rows = output_print(&cli->output, view, response);
     bool for_people = cli->output.format == OUTPUT_TABLE || cli->output.format == OUTPUT_WIDE;
@@ -110,9 +120,21 @@ int cli_show(struct cli *cli, const char *operation, json_t *taken_request, cons
     json_t *response = NULL;
     if (cli_call(cli, operation, taken_request, &response, &err) != STATUS_OK)
         return cli_fail(cli, &err);
-    show_response(cli, view, response);
+    cli_print(cli, view, response);
     json_decref(response);
     return EXIT_CODE_DONE;
+}
+
+int cli_change(struct cli *cli, const struct parsed *parsed, const char *operation,
+               json_t *taken_request, const struct view *view)
+{
+    bool is_dry = parsed_has(parsed, "dry-run");
+    if (is_dry)
+        json_put_bool(taken_request, "dry_run", true);
+    int code = cli_show(cli, operation, taken_request, view);
+    if (code == EXIT_CODE_DONE && is_dry)
+        cli_say(cli, "that is how it would be; nothing was changed");
+    return code;
 }
 
 int cli_watch(struct cli *cli, const char *operation, json_t *taken_request,
@@ -128,7 +150,7 @@ int cli_watch(struct cli *cli, const char *operation, json_t *taken_request,
         }
         if (cli->host.out_is_terminal)
             (void)fputs("\033[H\033[2J", cli->host.out);
-        show_response(cli, view, response);
+        cli_print(cli, view, response);
         json_decref(response);
         (void)fflush(cli->host.out);
     } while (cli->host.pause(cli->host.context, WATCH_MS));

@@ -67,10 +67,15 @@ void cli_say(struct cli *cli, const char *fmt, ...) PRINTF(2, 3);
 /* Call an operation; the request is taken, NULL stands for an empty one. */
 NODISCARD enum status cli_call(struct cli *cli, const char *operation, json_t *taken_request,
                                json_t **out_response, struct err *err);
+/* Print a response by a view; people are told when it is empty. */
+void cli_print(struct cli *cli, const struct view *view, const json_t *response);
 /* Call an operation and print its response by a view; returns the exit code. */
 int cli_show(struct cli *cli, const char *operation, json_t *taken_request,
              const struct view *view);
-/* The same, over and over every two seconds until interrupted. */
+/* As cli_show, of a change that --dry-run only rehearses; then that is said. */
+int cli_change(struct cli *cli, const struct parsed *parsed, const char *operation,
+               json_t *taken_request, const struct view *view);
+/* As cli_show, over and over every two seconds until interrupted. */
 int cli_watch(struct cli *cli, const char *operation, json_t *taken_request,
               const struct view *view);
 /* One of the two: with --watch over and over. */

@@ -7,6 +7,7 @@
 #include "cli/handlers.h"
 #include "cli/request.h"
 #include "cli/views.h"
+#include "os/file.h"
 #include "os/secret_box.h"
 
 enum { LIMIT_MAX = 10000, TOKEN_LINE_MAX = 256 };
@@ -46,7 +47,7 @@ static enum status put_json(json_t *request, const struct parsed *parsed, const 
     if (text == NULL)
         return STATUS_OK;
     if (json_parse(text, strlen(text), &value, err) != STATUS_OK)
-        return err_set(err, STATUS_INVALID, "--%s is not JSON: %s", option, err->text);
+        return err_wrap(err, "--%s", option);
     json_put(request, key, value);
     return STATUS_OK;
 }
@@ -73,15 +74,35 @@ int cmd_webhooks_list(struct cli *cli, const struct parsed *parsed)
     return cli_list(cli, parsed, "webhook.list", request, &VIEW_WEBHOOKS);
 }
 
+/* For nobody else to read. What cannot be kept there is shown, or it would be lost. */
+static enum status keep_token(const char *path, json_t *webhook, struct err *err)
+{
+    const char *token = json_get_string(webhook, "token", "");
+    CLEANUP(mem_freep) char *line = mem_format("%s\n", token);
+    enum status status = file_write_atomic(path, line, strlen(line), 0600, err);
+    secret_wipe(line, strlen(line));
+    if (status != STATUS_OK)
+        return err_wrap(err, "the webhook is made, its token is not in the file");
+    (void)json_object_del(webhook, "token");
+    return STATUS_OK;
+}
+
 int cmd_webhooks_create(struct cli *cli, const struct parsed *parsed)
 {
+    struct err err = {0};
+    json_t *response = NULL;
     json_t *request = request_new();
+    const char *path = parsed_get(parsed, "token-file", NULL);
     json_put_string(request, "dag", parsed->args[0]);
     request_put_option(request, parsed, "name", "name");
-    int code = cli_show(cli, "webhook.create", request, &VIEW_WEBHOOK);
-    if (code == EXIT_CODE_DONE)
-        cli_say(cli, "%s", "the token is shown only now: keep it like a password");
-    return code;
+    if (cli_call(cli, "webhook.create", request, &response, &err) != STATUS_OK)
+        return cli_fail(cli, &err);
+    bool is_kept = path != NULL && keep_token(path, response, &err) == STATUS_OK;
+    cli_print(cli, is_kept ? &VIEW_WEBHOOK : &VIEW_WEBHOOK_MADE, response);
+    json_decref(response);
+    if (!is_kept)
+        cli_say(cli, "the token is shown only now: keep it like a password");
+    return path != NULL && !is_kept ? cli_fail(cli, &err) : EXIT_CODE_DONE;
 }
 
 int cmd_webhooks_delete(struct cli *cli, const struct parsed *parsed)

@@ -112,6 +112,8 @@ int cmd_backfill_create(struct cli *cli, const struct parsed *parsed)
     (void)output_print(&cli->output, &VIEW_BACKFILL, response);
     if (str_equal(json_get_string(response, "state", ""), "awaiting_approval"))
         say_approval(cli, response);
+    else if (json_get_string(response, "held_because", NULL) != NULL)
+        cli_say(cli, "it does not begin: %s", json_get_string(response, "held_because", ""));
     return EXIT_CODE_DONE;
 }
 
@@ -167,5 +169,5 @@ int cmd_backfill_cancel(struct cli *cli, const struct parsed *parsed)
 {
     json_t *request = request_of_backfill(parsed);
     json_put_bool(request, "running", parsed_has(parsed, "running"));
-    return cli_show(cli, "backfill.cancel", request, &VIEW_BACKFILL);
+    return cli_change(cli, parsed, "backfill.cancel", request, &VIEW_BACKFILL);
 }

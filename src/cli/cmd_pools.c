@@ -35,7 +35,7 @@ int cmd_pools_set(struct cli *cli, const struct parsed *parsed)
         json_decref(request);
         return cli_fail(cli, &err);
     }
-    return cli_show(cli, "pool.set", request, &VIEW_POOL);
+    return cli_change(cli, parsed, "pool.set", request, &VIEW_POOL);
 }
 
 int cmd_pools_delete(struct cli *cli, const struct parsed *parsed)
@@ -69,16 +69,29 @@ int cmd_limits_list(struct cli *cli, const struct parsed *parsed)
 int cmd_limits_set(struct cli *cli, const struct parsed *parsed)
 {
     struct err err = {0};
+    json_t *response = NULL;
+    if (!parsed_has(parsed, "max-running")) {
+        (void)err_set(&err, STATUS_INVALID, "--max-running is missing: how many at once?");
+        return cli_fail(cli, &err);
+    }
     json_t *request = request_of_limit(parsed);
     if (request_put_int(request, parsed, "max-running", "max_running", SLOTS_MAX, &err) !=
         STATUS_OK) {
         json_decref(request);
         return cli_fail(cli, &err);
     }
-    return cli_list(cli, parsed, "limit.set", request, &VIEW_LIMITS);
+    if (cli_call(cli, "limit.set", request, &response, &err) != STATUS_OK)
+        return cli_fail(cli, &err);
+    cli_print(cli, &VIEW_LIMITS, response);
+    if (json_get_string(response, "warning", NULL) != NULL)
+        cli_say(cli, "%s", json_get_string(response, "warning", ""));
+    json_decref(response);
+    return EXIT_CODE_DONE;
 }
 
 int cmd_limits_delete(struct cli *cli, const struct parsed *parsed)
 {
-    return cli_list(cli, parsed, "limit.delete", request_of_limit(parsed), &VIEW_LIMITS);
+    if (!cli_is_confirmed(cli, parsed, "remove the limit"))
+        return EXIT_CODE_USAGE;
+    return cli_change(cli, parsed, "limit.delete", request_of_limit(parsed), &VIEW_LIMITS);
 }

@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "cli/cli.h"
+#include "cli/exit_code.h"
 #include "cli/handlers.h"
 #include "cli/request.h"
 #include "cli/views.h"
@@ -17,8 +18,15 @@ int cmd_dags_next(struct cli *cli, const struct parsed *parsed)
         return cli_fail(cli, &err);
     }
     request_put_option(request, parsed, "from", "from");
-    return cli_show(cli, "dag.next", request,
-                    parsed_has(parsed, "missed") ? &VIEW_MISSED : &VIEW_TICKS);
+    json_t *response = NULL;
+    if (cli_call(cli, "dag.next", request, &response, &err) != STATUS_OK)
+        return cli_fail(cli, &err);
+    cli_print(cli, parsed_has(parsed, "missed") ? &VIEW_MISSED : &VIEW_TICKS, response);
+    if (json_get_bool(response, "is_paused", false))
+        cli_say(cli, "%s is paused: nothing starts by itself before `eider dags unpause %s`",
+                json_get_string(response, "dag_id", ""), json_get_string(response, "dag_id", ""));
+    json_decref(response);
+    return EXIT_CODE_DONE;
 }
 
 static int set_paused(struct cli *cli, const struct parsed *parsed, const char *operation)

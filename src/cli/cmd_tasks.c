@@ -108,5 +108,5 @@ int cmd_mark(struct cli *cli, const struct parsed *parsed)
         json_decref(request);
         return cli_fail(cli, &err);
     }
-    return cli_show(cli, "task.mark", request, &VIEW_TASK_INSTANCE);
+    return cli_change(cli, parsed, "task.mark", request, &VIEW_TASK_INSTANCE);
 }

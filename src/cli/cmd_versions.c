@@ -117,5 +117,5 @@ int cmd_runs_rerun(struct cli *cli, const struct parsed *parsed)
 {
     json_t *request = request_of_run(parsed);
     request_put_option(request, parsed, "version", "version");
-    return cli_show(cli, "run.rerun", request, &VIEW_RUN);
+    return cli_change(cli, parsed, "run.rerun", request, &VIEW_RUN);
 }

@@ -19,7 +19,7 @@ static const struct command_option TRIGGER_OPTIONS[] = {
     {"task", 't', "TASK", "only this task (repeatable)", true, COMPLETE_NONE, NULL, NULL},
     VALUE("run-id", 0, "ID", "name of the run"),
     VALUE("note", 0, "TEXT", "a note kept with the run"),
-    OPTION_DAG, OPTION_REASON,
+    OPTION_DAG, OPTION_REASON, OPTION_DRY,
 };
 static const struct command_option TEST_OPTIONS[] = {
     OPTION_PARAM, OPTION_CONF, OPTION_DATE, OPTION_DAG, OPTION_SLOTS,
@@ -43,7 +43,7 @@ static const struct command_option LOGS_OPTIONS[] = {
     VALUE("grep", 'g', "RE", "only lines that match"),
     OPTION_MAP,
 };
-static const struct command_option MARK_OPTIONS[] = {OPTION_MAP, OPTION_REASON};
+static const struct command_option MARK_OPTIONS[] = {OPTION_MAP, OPTION_REASON, OPTION_DRY};
 static const struct command_option DAGS_LIST_OPTIONS[] = {
     VALUE("tag", 0, "TAG", "only with this tag"),
     SWITCH("all", 'a', "inactive ones, too"),
@@ -53,9 +53,9 @@ static const struct command_option VERSION_OPTIONS[] = {
 };
 static const struct command_option ROLLBACK_OPTIONS[] = {OPTION_REASON, OPTION_DRY};
 static const struct command_option RERUN_OPTIONS[] = {
-    {"version", 0, "WHICH", "original (by default) or newest", false, COMPLETE_CHOICE,
-        "original newest", NULL},
-    OPTION_REASON,
+    VALUE("version", 0, "WHICH",
+        "original (by default), current, newest (the highest), or a number"),
+    OPTION_REASON, OPTION_DRY,
 };
 static const struct command_option NEXT_OPTIONS[] = {
     VALUE("count", 'n', "N", "how many; 5 by default"),
@@ -94,6 +94,8 @@ static const struct command_option ASSETS_EMIT_OPTIONS[] = {
 };
 static const struct command_option WEBHOOKS_CREATE_OPTIONS[] = {
     VALUE("name", 0, "NAME", "as in the DAG's schedule; not needed when it says 'webhook: true'"),
+    {"token-file", 0, "FILE", "write the token there, readable by you alone, instead of showing it",
+        false, COMPLETE_FILE, NULL, NULL},
     OPTION_REASON,
 };
 static const struct command_option WEBHOOKS_FIRE_OPTIONS[] = {
@@ -127,7 +129,7 @@ static const struct command_option CLEAR_OPTIONS[] = {
     {"task", 't', "TASK", "only this task (repeatable)", true, COMPLETE_NONE, NULL, NULL},         \
     SWITCH("with-upstream", 0, "and what the tasks need"),                                         \
     SWITCH("with-downstream", 0, "and what comes after the tasks"),                                \
-    VALUE("dag-version", 0, "N", "version for new runs: a number, newest, or original (the same)"), \
+    VALUE("dag-version", 0, "N", "for new runs: current (default), newest, original or a number"),      \
     VALUE("note", 0, "TEXT", "a note kept with every run"), OPTION_REASON, OPTION_DAG
 static const struct command_option BACKFILL_PLAN_OPTIONS[] = {BACKFILL_CHOICES};
 static const struct command_option BACKFILL_CREATE_OPTIONS[] = {BACKFILL_CHOICES, OPTION_DRY};
@@ -140,7 +142,7 @@ static const struct command_option BACKFILL_SHOW_OPTIONS[] = {
     SWITCH("dates", 0, "list its dates with their runs"),
 };
 static const struct command_option BACKFILL_CANCEL_OPTIONS[] = {
-    SWITCH("running", 0, "stop what runs, too"), OPTION_REASON,
+    SWITCH("running", 0, "stop what runs, too"), OPTION_REASON, OPTION_DRY,
 };
 
 static const struct command_option ENQUEUE_OPTIONS[] = {
@@ -169,7 +171,7 @@ static const struct command_option POOL_DELETE_OPTIONS[] = {
 static const struct command_option POOL_SET_OPTIONS[] = {
     OPTION_NAMESPACE,
     VALUE("slots", 0, "N", "how many there are; a new pool needs them"),
-    VALUE("description", 0, "TEXT", "what it is for"), OPTION_REASON,
+    VALUE("description", 0, "TEXT", "what it is for"), OPTION_REASON, OPTION_DRY,
 };
 static const struct command_option LIMIT_SET_OPTIONS[] = {
     VALUE("max-running", 0, "N", "tasks that run at once on all hosts"), OPTION_REASON,
@@ -336,12 +338,13 @@ static const struct command ROWS[] = {
         "list DAGs",
         "STATUS is broken when the file of a DAG has problems (`eider dags errors`), so that what it\n"
         "had before still counts; rolled_back after `eider dags rollback`; inactive when its file is\n"
-        "gone.",
+        "gone; paused when it starts nothing by itself (`eider dags unpause`).",
         "eider dags list --tag tier1", OPTIONS(DAGS_LIST_OPTIONS),
         cmd_dags_list},
     {"dags trigger", GROUP_DAGS, COMMAND_READS, "FILE|DAG", 1, 1, COMPLETE_DAG, NULL,
         "make a run for daemons to work off",
-        "The run waits until an `eider up` claims it.",
+        "The run waits until an `eider up` claims it; WAITS says so where none is there. Where there\n"
+        "never was one, so that there is no store, nothing is made: exit code 8.",
         "eider dags trigger orders_daily -p region=eu", OPTIONS(TRIGGER_OPTIONS),
         cmd_dags_trigger},
     {"dags show", GROUP_DAGS, COMMAND_READS, "FILE|DAG", 1, 1, COMPLETE_FILE, NULL,
@@ -369,9 +372,9 @@ static const struct command ROWS[] = {
         "New runs get it, until the DAG's file is changed. Runs that are there keep theirs.",
         "eider dags rollback orders_daily 3 --reason 'wrong totals'", OPTIONS(ROLLBACK_OPTIONS),
         cmd_dags_rollback},
-    {"dags errors", GROUP_DAGS, COMMAND_READS | COMMAND_WATCH, "[DAG]", 0, 1, COMPLETE_DAG, NULL,
-        "list the problems of DAG files that daemons watch", NULL, "eider dags errors", {NULL, 0},
-        cmd_dags_errors},
+    {"dags errors", GROUP_DAGS, COMMAND_READS | COMMAND_WATCH, "[DAG|FILE]", 0, 1, COMPLETE_DAG, NULL,
+        "list the problems of DAG files that daemons watch", NULL,
+        "eider dags errors\neider dags errors orders.yaml", {NULL, 0}, cmd_dags_errors},
     {"dags delete", GROUP_DAGS, COMMAND_READS, "DAG", 1, 1, COMPLETE_DAG, NULL,
         "delete a DAG with its versions, runs and logs",
         "Its file must be gone from the folders of all running daemons, and its runs over.",
@@ -596,7 +599,7 @@ static const struct command ROWS[] = {
         "eider limits set namespace reports --max-running 20", OPTIONS(LIMIT_SET_OPTIONS),
         cmd_limits_set},
     {"limits delete", GROUP_JOBS, COMMAND_READS, "namespace|dag NAME", 2, 2, COMPLETE_NONE, NULL,
-        "remove such a bound", NULL, "eider limits delete namespace reports", OPTIONS(CHANGE_OPTIONS),
+        "remove such a bound", NULL, "eider limits delete namespace reports --yes", OPTIONS(DELETE_OPTIONS),
         cmd_limits_delete},
     {"dlq list", GROUP_JOBS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
         "list dead letters: what failed for good or was put aside", NULL,

@@ -73,6 +73,14 @@ static char *list_text(const json_t *list)
     return strbuf_take(&buf);
 }
 
+static char *dag_status_text(const json_t *status, const json_t *row)
+{
+    CLEANUP(mem_freep) char *text = raw_text(status);
+    if (!json_is_true(json_object_get(row, "is_paused")) || str_equal(text, "inactive"))
+        return mem_strdup(text);
+    return str_equal(text, "active") ? mem_strdup("paused") : mem_format("%s,paused", text);
+}
+
 char *output_cell(const struct column *column, const json_t *row)
 {
     const json_t *value = output_member(row, column->member);
@@ -102,6 +110,15 @@ char *output_cell(const struct column *column, const json_t *row)
         if (json_is_array(value))
             return list_text(value);
         break;
+    case COLUMN_STATUS:
+        return dag_status_text(value, row);
+    case COLUMN_COUNTS:
+        if (json_is_object(value))
+            return output_counts(value);
+        break;
+    case COLUMN_WORDS:
+    case COLUMN_RECORDS:
+        return output_words(value);
     case COLUMN_TEXT:
     case COLUMN_NUMBER:
     case COLUMN_STATE:
@@ -205,9 +222,34 @@ static void print_table(const struct output *output, const struct view *view, co
     free(table.widths);
 }
 
-static void print_record(const struct output *output, const struct view *view, const json_t *record)
+/* One line of a record; the header is "" on lines that go on with it. */
+static void print_field(const struct output *output, const struct column *column,
+                        const char *header, size_t width, const char *text)
 {
     const struct style *style = &output->style;
+    CLEANUP(strbuf_fini) struct strbuf safe;
+    strbuf_init(&safe, CELL_MAX);
+    humanize_add_text(&safe, text, CELL_MAX, style->utf8);
+    const char *color = column->kind == COLUMN_STATE ? style_color_named(style, safe.text) : "";
+    (void)fprintf(output->stream, "%s%s%s%*s  %s%s%s\n", style_bold(style), header,
+                  style_reset(style), (int)(width - str_columns(header)), "", color, safe.text,
+                  color[0] != '\0' ? style_reset(style) : "");
+}
+
+static void print_records(const struct output *output, const struct column *column, size_t width,
+                          const json_t *list)
+{
+    size_t i;
+    json_t *item;
+    json_array_foreach(list, i, item)
+    {
+        CLEANUP(mem_freep) char *text = output_words(item);
+        print_field(output, column, i == 0 ? column->header : "", width, text);
+    }
+}
+
+static void print_record(const struct output *output, const struct view *view, const json_t *record)
+{
     size_t width = 0;
     for (size_t c = 0; c < view->columns_count; c++)
         width = MAX(width, str_columns(view->columns[c].header));
@@ -217,15 +259,12 @@ static void print_record(const struct output *output, const struct view *view, c
         bool absent = value == NULL || json_is_null(value);
         if ((absent || column->wide) && output->format != OUTPUT_WIDE)
             continue;
+        if (column->kind == COLUMN_RECORDS && json_array_size(value) > 0) {
+            print_records(output, column, width, value);
+            continue;
+        }
         CLEANUP(mem_freep) char *text = output_cell(column, record);
-        struct strbuf safe;
-        strbuf_init(&safe, CELL_MAX);
-        humanize_add_text(&safe, text, CELL_MAX, style->utf8);
-        const char *color = column->kind == COLUMN_STATE ? style_color_named(style, safe.text) : "";
-        (void)fprintf(output->stream, "%s%s%s%*s  %s%s%s\n", style_bold(style), column->header,
-                      style_reset(style), (int)(width - str_columns(column->header)), "", color,
-                      safe.text, color[0] != '\0' ? style_reset(style) : "");
-        strbuf_fini(&safe);
+        print_field(output, column, column->header, width, text);
     }
 }
 

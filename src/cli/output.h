@@ -33,11 +33,15 @@ enum column_kind {
     COLUMN_NUMBER,   /* right-aligned */
     COLUMN_INDEX,    /* the same; -1, not mapped, is shown as nothing */
     COLUMN_STATE,    /* coloured */
+    COLUMN_STATUS,   /* of a DAG: that it is paused belongs to it */
     COLUMN_INSTANT,  /* RFC 3339 text */
     COLUMN_DURATION, /* seconds */
     COLUMN_BYTES,
-    COLUMN_LIST, /* of texts, joined by commas */
-    COLUMN_JSON  /* any value, compact */
+    COLUMN_LIST,    /* of texts, joined by commas */
+    COLUMN_COUNTS,  /* numbers by name: "3 success, 1 failed" */
+    COLUMN_WORDS,   /* an object in words */
+    COLUMN_RECORDS, /* a list of objects in words; in a record a line each */
+    COLUMN_JSON     /* any value, compact */
 };
 
 struct column {
@@ -76,6 +80,11 @@ void output_csv_field(FILE *stream, const char *text);
 const json_t *output_member(const json_t *object, const char *path);
 /* The cell's text as people read it; heap. */
 NODISCARD char *output_cell(const struct column *column, const json_t *row);
+
+/* A value in words: members with their names, what is absent or false left out; heap. */
+NODISCARD char *output_words(const json_t *value);
+/* Numbers by name: "3 success, 1 failed"; heap. */
+NODISCARD char *output_counts(const json_t *counts);
 
 const char *output_format_name(enum output_format format);
 NODISCARD bool output_format_parse(const char *name, enum output_format *out);

@@ -43,7 +43,7 @@ int trigger_run(struct cli *cli, const struct parsed *parsed, bool needs_worker)
         json_decref(request);
         return cli_fail(cli, &err);
     }
-    return cli_show(cli, "dag.trigger", request, &VIEW_RUN);
+    return cli_change(cli, parsed, "dag.trigger", request, &VIEW_RUN);
 }
 
 int cmd_dags_trigger(struct cli *cli, const struct parsed *parsed)

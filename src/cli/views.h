@@ -23,6 +23,7 @@ extern const struct view VIEW_ASSETS;
 extern const struct view VIEW_ASSET;
 extern const struct view VIEW_WEBHOOKS;
 extern const struct view VIEW_WEBHOOK;
+extern const struct view VIEW_WEBHOOK_MADE;
 extern const struct view VIEW_TICKS;
 extern const struct view VIEW_MISSED;
 extern const struct view VIEW_PAUSED;

@@ -20,8 +20,8 @@ static const struct column ASSET[] = {
     {"URI", "uri", COLUMN_TEXT, false},
     {"Updates", "updates", COLUMN_NUMBER, false},
     {"Last update", "last_update", COLUMN_INSTANT, false},
-    {"Waiting DAGs", "waiting_dags", COLUMN_JSON, false},
-    {"Events", "events", COLUMN_JSON, false},
+    {"Waiting DAGs", "waiting_dags", COLUMN_RECORDS, false},
+    {"Events", "events", COLUMN_RECORDS, false},
 };
 const struct view VIEW_ASSET = {COLUMNS(ASSET)};
 
@@ -47,4 +47,6 @@ static const struct column WEBHOOK[] = {
     {"Created", "created_at", COLUMN_INSTANT, false},
 };
 const struct view VIEW_WEBHOOK = {COLUMNS(WEBHOOK)};
+/* Its token is told only once, so that is what whoever makes it wants to have. */
+const struct view VIEW_WEBHOOK_MADE = {COLUMNS(WEBHOOK), .name = "token"};
 /* clang-format on */

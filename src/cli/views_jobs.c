@@ -75,7 +75,8 @@ static const struct column LIMITS[] = {
     {"RUNNING", "running", COLUMN_NUMBER, false},
     {"WAITING", "waiting", COLUMN_NUMBER, false},
 };
-const struct view VIEW_LIMITS = {.list = "limits", COLUMNS(LIMITS), .empty = "no limits"};
+const struct view VIEW_LIMITS = {.list = "limits", COLUMNS(LIMITS), .name = "name",
+    .empty = "no limits"};
 
 static const struct column JOBS[] = {
     {"ID", "id", COLUMN_TEXT, false},

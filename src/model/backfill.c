@@ -1,8 +1,15 @@
 #include "model/backfill.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/check.h"
+
+const char *backfill_actor(int64_t id, char out[static BACKFILL_ACTOR_MAX])
+{
+    (void)snprintf(out, BACKFILL_ACTOR_MAX, "backfill %lld", (long long)id);
+    return out;
+}
 
 /* --- names ----------------------------------------------------------------------------------- */
 

@@ -53,6 +53,10 @@ enum backfill_redo {
 const char *backfill_redo_name(enum backfill_redo redo);
 NODISCARD bool backfill_redo_parse(const char *name, enum backfill_redo *out);
 
+/* The name under which it does things by itself: "backfill 13". */
+#define BACKFILL_ACTOR_MAX 48
+const char *backfill_actor(int64_t id, char out[static BACKFILL_ACTOR_MAX]);
+
 /* ---- dates ---- */
 
 struct backfill_range {

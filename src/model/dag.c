@@ -79,10 +79,17 @@ const struct source_place *dag_find_place(const struct dag *dag, const char *pat
     return NULL;
 }
 
+#define LETTERS_AND_DIGITS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+bool run_id_is_valid(const char *run_id)
+{
+    size_t length = strlen(run_id);
+    return strspn(run_id, LETTERS_AND_DIGITS "_") > 0 &&
+           strspn(run_id, LETTERS_AND_DIGITS "_-.:+~@") == length && length <= LIMIT_ID_BYTES;
+}
+
 bool dag_name_is_valid(const char *name)
 {
-    static const char LETTERS_AND_DIGITS[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
     if (strspn(name, LETTERS_AND_DIGITS) == 0)
         return false;
     for (const char *p = name; *p != '\0'; p++)

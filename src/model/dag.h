@@ -201,6 +201,11 @@ bool dag_name_is_valid(const char *name);
 #define DAG_NAME_RULE                                                                              \
     "letters, digits, '_', '-' and '.', starting with a letter or digit, at most 250"
 
+/* Ids of runs that people and programs give: those of Airflow's clients are among them. */
+bool run_id_is_valid(const char *run_id);
+#define RUN_ID_RULE                                                                                \
+    "letters, digits and any of _ - . : + ~ @, starting with a letter, digit or '_', at most 250"
+
 static inline void dag_freep(struct dag **dag)
 {
     dag_free(*dag);

@@ -72,6 +72,8 @@ const struct setting SETTINGS[SETTING_COUNT] = {
         "a backfill with more dates waits for `eider backfill approve`; 0: none does"},
     ROW(BACKFILL_MAX) = {"backfill_max", "EIDER_BACKFILL_MAX", NULL, SETTING_INTEGER, "100000", 1,
         1000000, NULL, "a backfill with more dates is refused"},
+    ROW(BACKFILL_QUEUE) = {"backfill_queue", "EIDER_BACKFILL_QUEUE", NULL, SETTING_TEXT, NULL, 0, 0,
+        NULL, "queue of backfills that name none; none by default: the tasks' own"},
     ROW(DRAIN_GRACE) = {"drain_grace", "EIDER_DRAIN_GRACE", NULL, SETTING_DURATION, "30s", 0,
         86400000, NULL, "how long a stop waits for running tasks before it gives them back"},
     ROW(POKE_MAX) = {"poke_max", "EIDER_POKE_MAX", NULL, SETTING_DURATION, "0s", 0, 86400000, NULL,

@@ -55,6 +55,7 @@ enum setting_type {
     X(DAGS_PAUSED_AT_CREATION, "dags_paused_at_creation", "EIDER_DAGS_PAUSED_AT_CREATION")         \
     X(BACKFILL_APPROVAL, "backfill_approval", "EIDER_BACKFILL_APPROVAL")                           \
     X(BACKFILL_MAX, "backfill_max", "EIDER_BACKFILL_MAX")                                          \
+    X(BACKFILL_QUEUE, "backfill_queue", "EIDER_BACKFILL_QUEUE")                                    \
     X(DRAIN_GRACE, "drain_grace", "EIDER_DRAIN_GRACE")                                             \
     X(POKE_MAX, "poke_max", "EIDER_POKE_MAX")                                                      \
     X(TRIGGER_CHAIN, "trigger_chain", "EIDER_TRIGGER_CHAIN")                                       \

@@ -140,6 +140,17 @@ static bool schedule_previous(const struct schedule *schedule, int64_t before_us
 
 /* ---- all of them ---- */
 
+void timetable_bounds(const struct timetable *timetable, int64_t *out_start_us, int64_t *out_end_us)
+{
+    CHECK(timetable->schedules_count > 0);
+    *out_start_us = timetable->schedules[0].start_us;
+    *out_end_us = timetable->schedules[0].end_us;
+    for (size_t i = 1; i < timetable->schedules_count; i++) {
+        *out_start_us = MIN(*out_start_us, timetable->schedules[i].start_us);
+        *out_end_us = MAX(*out_end_us, timetable->schedules[i].end_us);
+    }
+}
+
 bool timetable_next(const struct timetable *timetable, int64_t after_us, int64_t *out_us)
 {
     int64_t best_us = INT64_MAX;

@@ -57,6 +57,11 @@ NODISCARD enum status timetable_of_dag(const struct dag *dag, zone_reader zones,
                                        struct timetable **out, struct err *err);
 void timetable_free(struct timetable *timetable); /* NULL is allowed */
 
+/* The earliest and the latest logical date that `start` and `end` leave; of one without, the
+   bounds of instants. There is at least one schedule. */
+void timetable_bounds(const struct timetable *timetable, int64_t *out_start_us,
+                      int64_t *out_end_us);
+
 /* ---- ticks ---- */
 
 /* The first tick after, or the last before, an instant; neither includes it. False: none. */

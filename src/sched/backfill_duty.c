@@ -10,13 +10,15 @@ enum { BACKFILLS_MAX = 100, DOOMED_MAX = 100, LOOK_EVERY_US = 1000000 };
 static enum status stop_doomed(const struct duty_call *call, struct duty_result *out,
                                struct err *err)
 {
-    int64_t runs[DOOMED_MAX];
+    struct doomed_run runs[DOOMED_MAX];
+    char actor[BACKFILL_ACTOR_MAX];
     size_t count = 0;
     if (store_backfill_doomed(call->store, runs, ARRAY_LEN(runs), &count, err) != STATUS_OK)
         return err->code;
     for (size_t i = 0; i < count; i++) {
-        struct cancel_request request = {
-            .run = runs[i], .cause = CANCEL_ASKED, .actor = "backfill"};
+        struct cancel_request request = {.run = runs[i].run,
+                                         .cause = CANCEL_ASKED,
+                                         .actor = backfill_actor(runs[i].backfill, actor)};
         enum status status = store_run_cancel(call->store, &request, err);
         if (status != STATUS_OK && status != STATUS_CONFLICT)
             return status;

@@ -11,6 +11,7 @@
 #include "model/settings.h"
 #include "os/zone_file.h"
 #include "service/json_build.h"
+#include "store/platform.h"
 #include "store/queue.h"
 #include "store/version.h"
 
@@ -57,10 +58,22 @@ static enum status read_range(const struct service *service, const json_t *reque
 
 /* --- the DAG --------------------------------------------------------------------------------- */
 
+/* The one with the highest number, whichever is current. */
+static enum status find_last(struct store *store, struct arena *arena, struct backfill_plan *plan,
+                             struct err *err)
+{
+    struct version_info info;
+    if (store_version_last(store, plan->dag_key, &plan->version, err) != STATUS_OK ||
+        store_version_load(store, arena, plan->version, &info, err) != STATUS_OK)
+        return err->code;
+    plan->version_number = info.number;
+    return store_version_dag(store, plan->version, &plan->dag, err);
+}
+
 static enum status find_version(struct store *store, struct arena *arena, const json_t *request,
                                 struct backfill_plan *plan, struct err *err)
 {
-    const char *version = json_get_string(request, "version", "newest");
+    const char *version = json_get_string(request, "version", "current");
     struct version_info info;
     int64_t number = 0;
     plan->dag = plan->found.dag;
@@ -68,8 +81,8 @@ static enum status find_version(struct store *store, struct arena *arena, const 
                              ? STATUS_NOT_FOUND
                              : store_version_newest(store, arena, plan->dag->id, &info, err);
     /* A run that is done again keeps its own in any case. */
-    bool is_newest = str_equal(version, "newest") || str_equal(version, "original");
-    if (status == STATUS_NOT_FOUND && is_newest && plan->found.file != NULL)
+    bool is_current = str_equal(version, "current") || str_equal(version, "original");
+    if (status == STATUS_NOT_FOUND && is_current && plan->found.file != NULL)
         return STATUS_OK;
     if (store == NULL)
         return err_set(err, STATUS_NOT_FOUND, "there is no store yet, and no version %.60s",
@@ -77,15 +90,21 @@ static enum status find_version(struct store *store, struct arena *arena, const 
     if (status != STATUS_OK)
         return status;
     plan->dag_key = info.dag_key;
-    if (is_newest && plan->found.file != NULL)
+    if (!info.is_active && plan->found.file == NULL)
+        return err_set(err, STATUS_CONFLICT, "DAG '%s' is inactive: its file %s is gone",
+                       info.dag_id, info.path);
+    if (is_current && plan->found.file != NULL)
         return STATUS_OK;
     plan->version = info.version;
     plan->version_number = info.number;
-    if (is_newest)
+    if (is_current)
         return STATUS_OK;
+    if (str_equal(version, "newest"))
+        return find_last(store, arena, plan, err);
     if (!str_parse_i64(version, 1, INT64_MAX, &number))
         return err_set(err, STATUS_INVALID,
-                       "the version '%.60s' is neither a number nor newest or original", version);
+                       "the version '%.60s' is neither a number nor current, newest or original",
+                       version);
     plan->version_number = number;
     if (store_backfill_version(store, info.dag_key, number, &plan->version, err) != STATUS_OK)
         return err->code;
@@ -117,6 +136,24 @@ static enum status read_timetable(struct backfill_plan *plan, struct err *err)
     return STATUS_OK;
 }
 
+/* A day may begin before the first date of its schedule: only whole dates are missed by people. */
+static const char *describe_cut(const struct backfill_plan *plan, struct arena *arena)
+{
+    int64_t start_us = 0;
+    int64_t end_us = 0;
+    char start[INSTANT_TEXT_MAX];
+    char end[INSTANT_TEXT_MAX];
+    timetable_bounds(plan->timetable, &start_us, &end_us);
+    bool is_early = plan->range.from_us < start_us;
+    bool is_late = end_us < MIN(plan->range.to_us, plan->range.until_us);
+    if (!is_early && !is_late)
+        return NULL;
+    return arena_format(
+        arena, "%s%s%s%s%s", is_early ? "dates before the start of its schedule, " : "",
+        is_early ? instant_format(start_us, start) : "", is_early && is_late ? "; " : "",
+        is_late ? "dates after its end, " : "", is_late ? instant_format(end_us, end) : "");
+}
+
 /* --- tasks ----------------------------------------------------------------------------------- */
 
 static enum status choose_tasks(const json_t *request, struct backfill_plan *plan, struct err *err)
@@ -146,6 +183,24 @@ static enum status choose_tasks(const json_t *request, struct backfill_plan *pla
 
 /* --- the rest -------------------------------------------------------------------------------- */
 
+/* Whoever asks can be stricter than the platform, not laxer. */
+static enum status read_policy(const struct service *service, struct store *store,
+                               struct arena *arena, struct backfill_plan *plan, struct err *err)
+{
+    struct platform_policy platform = {.backfill_queue = ""};
+    int64_t own = settings_number(service->settings, SETTING_BACKFILL_APPROVAL);
+    const char *queue = settings_text(service->settings, SETTING_BACKFILL_QUEUE);
+    if (store != NULL && store_platform_load(store, arena, &platform, err) != STATUS_OK)
+        return err->code;
+    bool both = own > 0 && platform.backfill_approval > 0;
+    plan->approval =
+        both ? MIN(own, platform.backfill_approval) : MAX(own, platform.backfill_approval);
+    if (platform.backfill_queue[0] != '\0')
+        queue = platform.backfill_queue;
+    plan->queue_name = queue != NULL && queue[0] != '\0' ? queue : NULL;
+    return STATUS_OK;
+}
+
 static enum status read_bounds(struct store *store, struct arena *arena, const json_t *request,
                                struct backfill_plan *plan, struct err *err)
 {
@@ -155,7 +210,7 @@ static enum status read_bounds(struct store *store, struct arena *arena, const j
     if (plan->max_active < 1 || plan->max_active > BACKFILL_ACTIVE_MAX)
         return err_set(err, STATUS_INVALID, "max_active is a number from 1 to %d, not %lld",
                        BACKFILL_ACTIVE_MAX, (long long)plan->max_active);
-    plan->queue_name = json_get_string(request, "queue", NULL);
+    plan->queue_name = json_get_string(request, "queue", plan->queue_name);
     if (plan->queue_name == NULL)
         return STATUS_OK;
     struct queue_info queue;
@@ -206,9 +261,10 @@ static enum status look_at_dates(const struct service *service, struct store *st
         return refuse_size(plan, err);
     if (plan->survey.size == 0)
         return err_set(err, STATUS_INVALID,
-                       "the schedule of DAG '%s' has no date in that range that is due; `eider "
+                       "the schedule of DAG '%s' has no date in that range that is due%s%s; `eider "
                        "dags show %s` shows its schedule",
-                       plan->dag->id, plan->dag->id);
+                       plan->dag->id, plan->left_out != NULL ? ": it leaves out " : "",
+                       plan->left_out != NULL ? plan->left_out : "", plan->dag->id);
     return STATUS_OK;
 }
 
@@ -232,10 +288,12 @@ enum status backfill_plan_make(struct service *service, struct store *store, str
         check_texts(request, err) != STATUS_OK ||
         find_version(store, arena, request, out, err) != STATUS_OK ||
         read_timetable(out, err) != STATUS_OK || choose_tasks(request, out, err) != STATUS_OK ||
+        read_policy(service, store, arena, out, err) != STATUS_OK ||
         read_bounds(store, arena, request, out, err) != STATUS_OK ||
         params_resolve_typed(out->dag, json_object_get(request, "conf"),
                              json_object_get(request, "params"), &out->params, err) != STATUS_OK)
         return err->code;
+    out->left_out = describe_cut(out, arena);
     return look_at_dates(service, store, out, err);
 }
 
@@ -248,8 +306,7 @@ void backfill_plan_fini(struct backfill_plan *plan)
     *plan = (struct backfill_plan){0};
 }
 
-bool backfill_plan_needs_approval(const struct service *service, const struct backfill_plan *plan)
+bool backfill_plan_needs_approval(const struct backfill_plan *plan)
 {
-    int64_t most = settings_number(service->settings, SETTING_BACKFILL_APPROVAL);
-    return most > 0 && plan->survey.size > most;
+    return plan->approval > 0 && plan->survey.size > plan->approval;
 }

@@ -24,7 +24,9 @@ struct backfill_plan {
     json_t *params;
     int64_t usual_ms; /* 0: it never ran */
     int64_t most;     /* dates that it may have */
+    int64_t approval; /* with more it waits to be approved; 0: no bound */
     struct backfill_survey survey;
+    const char *left_out; /* what of the range the schedule does not have; NULL: nothing */
 };
 
 /*
@@ -37,5 +39,5 @@ NODISCARD enum status backfill_plan_make(struct service *service, struct store *
                                          struct backfill_plan *out, struct err *err);
 void backfill_plan_fini(struct backfill_plan *plan);
 
-/* It is larger than backfill_approval. */
-bool backfill_plan_needs_approval(const struct service *service, const struct backfill_plan *plan);
+/* It is larger than backfill_approval, of whoever asks or of the platform. */
+bool backfill_plan_needs_approval(const struct backfill_plan *plan);

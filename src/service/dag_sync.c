@@ -221,9 +221,12 @@ static void tell_problem(const struct dag_sync *sync, const struct sync_reading 
 {
     CLEANUP(json_decrefp) json_t *problems = NULL;
     struct err ignored = {0};
-    const char *text = "another file has a DAG of it";
-    int line = 0;
-    if (sync->options.broken == NULL || (reading->problems == NULL && !result->is_refused))
+    const char *text = result->refusal;
+    int line = result->line;
+    /* One that was refused is tried again whenever another file lets go of DAGs. */
+    bool is_told = result->is_refused && reading->file->is_refused;
+    if (sync->options.broken == NULL || is_told ||
+        (reading->problems == NULL && !result->is_refused))
         return;
     if (reading->problems != NULL && json_parse(reading->problems, strlen(reading->problems),
                                                 &problems, &ignored) == STATUS_OK) {

@@ -1,56 +1,12 @@
 #include "service/event_json.h"
 
-#include <string.h>
-
 #include "base/str.h"
 #include "model/run_state.h"
 #include "model/task_state.h"
+#include "service/audit_text.h"
 #include "service/json_build.h"
 #include "store/backfill_store.h"
 #include "store/version.h"
-
-/* The first word of a kind names what was changed: pool_set, variable_deleted, ... */
-static const char *describe_thing(struct arena *arena, const struct event_row *row,
-                                  const json_t *data)
-{
-    static const char *const NAMES[] = {"name", "pool", "queue", "dag_id", "uri", "target"};
-    static const char *const NUMBERS[] = {"host", "backfill", "notice"};
-    const char *kind = event_kind_name(row->kind);
-    int length = (int)strcspn(kind, "_");
-    const char *space = json_get_string(data, "namespace", NULL);
-    for (size_t i = 0; i < ARRAY_LEN(NAMES); i++) {
-        const char *name = json_get_string(data, NAMES[i], NULL);
-        if (name != NULL)
-            return arena_format(arena, "%.*s %s%s%s", length, kind, space != NULL ? space : "",
-                                space != NULL ? "/" : "", name);
-    }
-    for (size_t i = 0; i < ARRAY_LEN(NUMBERS); i++) {
-        const json_t *number = json_object_get(data, NUMBERS[i]);
-        if (json_is_string(number))
-            return arena_format(arena, "%.*s %s", length, kind, json_string_value(number));
-        if (json_is_integer(number))
-            return arena_format(arena, "%.*s %lld", length, kind,
-                                (long long)json_integer_value(number));
-    }
-    return arena_format(arena, "%.*s", length, kind);
-}
-
-const char *event_json_object(struct arena *arena, const struct event_row *row, const json_t *data,
-                              const char *task_id)
-{
-    if (row->run == 0 && row->task != 0)
-        return arena_format(arena, "job %lld", (long long)row->task);
-    if (row->run == 0)
-        return describe_thing(arena, row, data);
-    const char *dag_id = row->dag_id != NULL ? row->dag_id : json_get_string(data, "dag_id", "");
-    const char *run_id = row->run_id != NULL ? row->run_id : json_get_string(data, "run_id", "");
-    const char *run = arena_format(arena, "run %lld %s/%s", (long long)row->run, dag_id, run_id);
-    if (task_id == NULL)
-        return run;
-    return row->map_index < 0
-               ? arena_format(arena, "%s %s", run, task_id)
-               : arena_format(arena, "%s %s[%lld]", run, task_id, (long long)row->map_index);
-}
 
 enum status event_json_task_id(struct store *store, const struct event_row *row, const char **out,
                                struct err *err)
@@ -122,7 +78,7 @@ enum status event_json(const struct event_names *names, const struct event_row *
     json_put_id(object, "id", row->id);
     json_put_instant(object, "at", row->at_us);
     json_put_string(object, "kind", event_kind_name(row->kind));
-    json_put_string(object, "object", event_json_object(names->arena, row, data, task_id));
+    json_put_string(object, "object", audit_object_text(names->arena, row, data, dag_id, task_id));
     json_put_string(object, "state", state_of(row));
     json_put_string(object, "actor", row->actor);
     json_put_string(object, "dag_id", dag_id);

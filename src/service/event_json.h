@@ -14,9 +14,6 @@ struct event_names {
 
 /* What the event tells beside its kind; a new reference to an object. */
 NODISCARD json_t *event_json_data(const struct event_row *row);
-/* "run 12 etl/manual__.. extract", "pool default/gpu"; in the arena. */
-const char *event_json_object(struct arena *arena, const struct event_row *row, const json_t *data,
-                              const char *task_id);
 /* *out is borrowed from the store; NULL: about no task, or about one that is gone. */
 NODISCARD enum status event_json_task_id(struct store *store, const struct event_row *row,
                                          const char **out, struct err *err);

@@ -158,11 +158,13 @@ static void explain_admission(const struct explain_world *world, struct explanat
     if (past != NULL) {
         explanation_next(out);
         explanation_say(out, "its run may not start yet: %s", past);
-        explanation_change(out, "`eider retry %s/%s` runs that one again, or wait for it",
-                           state->dag_id, state->past_run);
+        explanation_change(out, "%s", admission_past_remedy(arena, state));
         json_t *condition = explanation_note(out, EXPLAIN_DEPENDS_ON_PAST);
         json_put_string(condition, "dag_run_id", state->past_run);
         json_put_string(condition, "state", run_state_name(state->past_state));
+        json_put_id(condition, "head", state->head);
+        json_put_string(condition, "head_run_id", state->head_run);
+        json_put_string(condition, "head_state", run_state_name(state->head_state));
     }
     if (line != NULL) {
         explanation_next(out);
@@ -180,25 +182,20 @@ static void explain_admission(const struct explain_world *world, struct explanat
 static void explain_past(const struct explain_world *world, const struct explain_subject *subject,
                          struct explanation *out)
 {
-    const struct past_why *past = &subject->past;
-    const char *dag = world->run->dag_id;
+    const struct past_reason *past = &subject->past;
     const char *id = id_of(world, subject->task->node);
     explanation_next(out);
-    explanation_say(out,
-                    "depends_on_past: the same task of run %s is %s; it goes when that one has "
-                    "succeeded or was skipped",
-                    past->run_id, task_state_name(past->state));
+    explanation_say(out, "%s", past->text);
+    explanation_change(out, "%s", past->remedy);
     if (task_state_is_final(past->state))
-        explanation_change(out,
-                           "`eider retry %s/%s` runs that one again; `eider mark %s/%s %s success` "
-                           "lets this one go without it",
-                           dag, past->run_id, dag, past->run_id, id);
-    else
-        explanation_change(out, "`eider explain %s/%s %s` says what that one waits for", dag,
-                           past->run_id, id);
+        explanation_change(out, "`eider mark %lld %s success` lets it go without that one",
+                           (long long)past->run, id);
     json_t *condition = explanation_note(out, EXPLAIN_DEPENDS_ON_PAST);
-    json_put_string(condition, "dag_run_id", past->run_id);
-    json_put_string(condition, "state", task_state_name(past->state));
+    json_put_string(condition, "dag_run_id", past->before_id);
+    json_put_string(condition, "state", task_state_name(past->before_state));
+    json_put_id(condition, "head", past->run);
+    json_put_string(condition, "head_run_id", past->run_id);
+    json_put_string(condition, "head_state", task_state_name(past->state));
 }
 
 static void note_nobody(const struct explain_world *world, struct explanation *out)
@@ -218,7 +215,7 @@ static void explain_none(const struct explain_world *world, const struct explain
     const struct task_def *def = &world->dag->tasks[task->node];
     if (world->admission != NULL)
         explain_admission(world, out);
-    if (subject->past.run_id != NULL)
+    if (subject->past.text != NULL)
         explain_past(world, subject, out);
     if (def->is_finally && world->run->open_main > 0)
         explain_finally(world, out);
@@ -322,6 +319,9 @@ static void explain_instances(const struct explain_world *world,
         if (subject->instances.states[state] > 0)
             strbuf_addf(&out->because, "; %lld %s", (long long)subject->instances.states[state],
                         task_state_name(state));
+    int64_t to_come = counts->total - task->inserted;
+    if (to_come > 0)
+        strbuf_addf(&out->because, "; %lld to come", (long long)to_come);
     if (task->wish != WISH_NONE)
         explain_wish(world, subject, out);
     else
@@ -329,7 +329,9 @@ static void explain_instances(const struct explain_world *world,
     json_t *condition = explanation_note(out, EXPLAIN_INSTANCES);
     json_put_int(condition, "over", over);
     json_put_int(condition, "total", counts->total);
-    explain_parallel(&world->dag->tasks[task->node], subject->instances.states[TASK_RUNNING], out);
+    json_put_int(condition, "to_come", to_come);
+    if (to_come > 0)
+        explain_to_come(world, subject, out);
 }
 
 static void explain_deferred(const struct explain_world *world,
@@ -377,7 +379,7 @@ void explain_task(const struct explain_world *world, const struct explain_subjec
     case TASK_UPSTREAM_FAILED:
     case TASK_CANCELLED:
     case TASK_REMOVED:
-        explain_verdict(world, subject->task, out);
+        explain_verdict(world, subject, out);
         return;
     case TASK_STATE_COUNT:
         break;
@@ -408,13 +410,18 @@ void explain_run(const struct explain_world *world, const struct tally *tally,
                     run_state_name(world->run->state));
     say_counts(tally, out);
     explanation_lead(out);
-    if (run_state_is_final(world->run->state))
+    bool is_over = run_state_is_final(world->run->state);
+    if (is_over && world->run->cancel_asked == CANCEL_NONE)
         return;
     if (world->run->cancel_asked != CANCEL_NONE) {
         explanation_next(out);
-        explanation_say(out, "it was asked to stop");
-        (void)explanation_note(out, EXPLAIN_STOPPING);
+        explanation_say(out, is_over ? "it was stopped" : "it was asked to stop");
+        explain_add_stop(&out->because, &world->stop);
     }
+    if (is_over)
+        return;
+    if (world->run->cancel_asked != CANCEL_NONE)
+        (void)explanation_note(out, EXPLAIN_STOPPING);
     if (world->admission != NULL)
         explain_admission(world, out);
     if (world->is_orphaned) {

@@ -12,6 +12,7 @@
 #include "service/explain_fleet.h"
 #include "service/explanation.h"
 #include "store/admission.h"
+#include "store/audit.h"
 #include "store/overview.h"
 #include "store/pool.h"
 #include "store/queue.h"
@@ -46,6 +47,7 @@ struct explain_world {
     struct fleet_hosts fleet;       /* who works on runs that are not in the foreground */
     struct fleet_hosts foregrounds; /* `eider run`s that live; one of them may be its own */
     const struct admission_state *admission; /* of a run that may not go yet; else NULL */
+    struct stop_info stop;                   /* who asked the run to stop; else nobody */
 };
 
 /* One task or instance. */
@@ -59,7 +61,8 @@ struct explain_subject {
     int64_t gate_ahead;       /* the same, by a limit of its run: those that come before it */
     int64_t siblings_running; /* instances of its mapped task */
     struct tally instances;   /* of an expanded one: its instances by state */
-    struct past_why past;     /* what of its past keeps it waiting */
+    struct past_reason past;  /* why its past keeps it waiting */
+    struct stop_info stop;    /* of a cancelled one: who stopped it; else nobody */
     struct wish_info wish;    /* who wants it to stop, of one that is to */
     /* Of one that is still to start. */
     const struct queue_info *queue; /* or NULL: not known */

@@ -39,15 +39,24 @@ static struct pool_place find_pool(const struct explain_limits_request *request,
     return place;
 }
 
+/* Instances of a mapped task that are to come stand in the same line, not before themselves. */
+static int64_t ahead_of(const struct task_row *task, int64_t waiting)
+{
+    int64_t own = task_row_is_expanding(task) ? task->counts.total - task->inserted : 0;
+    return MAX(waiting - own, (int64_t)0);
+}
+
 static void add_pool(const struct explain_limits_request *request, struct explain_subject *out)
 {
     const struct task_def *def = &request->dag->tasks[request->task->node];
-    /* A mapped task itself only lists its items. */
-    bool needs_slots = !task_def_is_mapped(def) || request->task->map_index >= 0;
+    /* A mapped task itself only lists its items; once that is done, what is to come needs them. */
+    bool needs_slots = !task_def_is_mapped(def) || request->task->map_index >= 0 ||
+                       request->task->instance_base != 0;
     if (def->pool == NULL || !needs_slots)
         return;
     struct pool_place place = find_pool(request, def->pool);
     place.need = def->slots;
+    place.ahead = ahead_of(request->task, place.ahead);
     place.is_waiting = !place.is_there || place.slots - place.used < place.need;
     if (place.is_waiting)
         add_place(out, &place);
@@ -66,7 +75,7 @@ static void add_limits(const struct explain_limits_request *request, struct expl
             .is_there = true,
             .slots = limit->max_running,
             .used = limit->running,
-            .ahead = limit->waiting,
+            .ahead = ahead_of(request->task, limit->waiting),
         };
         if (str_equal(limit->name, whose) && limit->running >= limit->max_running)
             add_place(out, &place);

@@ -10,7 +10,7 @@ struct explain_limits_request {
     struct arena *arena;
     const struct explain_around *around;
     const struct dag *dag;
-    const struct task_row *task; /* scheduled or queued */
+    const struct task_row *task; /* scheduled or queued, or with instances to come */
 };
 
 /* Fills `pools`, first the one that it stands in front of. Texts are in the arena. */

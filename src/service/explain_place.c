@@ -129,7 +129,8 @@ void explain_obstacles(const struct explain_world *world, const struct explain_s
 
 /* --- held ------------------------------------------------------------------------------------ */
 
-void explain_parallel(const struct task_def *def, int64_t running, struct explanation *out)
+/* As many instances of a mapped task run as may; nothing is said when not. */
+static void explain_parallel(const struct task_def *def, int64_t running, struct explanation *out)
 {
     if (def->max_parallel == 0 || running < def->max_parallel)
         return;
@@ -147,7 +148,7 @@ static void explain_run_limits(const struct explain_world *world,
 {
     const struct task_def *def = &world->dag->tasks[subject->task->node];
     int64_t most = world->dag->max_active_tasks;
-    if (subject->task->map_index >= 0)
+    if (subject->task->map_index >= 0 || subject->task->instance_base != 0)
         explain_parallel(def, subject->siblings_running, out);
     if (most > 0 && world->running >= most) {
         explanation_next(out);
@@ -314,4 +315,13 @@ void explain_queued(const struct explain_world *world, const struct explain_subj
         return;
     explanation_change(out, "it starts when its turn has come and a slot is free");
     (void)explanation_note(out, EXPLAIN_READY);
+}
+
+void explain_to_come(const struct explain_world *world, const struct explain_subject *subject,
+                     struct explanation *out)
+{
+    explain_pools(subject, out);
+    explain_run_limits(world, subject, out);
+    explain_obstacles(world, subject, out);
+    explain_room(world, subject, out);
 }

@@ -16,5 +16,6 @@ void explain_queued(const struct explain_world *world, const struct explain_subj
 /* It could run, but for a limit. */
 void explain_held(const struct explain_world *world, const struct explain_subject *subject,
                   struct explanation *out);
-/* As many instances of a mapped task run as may (max_parallel); nothing is said when not. */
-void explain_parallel(const struct task_def *def, int64_t running, struct explanation *out);
+/* What keeps the instances of a mapped task that are still to come from starting. */
+void explain_to_come(const struct explain_world *world, const struct explain_subject *subject,
+                     struct explanation *out);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/clock.h"
 
 void explain_add_cause(struct strbuf *out, const struct task_row *task)
 {
@@ -135,13 +136,30 @@ static void explain_skipped(const struct explain_world *world, const struct task
                            explain_name(world, task, name));
 }
 
-static void explain_cancelled(const struct explain_world *world, const struct task_row *task,
-                              struct explanation *out)
+void explain_add_stop(struct strbuf *out, const struct stop_info *stop)
 {
+    char at[INSTANT_TEXT_MAX];
+    if (stop->actor == NULL)
+        return;
+    strbuf_addf(out, ", by %s at %s", stop->actor, instant_format(stop->at_us, at));
+    if (stop->replaced_by != 0)
+        strbuf_addf(out, ": run %lld took its place (%s)", (long long)stop->replaced_by,
+                    stop->reason != NULL ? stop->reason : "it is newer");
+    else if (stop->reason != NULL)
+        strbuf_addf(out, ": %s", stop->reason);
+}
+
+static void explain_cancelled(const struct explain_world *world,
+                              const struct explain_subject *subject, struct explanation *out)
+{
+    const struct task_row *task = subject->task;
+    const struct stop_info *stop = subject->stop.actor != NULL ? &subject->stop : &world->stop;
     strbuf_add(&out->because, world->run->cancel_asked == CANCEL_TIMEOUT
                                   ? "the run took longer than it may (timeout)"
                               : task->started_at_us != 0 ? "it was stopped while it ran"
                                                          : "it was stopped before it started");
+    if (world->run->cancel_asked != CANCEL_TIMEOUT)
+        explain_add_stop(&out->because, stop);
     if (task->detail != NULL)
         strbuf_addf(&out->because, ": %s", task->detail);
     explanation_change(out, "`eider retry %lld` runs it again", number_of(world));
@@ -160,9 +178,10 @@ static void explain_success(const struct task_row *task, struct explanation *out
         strbuf_addf(&out->because, " with attempt %lld", (long long)task->attempt);
 }
 
-void explain_verdict(const struct explain_world *world, const struct task_row *task,
+void explain_verdict(const struct explain_world *world, const struct explain_subject *subject,
                      struct explanation *out)
 {
+    const struct task_row *task = subject->task;
     enum explain_code code = EXPLAIN_REMOVED;
     CHECK(task_state_is_final(task->state));
     if (task->state == TASK_SUCCESS) {
@@ -179,7 +198,7 @@ void explain_verdict(const struct explain_world *world, const struct task_row *t
         explain_consequence(world, task, out);
     } else if (task->state == TASK_CANCELLED) {
         code = EXPLAIN_CANCELLED;
-        explain_cancelled(world, task, out);
+        explain_cancelled(world, subject, out);
     } else {
         explanation_say(out, "it is no part of the run any more");
     }

@@ -13,6 +13,9 @@ const char *explain_name(const struct explain_world *world, const struct task_ro
 /* "exit code 7: no such file". */
 void explain_add_cause(struct strbuf *out, const struct task_row *task);
 
+/* ", by ann at 2026-01-01T10:00:00Z: wrong date"; nothing when nobody is known. */
+void explain_add_stop(struct strbuf *out, const struct stop_info *stop);
+
 /* The task's state is final. */
-void explain_verdict(const struct explain_world *world, const struct task_row *task,
+void explain_verdict(const struct explain_world *world, const struct explain_subject *subject,
                      struct explanation *out);

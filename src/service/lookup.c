@@ -68,6 +68,12 @@ enum status lookup_task(const struct found_run *run, struct arena *arena, int64_
             return err_set(err, STATUS_INVALID, "task '%s' is not mapped", id);
         if (task.instance_base == 0)
             return err_set(err, STATUS_NOT_FOUND, "task '%s' has no instances yet", id);
+        if (map_index >= task.inserted && map_index < task.counts.total)
+            return err_set(
+                err, STATUS_NOT_FOUND,
+                "instance %lld of '%s' has not started yet; `eider explain %lld %s` says "
+                "what it waits for",
+                (long long)map_index, id, (long long)run->info.id, id);
         if (map_index >= task.inserted)
             return err_set(err, STATUS_NOT_FOUND, "task '%s' has no instance %lld; they go to %lld",
                            id, (long long)map_index, (long long)task.inserted - 1);
@@ -207,4 +213,15 @@ enum status lookup_dag(struct service *service, struct arena *arena, const json_
     if (status != STATUS_OK)
         *err = problem;
     return status;
+}
+
+enum status lookup_dag_name(struct service *service, const char *dag_id, struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    CLEANUP(lookup_dag_fini) struct found_dag found = {0};
+    if (dag_id == NULL)
+        return STATUS_OK;
+    CLEANUP(json_decrefp) json_t *request = json_object();
+    json_put_string(request, "dag", dag_id);
+    return lookup_dag(service, arena, request, &found, err);
 }

@@ -55,4 +55,9 @@ struct found_dag {
  */
 NODISCARD enum status lookup_dag(struct service *service, struct arena *arena,
                                  const json_t *request, struct found_dag *out, struct err *err);
+/*
+ * STATUS_NOT_FOUND unless the store or the folder of DAG files knows the DAG. For listings that
+ * found nothing of it: an empty list would hide that the name is wrong. NULL is fine.
+ */
+NODISCARD enum status lookup_dag_name(struct service *service, const char *dag_id, struct err *err);
 void lookup_dag_fini(struct found_dag *found); /* twice is fine */

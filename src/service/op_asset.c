@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "model/limits.h"
 #include "service/json_build.h"
+#include "service/listing.h"
 #include "service/op_handlers.h"
 #include "service/service.h"
 #include "store/asset.h"
@@ -46,6 +47,12 @@ static enum status limit_of(const json_t *request, int64_t otherwise, int64_t *o
     return STATUS_OK;
 }
 
+static enum status count_assets(struct store *store, const void *filter, int64_t most, int64_t *out,
+                                struct err *err)
+{
+    return store_asset_count(store, filter, most, out, err);
+}
+
 enum status op_asset_list(struct service *service, const json_t *request, json_t **out,
                           struct err *err)
 {
@@ -62,8 +69,15 @@ enum status op_asset_list(struct service *service, const json_t *request, json_t
     json_t *assets = json_build_array();
     for (size_t i = 0; i < count; i++)
         json_build_append(assets, asset_json(&list[i]));
-    *out = json_build_list("assets", assets);
-    return STATUS_OK;
+    const struct listing_page page = {
+        .request = request,
+        .name = "assets",
+        .store = store,
+        .limit = filter.limit,
+        .count = count_assets,
+        .filter = &filter,
+    };
+    return listing_answer(&page, assets, out, err);
 }
 
 static enum status put_updates(struct store *store, struct arena *arena, int64_t asset,

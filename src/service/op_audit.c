@@ -9,8 +9,10 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "model/task_state.h"
+#include "service/audit_text.h"
 #include "service/event_json.h"
 #include "service/json_build.h"
+#include "service/listing.h"
 #include "service/lookup.h"
 #include "service/op_handlers.h"
 #include "service/service.h"
@@ -22,6 +24,8 @@ struct trail {
     struct event_names names;
     const char *dag_id; /* only of this DAG; NULL: any */
     int64_t limit;
+    bool is_counting; /* entries are only counted: the last is kept for comparison */
+    int64_t count;
     json_t *entries;
     json_t *last; /* of `entries`; NULL: none yet */
     int64_t last_at_us;
@@ -39,8 +43,9 @@ static bool is_same_change(const struct trail *trail, const struct event_row *ro
 }
 
 /* Rows come newest first, tasks are shown in the order in which they were changed. */
-static void add_to_entry(json_t *entry, const char *object, const struct event_row *row)
+static void add_to_entry(struct trail *trail, const char *object, const struct event_row *row)
 {
+    json_t *entry = trail->last;
     json_t *tasks = json_object_get(entry, "objects");
     json_put_int(entry, "count", json_get_int(entry, "count", 0) + 1);
     json_put_string(entry, "object", object);
@@ -48,6 +53,18 @@ static void add_to_entry(json_t *entry, const char *object, const struct event_r
     if (json_array_size(tasks) == TASKS_SHOWN)
         (void)json_array_remove(tasks, TASKS_SHOWN - 1);
     (void)json_array_insert_new(tasks, 0, json_string(object));
+}
+
+/* The first row of a clear says what was asked for; the others are what followed from that. */
+static void add_asked(struct trail *trail, const struct event_row *row, const json_t *data)
+{
+    json_t *asked = json_object_get(data, "asked");
+    json_t *details = json_object_get(trail->last, "details");
+    if (asked != NULL) {
+        json_put(details, "asked", json_incref(asked));
+        json_put_string(trail->last, "object", audit_asked_text(trail->names.arena, row, asked));
+    }
+    json_put_string(trail->last, "change", audit_change_text(trail->names.arena, details));
 }
 
 static json_t *new_entry(const struct event_row *row, const json_t *data, const char *dag_id)
@@ -65,8 +82,12 @@ static json_t *new_entry(const struct event_row *row, const json_t *data, const 
     json_put_string(entry, "reason",
                     json_get_string(data, "reason", json_get_string(data, "why", NULL)));
     (void)json_object_del(details, "reason");
-    if (row->kind == EVENT_TASK_MARKED)
+    if (row->kind == EVENT_TASK_MARKED) {
+        json_t *was = json_build_object();
+        json_put_string(was, "state", task_state_name((enum task_state)row->old_state));
         json_put_string(details, "state", task_state_name((enum task_state)row->new_state));
+        json_put(details, "was", was);
+    }
     json_put(entry, "details", TAKE(details));
     json_put(entry, "objects", json_build_array());
     return entry;
@@ -85,17 +106,23 @@ static enum status add_row(void *context, const struct event_row *row, bool *out
     if (trail->dag_id != NULL && (dag_id == NULL || !str_equal(dag_id, trail->dag_id)))
         return STATUS_OK;
     bool is_new = !is_same_change(trail, row);
-    *out_enough = is_new && (int64_t)json_array_size(trail->entries) == trail->limit;
+    *out_enough = is_new && trail->count == trail->limit;
     if (*out_enough)
         return STATUS_OK;
+    if (is_new && trail->is_counting)
+        (void)json_array_clear(trail->entries);
     if (is_new) {
+        trail->count++;
         trail->last = new_entry(row, data, dag_id);
         trail->last_at_us = row->at_us;
         trail->last_kind = row->kind;
         trail->last_run = row->run;
         json_build_append(trail->entries, trail->last);
     }
-    add_to_entry(trail->last, event_json_object(trail->names.arena, row, data, task_id), row);
+    if (!trail->is_counting) {
+        add_to_entry(trail, audit_object_text(trail->names.arena, row, data, dag_id, task_id), row);
+        add_asked(trail, row, data);
+    }
     return STATUS_OK;
 }
 
@@ -137,6 +164,32 @@ static enum status find_run(struct service *service, struct arena *arena, const 
     return STATUS_OK;
 }
 
+struct audit_question {
+    struct arena *arena;
+    struct audit_filter filter;
+    const char *dag_id;
+};
+
+static enum status count_entries(struct store *store, const void *filter, int64_t most,
+                                 int64_t *out, struct err *err)
+{
+    const struct audit_question *question = filter;
+    CLEANUP(json_decrefp) json_t *entries = json_build_array();
+    struct audit_filter all = question->filter;
+    struct trail trail = {
+        .names = {store, question->arena},
+        .dag_id = question->dag_id,
+        .limit = most,
+        .is_counting = true,
+        .entries = entries,
+    };
+    all.before = 0;
+    if (store_audit_each(store, &all, add_row, &trail, err) != STATUS_OK)
+        return err->code;
+    *out = trail.count;
+    return STATUS_OK;
+}
+
 enum status op_audit_list(struct service *service, const json_t *request, json_t **out,
                           struct err *err)
 {
@@ -158,6 +211,15 @@ enum status op_audit_list(struct service *service, const json_t *request, json_t
         (trail.names.store != NULL &&
          store_audit_each(trail.names.store, &filter, add_row, &trail, err) != STATUS_OK))
         return err->code;
-    *out = json_build_list("entries", TAKE(entries));
-    return STATUS_OK;
+    const struct audit_question question = {arena, filter, trail.dag_id};
+    const struct listing_page page = {
+        .request = request,
+        .name = "entries",
+        .store = trail.names.store,
+        .limit = trail.limit,
+        .is_later = filter.before > 0,
+        .count = count_entries,
+        .filter = &question,
+    };
+    return listing_answer(&page, TAKE(entries), out, err);
 }

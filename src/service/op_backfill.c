@@ -4,10 +4,15 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "model/word_set.h"
 #include "service/backfill_plan.h"
 #include "service/json_build.h"
+#include "service/listing.h"
+#include "service/lookup.h"
 #include "service/lookup_version.h"
 #include "service/op_handlers.h"
+#include "service/rehearsal.h"
+#include "store/host.h"
 #include "store/version.h"
 
 enum { LIST_USUAL = 20, LIST_MOST = 10000, DATES_MOST = 100000 };
@@ -28,7 +33,7 @@ static json_t *existing_json(const struct backfill_survey *survey)
     return object;
 }
 
-static json_t *plan_json(const struct service *service, const struct backfill_plan *plan)
+static json_t *plan_json(const struct backfill_plan *plan)
 {
     const struct backfill_survey *survey = &plan->survey;
     json_t *object = json_build_object();
@@ -38,6 +43,7 @@ static json_t *plan_json(const struct service *service, const struct backfill_pl
     json_put(object, "dag_version",
              plan->version_number > 0 ? json_integer(plan->version_number) : json_null());
     json_put_int(object, "size", survey->size);
+    json_put_string(object, "left_out", plan->left_out);
     json_put_instant(object, "from", survey->first_us);
     json_put_instant(object, "to", survey->last_us);
     json_put_string(object, "order", plan->range.newest_first ? "desc" : "asc");
@@ -53,7 +59,7 @@ static json_t *plan_json(const struct service *service, const struct backfill_pl
     put_seconds(object, "usual_duration", plan->usual_ms > 0, plan->usual_ms);
     put_seconds(object, "estimate", plan->usual_ms > 0,
                 backfill_estimate_ms(runs, plan->max_active, plan->usual_ms));
-    json_put_bool(object, "needs_approval", backfill_plan_needs_approval(service, plan));
+    json_put_bool(object, "needs_approval", backfill_plan_needs_approval(plan));
     return object;
 }
 
@@ -111,7 +117,7 @@ enum status op_backfill_plan(struct service *service, const json_t *request, jso
     if (service_store_if_any(service, &store, err) != STATUS_OK ||
         backfill_plan_make(service, store, arena, request, &plan, err) != STATUS_OK)
         return err->code;
-    object = plan_json(service, &plan);
+    object = plan_json(&plan);
     if (put_planned(store, &plan, request, object, err) != STATUS_OK)
         return err->code;
     *out = TAKE(object);
@@ -191,8 +197,38 @@ static enum status find_id(const json_t *request, int64_t *out, struct err *err)
     return STATUS_OK;
 }
 
-static enum status answer(struct store *store, int64_t id, int64_t dates, json_t **out,
-                          struct err *err)
+/* A scheduler that lives, by its lease or by what this machine knows. */
+struct scheduler_search {
+    const struct service *service;
+    bool is_found;
+};
+
+static enum status note_scheduler(void *context, const struct host_info *host, struct err *err)
+{
+    (void)err;
+    struct scheduler_search *search = context;
+    search->is_found |= str_equal(host->kind, "daemon") && word_set_has(host->roles, "scheduler") &&
+                        service_host_lives(search->service, host);
+    return STATUS_OK;
+}
+
+/* Why it does not go on by itself. */
+static enum status put_held(const struct service *service, struct store *store, struct arena *arena,
+                            const struct backfill_info *info, json_t *object, struct err *err)
+{
+    struct scheduler_search search = {.service = service};
+    const char *held = NULL;
+    if (store_backfill_held(store, arena, info, &held, err) != STATUS_OK ||
+        store_host_each(store, false, note_scheduler, &search, err) != STATUS_OK)
+        return err->code;
+    if (!search.is_found && !backfill_state_is_final(info->state))
+        held = "no scheduler works on this store: `eider up` starts one";
+    json_put_string(object, "held_because", held);
+    return STATUS_OK;
+}
+
+static enum status answer(const struct service *service, struct store *store, int64_t id,
+                          int64_t dates, json_t **out, struct err *err)
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     CLEANUP(json_decrefp) json_t *object = NULL;
@@ -200,6 +236,8 @@ static enum status answer(struct store *store, int64_t id, int64_t dates, json_t
     if (store_backfill_load(store, arena, id, &info, err) != STATUS_OK)
         return err->code;
     object = backfill_json(&info);
+    if (put_held(service, store, arena, &info, object, err) != STATUS_OK)
+        return err->code;
     if (put_estimate(store, &info, object, err) != STATUS_OK)
         return err->code;
     if (dates > 0) {
@@ -221,7 +259,7 @@ enum status op_backfill_show(struct service *service, const json_t *request, jso
     if (find_id(request, &id, err) != STATUS_OK ||
         service_store(service, DB_READ_ONLY, &store, err) != STATUS_OK)
         return err->code;
-    return answer(store, id, dates, out, err);
+    return answer(service, store, id, dates, out, err);
 }
 
 static enum status add_backfill(void *context, const struct backfill_info *info, struct err *err)
@@ -229,6 +267,12 @@ static enum status add_backfill(void *context, const struct backfill_info *info,
     (void)err;
     json_build_append(context, backfill_json(info));
     return STATUS_OK;
+}
+
+static enum status count_backfills(struct store *store, const void *filter, int64_t most,
+                                   int64_t *out, struct err *err)
+{
+    return store_backfill_count(store, filter, most, out, err);
 }
 
 enum status op_backfill_list(struct service *service, const json_t *request, json_t **out,
@@ -252,8 +296,17 @@ enum status op_backfill_list(struct service *service, const json_t *request, jso
         (store != NULL &&
          store_backfill_each(store, &filter, add_backfill, list, err) != STATUS_OK))
         return err->code;
-    *out = json_build_list("backfills", TAKE(list));
-    return STATUS_OK;
+    if (json_array_size(list) == 0 && lookup_dag_name(service, filter.dag_id, err) != STATUS_OK)
+        return err->code;
+    const struct listing_page page = {
+        .request = request,
+        .name = "backfills",
+        .store = store,
+        .limit = filter.limit,
+        .count = count_backfills,
+        .filter = &filter,
+    };
+    return listing_answer(&page, TAKE(list), out, err);
 }
 
 /* --- backfill.create ------------------------------------------------------------------------- */
@@ -285,7 +338,7 @@ static enum status create(struct service *service, struct store *store,
         .actor = service->actor,
         .size = plan->survey.size,
         .cursor_us = backfill_first_cursor(&plan->range),
-        .awaits_approval = backfill_plan_needs_approval(service, plan),
+        .awaits_approval = backfill_plan_needs_approval(plan),
     };
     return store_backfill_create(store, &backfill, out_id, err);
 }
@@ -298,9 +351,13 @@ enum status op_backfill_create(struct service *service, const json_t *request, j
     struct version_info info;
     struct store *store = NULL;
     int64_t id = 0;
-    if (service_store_new(service, &store, err) != STATUS_OK ||
-        backfill_plan_make(service, store, arena, request, &plan, err) != STATUS_OK)
+    enum status status = service_store(service, DB_READ_WRITE, &store, err);
+    if (status != STATUS_OK && status != STATUS_NOT_FOUND)
+        return status;
+    if (backfill_plan_make(service, store, arena, request, &plan, err) != STATUS_OK)
         return err->code;
+    if (store == NULL)
+        return err_set(err, STATUS_UNREACHABLE, "nobody would run it: no `eider up` works here");
     if (plan.version == 0) {
         if (lookup_version(service, store, arena, request, &plan.version, err) != STATUS_OK ||
             store_version_load(store, arena, plan.version, &info, err) != STATUS_OK)
@@ -310,7 +367,10 @@ enum status op_backfill_create(struct service *service, const json_t *request, j
     if (create(service, store, &plan, request, &id, err) != STATUS_OK)
         return err->code;
     service_wake(service);
-    return answer(store, id, 0, out, err);
+    if (answer(service, store, id, 0, out, err) != STATUS_OK)
+        return err->code;
+    json_put_string(*out, "left_out", plan.left_out);
+    return STATUS_OK;
 }
 
 /* --- what is done to one --------------------------------------------------------------------- */
@@ -330,7 +390,7 @@ static enum status change(struct service *service, const json_t *request, enum b
         store_backfill_change(store, &change, err) != STATUS_OK)
         return err->code;
     service_wake(service);
-    return answer(store, change.id, 0, out, err);
+    return answer(service, store, change.id, 0, out, err);
 }
 
 enum status op_backfill_approve(struct service *service, const json_t *request, json_t **out,
@@ -351,8 +411,14 @@ enum status op_backfill_resume(struct service *service, const json_t *request, j
     return change(service, request, VERB_RESUME, out, err);
 }
 
+static enum status cancel(struct service *service, const json_t *request, json_t **out,
+                          struct err *err)
+{
+    return change(service, request, VERB_CANCEL, out, err);
+}
+
 enum status op_backfill_cancel(struct service *service, const json_t *request, json_t **out,
                                struct err *err)
 {
-    return change(service, request, VERB_CANCEL, out, err);
+    return rehearsal_call(service, request, cancel, out, err);
 }

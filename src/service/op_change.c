@@ -5,12 +5,14 @@
  * process that is gone.
  */
 #include "base/check.h"
+#include "base/mem.h"
 #include "base/str.h"
 #include "blob/blob.h"
 #include "model/dag_graph.h"
 #include "service/json_build.h"
 #include "service/lookup.h"
 #include "service/op_handlers.h"
+#include "service/rehearsal.h"
 #include "service/run_json.h"
 #include "store/control.h"
 #include "store/host.h"
@@ -188,6 +190,25 @@ struct clearing {
     int64_t map_index;
 };
 
+/* What was asked for, for the trail; heap. */
+static char *asked_text(const json_t *request, const struct clearing *clearing)
+{
+    static const char *const WIDER[] = {"upstream", "downstream"};
+    CLEANUP(json_decrefp) json_t *data = json_build_object();
+    json_t *asked = json_build_object();
+    json_t *names = json_object_get(request, "tasks");
+    json_put(data, "asked", asked);
+    json_put(asked, "tasks", names != NULL ? json_incref(names) : json_build_array());
+    if (clearing->map_index >= 0)
+        json_put_int(asked, "map_index", clearing->map_index);
+    if (clearing->only_failed)
+        json_put_bool(asked, "failed", true);
+    for (size_t i = 0; i < ARRAY_LEN(WIDER); i++)
+        if (json_get_bool(request, WIDER[i], false))
+            json_put_bool(asked, WIDER[i], true);
+    return json_format(data);
+}
+
 static enum status clear_tasks(struct service *service, const json_t *request,
                                const struct clearing *clearing, json_t **out, struct err *err)
 {
@@ -202,8 +223,10 @@ static enum status clear_tasks(struct service *service, const json_t *request,
          choose_nodes(&run, request, arena, &nodes, err) != STATUS_OK) ||
         (!clearing->dry_run && recover(service, &run, err) != STATUS_OK))
         return err->code;
+    CLEANUP(mem_freep) char *asked = asked_text(request, clearing);
     struct clear_request clear = {
         .run = run.info.id,
+        .asked = asked,
         .nodes = nodes,
         .map_index = clearing->map_index,
         .whole = clearing->whole,
@@ -277,8 +300,8 @@ static enum status read_mark(const json_t *request, enum task_state *out, struct
                    "'%.60s' is no state to set; write success, failed or skipped", name);
 }
 
-enum status op_task_mark(struct service *service, const json_t *request, json_t **out,
-                         struct err *err)
+static enum status mark_task(struct service *service, const json_t *request, json_t **out,
+                             struct err *err)
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct found_run run;
@@ -301,4 +324,10 @@ enum status op_task_mark(struct service *service, const json_t *request, json_t 
         return err->code;
     *out = task_json(service, &run.info, &run.dag->tasks[mark.node], &task);
     return STATUS_OK;
+}
+
+enum status op_task_mark(struct service *service, const json_t *request, json_t **out,
+                         struct err *err)
+{
+    return rehearsal_call(service, request, mark_task, out, err);
 }

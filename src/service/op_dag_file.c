@@ -5,9 +5,11 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "base/strmap.h"
 #include "blob/blob.h"
 #include "service/dag_circle.h"
 #include "service/json_build.h"
+#include "service/lookup.h"
 #include "service/op_handlers.h"
 #include "service/service.h"
 #include "store/dag_delete.h"
@@ -16,9 +18,57 @@
 
 /* --- dag.errors ------------------------------------------------------------------------------ */
 
+struct error_listing {
+    const char *name;        /* of a DAG or a file; NULL: all */
+    struct strmap *offering; /* paths of files that offer the DAG */
+    bool is_known;           /* there is such a file */
+    struct arena *arena;
+    json_t *errors;
+};
+
+/* As a path, or as the name of the file with or without its suffix. */
+static bool is_file_named(const char *path, const char *name)
+{
+    static const char *const SUFFIXES[] = {"", ".yaml", ".yml"};
+    const char *slash = strrchr(path, '/');
+    const char *base = slash != NULL ? slash + 1 : path;
+    size_t length = strlen(name);
+    size_t rest = strlen(path) >= length ? strlen(path) - length : 0;
+    if (strcmp(path, name) == 0 ||
+        (rest > 0 && path[rest - 1] == '/' && strcmp(path + rest, name) == 0))
+        return true;
+    for (size_t i = 0; i < ARRAY_LEN(SUFFIXES); i++)
+        if (strncmp(base, name, length) == 0 && strcmp(base + length, SUFFIXES[i]) == 0)
+            return true;
+    return false;
+}
+
+/* A file that was refused says so of a DAG that another one offers. */
+static bool speaks_of(const struct dag_file *file, const char *dag_id)
+{
+    CLEANUP(mem_freep) char *quoted = mem_format("the DAG '%s' of ", dag_id);
+    return file->problems != NULL && strstr(file->problems, quoted) != NULL;
+}
+
+static enum status note_offering(void *context, const struct dag_file *file, struct err *err)
+{
+    (void)err;
+    struct error_listing *listing = context;
+    (void)strmap_add(listing->offering, arena_strdup(listing->arena, file->path), 0);
+    return STATUS_OK;
+}
+
 static enum status list_problems(void *context, const struct dag_file *file, struct err *err)
 {
+    struct error_listing *listing = context;
+    const char *name = listing->name;
     CLEANUP(json_decrefp) json_t *problems = NULL;
+    if (name != NULL && !strmap_find(listing->offering, file->path, &(int64_t){0}) &&
+        !is_file_named(file->path, name) && !speaks_of(file, name))
+        return STATUS_OK;
+    listing->is_known = true;
+    if (file->problems == NULL)
+        return STATUS_OK;
     if (json_parse(file->problems, strlen(file->problems), &problems, err) != STATUS_OK)
         return err_wrap(err, "problems of %s", file->path);
     for (size_t i = 0; i < json_array_size(problems); i++) {
@@ -30,7 +80,7 @@ static enum status list_problems(void *context, const struct dag_file *file, str
         json_put(object, "message", json_incref(json_array_get(problem, 2)));
         json_put_instant(object, "since", file->broken_at_us);
         json_put_string(object, "hostname", file->host);
-        json_build_append(context, object);
+        json_build_append(listing->errors, object);
     }
     return STATUS_OK;
 }
@@ -70,15 +120,25 @@ enum status op_dag_errors(struct service *service, const json_t *request, json_t
                           struct err *err)
 {
     CLEANUP(json_decrefp) json_t *errors = json_build_array();
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    CLEANUP(strmap_freep) struct strmap *offering = strmap_new();
     struct store *store = NULL;
-    struct dag_file_filter filter = {
-        .broken_only = true,
-        .dag_id = json_get_string(request, "dag", NULL),
+    struct error_listing listing = {
+        .name = json_get_string(request, "dag", NULL),
+        .offering = offering,
+        .arena = arena,
+        .errors = errors,
     };
+    const struct dag_file_filter of_dag = {.dag_id = listing.name};
+    const struct dag_file_filter all = {.broken_only = listing.name == NULL};
     if (service_store_if_any(service, &store, err) != STATUS_OK ||
+        (store != NULL && listing.name != NULL &&
+         store_dag_file_each(store, &of_dag, note_offering, &listing, err) != STATUS_OK) ||
         (store != NULL &&
-         store_dag_file_each(store, &filter, list_problems, errors, err) != STATUS_OK) ||
-        (store != NULL && list_circles(store, filter.dag_id, errors, err) != STATUS_OK))
+         store_dag_file_each(store, &all, list_problems, &listing, err) != STATUS_OK) ||
+        (store != NULL && list_circles(store, listing.name, errors, err) != STATUS_OK))
+        return err->code;
+    if (!listing.is_known && lookup_dag_name(service, listing.name, err) != STATUS_OK)
         return err->code;
     *out = json_build_list("errors", TAKE(errors));
     return STATUS_OK;

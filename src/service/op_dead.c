@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "model/duration.h"
 #include "service/json_build.h"
+#include "service/listing.h"
 #include "service/lookup.h"
 #include "service/op_handlers.h"
 #include "store/dead.h"
@@ -52,6 +53,12 @@ static enum status list_letter(void *context, const struct dead_info *letter, st
     return STATUS_OK;
 }
 
+static enum status count_letters(struct store *store, const void *filter, int64_t most,
+                                 int64_t *out, struct err *err)
+{
+    return store_dead_count(store, filter, most, out, err);
+}
+
 enum status op_dead_list(struct service *service, const json_t *request, json_t **out,
                          struct err *err)
 {
@@ -64,8 +71,15 @@ enum status op_dead_list(struct service *service, const json_t *request, json_t 
          (lookup_queue(store, filter.queue, err) != STATUS_OK ||
           store_dead_each(store, &filter, list_letter, letters, err) != STATUS_OK)))
         return err->code;
-    *out = json_build_list("letters", TAKE(letters));
-    return STATUS_OK;
+    const struct listing_page page = {
+        .request = request,
+        .name = "letters",
+        .store = store,
+        .limit = filter.limit,
+        .count = count_letters,
+        .filter = &filter,
+    };
+    return listing_answer(&page, TAKE(letters), out, err);
 }
 
 static int64_t id_of(const json_t *request)

@@ -160,13 +160,17 @@ static enum status make_subject(struct asking *asking, const struct task_row *ta
         return err->code;
     if (task->state == TASK_RUNNING)
         return load_host(asking, task->host, &out->host, err);
-    if ((task->state == TASK_SCHEDULED || task->state == TASK_QUEUED) &&
+    bool has_to_come = task_row_is_expanding(task);
+    if ((task->state == TASK_SCHEDULED || task->state == TASK_QUEUED || has_to_come) &&
         load_limits(asking, task, out, err) != STATUS_OK)
         return err->code;
     if (task->state == TASK_DEFERRED && task->instance_base == 0)
         return load_wait(asking, task, out, err);
     if (task->state == TASK_QUEUED)
         return store_queue_place(asking->run.store, task->run, task->id, &out->place, err);
+    if (task->state == TASK_CANCELLED && asking->run.info.cancel_asked == CANCEL_NONE)
+        return store_stop_load(asking->run.store, asking->arena, task->run, task->id, &out->stop,
+                               err);
     if (task->state == TASK_NONE && asking->run.dag->tasks[task->node].depends_on_past)
         return store_past_why(asking->run.store, asking->arena, task->id, &out->past, err);
     return STATUS_OK;
@@ -368,6 +372,10 @@ enum status op_run_explain(struct service *service, const json_t *request, json_
         load_admission(&asking, &admission, err) != STATUS_OK)
         return err->code;
     struct explain_world world = make_world(&asking, &tally, &admission);
+    if (asking.run.info.cancel_asked != CANCEL_NONE &&
+        store_stop_load(asking.run.store, arena, asking.run.info.id, 0, &world.stop, err) !=
+            STATUS_OK)
+        return err->code;
     explain_run(&world, &tally, &of_run);
     if (asking.node < 0)
         add_run_sentence(&of_run, &summary);

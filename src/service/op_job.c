@@ -9,6 +9,7 @@
 #include "model/duration.h"
 #include "service/job_request.h"
 #include "service/json_build.h"
+#include "service/listing.h"
 #include "service/lookup.h"
 #include "service/op_handlers.h"
 #include "service/run_json.h"
@@ -218,6 +219,12 @@ static enum status list_job(void *context, const struct job_info *job, struct er
     return put_owner(listing->store, listing->arena, job->host, object, err);
 }
 
+static enum status count_jobs(struct store *store, const void *filter, int64_t most, int64_t *out,
+                              struct err *err)
+{
+    return store_job_count(store, filter, most, out, err);
+}
+
 enum status op_job_list(struct service *service, const json_t *request, json_t **out,
                         struct err *err)
 {
@@ -231,8 +238,16 @@ enum status op_job_list(struct service *service, const json_t *request, json_t *
          (lookup_queue(listing.store, filter.queue, err) != STATUS_OK ||
           store_job_each(listing.store, &filter, list_job, &listing, err) != STATUS_OK)))
         return err->code;
-    *out = json_build_list("jobs", TAKE(jobs));
-    return STATUS_OK;
+    const struct listing_page page = {
+        .request = request,
+        .name = "jobs",
+        .store = listing.store,
+        .limit = filter.limit,
+        .is_later = filter.before > 0,
+        .count = count_jobs,
+        .filter = &filter,
+    };
+    return listing_answer(&page, TAKE(jobs), out, err);
 }
 
 enum status op_job_show(struct service *service, const json_t *request, json_t **out,

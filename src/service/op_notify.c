@@ -13,6 +13,7 @@
 #include "model/watch.h"
 #include "notify/parcel.h"
 #include "service/json_build.h"
+#include "service/listing.h"
 #include "service/lookup.h"
 #include "service/op_handlers.h"
 #include "store/host.h"
@@ -91,6 +92,12 @@ static enum status read_filter(const json_t *request, struct notice_filter *out,
     return STATUS_OK;
 }
 
+static enum status count_notices(struct store *store, const void *filter, int64_t most,
+                                 int64_t *out, struct err *err)
+{
+    return store_notice_count(store, filter, most, out, err);
+}
+
 enum status op_notify_list(struct service *service, const json_t *request, json_t **out,
                            struct err *err)
 {
@@ -102,8 +109,17 @@ enum status op_notify_list(struct service *service, const json_t *request, json_
         (store != NULL &&
          store_notice_each(store, &filter, list_notice, notices, err) != STATUS_OK))
         return err->code;
-    *out = json_build_list("notices", TAKE(notices));
-    return STATUS_OK;
+    if (json_array_size(notices) == 0 && lookup_dag_name(service, filter.dag_id, err) != STATUS_OK)
+        return err->code;
+    const struct listing_page page = {
+        .request = request,
+        .name = "notices",
+        .store = store,
+        .limit = filter.limit,
+        .count = count_notices,
+        .filter = &filter,
+    };
+    return listing_answer(&page, TAKE(notices), out, err);
 }
 
 /* --- notify.retry ---------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include "service/json_build.h"
 #include "service/lookup.h"
 #include "service/op_handlers.h"
+#include "service/rehearsal.h"
 #include "store/limit.h"
 #include "store/pool.h"
 
@@ -69,8 +70,8 @@ enum status op_pool_show(struct service *service, const json_t *request, json_t 
     return answer_pool(store, request, out, err);
 }
 
-enum status op_pool_set(struct service *service, const json_t *request, json_t **out,
-                        struct err *err)
+static enum status set_pool(struct service *service, const json_t *request, json_t **out,
+                            struct err *err)
 {
     struct store *store = NULL;
     const json_t *slots = json_object_get(request, "slots");
@@ -87,6 +88,12 @@ enum status op_pool_set(struct service *service, const json_t *request, json_t *
         return err->code;
     service_wake(service);
     return answer_pool(store, request, out, err);
+}
+
+enum status op_pool_set(struct service *service, const json_t *request, json_t **out,
+                        struct err *err)
+{
+    return rehearsal_call(service, request, set_pool, out, err);
 }
 
 enum status op_pool_delete(struct service *service, const json_t *request, json_t **out,
@@ -154,6 +161,14 @@ enum status op_limit_list(struct service *service, const json_t *request, json_t
     return list_limits(store, out, err);
 }
 
+/* A limit may be there before its DAG, but a name that nobody has is likelier to be wrong. */
+static void warn_of_name(struct service *service, const char *dag_id, json_t *object)
+{
+    struct err why = {0};
+    if (lookup_dag_name(service, dag_id, &why) == STATUS_NOT_FOUND)
+        json_put_string(object, "warning", why.text);
+}
+
 enum status op_limit_set(struct service *service, const json_t *request, json_t **out,
                          struct err *err)
 {
@@ -168,11 +183,15 @@ enum status op_limit_set(struct service *service, const json_t *request, json_t 
         store_limit_set(store, &change, err) != STATUS_OK)
         return err->code;
     service_wake(service);
-    return list_limits(store, out, err);
+    if (list_limits(store, out, err) != STATUS_OK)
+        return err->code;
+    if (change.kind == LIMIT_OF_DAG)
+        warn_of_name(service, change.name, *out);
+    return STATUS_OK;
 }
 
-enum status op_limit_delete(struct service *service, const json_t *request, json_t **out,
-                            struct err *err)
+static enum status delete_limit(struct service *service, const json_t *request, json_t **out,
+                                struct err *err)
 {
     struct store *store = NULL;
     enum limit_kind kind = LIMIT_OF_NAMESPACE;
@@ -183,4 +202,10 @@ enum status op_limit_delete(struct service *service, const json_t *request, json
         return err->code;
     service_wake(service);
     return list_limits(store, out, err);
+}
+
+enum status op_limit_delete(struct service *service, const json_t *request, json_t **out,
+                            struct err *err)
+{
+    return rehearsal_call(service, request, delete_limit, out, err);
 }

@@ -1,5 +1,5 @@
 /*
- * run.rerun: a new run of what another run was, with its version or the current one.
+ * run.rerun: a new run of what another run was, with its version or another one.
  */
 #include <string.h>
 
@@ -10,6 +10,7 @@
 #include "model/params.h"
 #include "service/lookup.h"
 #include "service/op_handlers.h"
+#include "service/rehearsal.h"
 #include "service/run_json.h"
 #include "store/version.h"
 
@@ -39,11 +40,20 @@ static enum status choose_version(const struct found_run *run, const json_t *req
         *out = run->info.version;
         return STATUS_OK;
     }
-    if (!str_equal(which, "newest"))
-        return err_set(err, STATUS_INVALID, "'%.60s' is no version here: write original or newest",
+    if (str_equal(which, "newest"))
+        return store_version_last(run->store, run->info.dag_key, out, err);
+    int64_t number = 0;
+    bool is_current = str_equal(which, "current");
+    if (!is_current && !str_parse_i64(which, 1, INT64_MAX, &number))
+        return err_set(err, STATUS_INVALID,
+                       "'%.60s' is no version here: write original, current, newest or a number",
                        which);
-    if (store_version_newest(run->store, arena, run->info.dag_id, &info, err) != STATUS_OK)
-        return err->code;
+    enum status status =
+        is_current
+            ? store_version_newest(run->store, arena, run->info.dag_id, &info, err)
+            : store_version_numbered(run->store, arena, run->info.dag_id, number, &info, err);
+    if (status != STATUS_OK)
+        return status;
     *out = info.version;
     return STATUS_OK;
 }
@@ -88,7 +98,7 @@ static enum status create(struct service *service, const struct found_run *run,
     return STATUS_OK;
 }
 
-enum status op_run_rerun(struct service *service, const json_t *request, json_t **out,
+static enum status rerun(struct service *service, const json_t *request, json_t **out,
                          struct err *err)
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
@@ -104,4 +114,10 @@ enum status op_run_rerun(struct service *service, const json_t *request, json_t 
     if (store_run_load(run.store, arena, id, &info, err) != STATUS_OK)
         return err->code;
     return run_json_load(service, run.store, &info, out, err);
+}
+
+enum status op_run_rerun(struct service *service, const json_t *request, json_t **out,
+                         struct err *err)
+{
+    return rehearsal_call(service, request, rerun, out, err);
 }

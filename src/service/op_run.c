@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "model/dag_fields.h"
 #include "service/json_build.h"
+#include "service/listing.h"
 #include "service/lookup.h"
 #include "service/op_handlers.h"
 #include "service/run_json.h"
@@ -76,25 +77,42 @@ static enum status read_state(const json_t *request, int64_t *out, struct err *e
     return STATUS_OK;
 }
 
+static enum status count_runs(struct store *store, const void *filter, int64_t most, int64_t *out,
+                              struct err *err)
+{
+    return store_run_count(store, filter, most, out, err);
+}
+
 enum status op_run_list(struct service *service, const json_t *request, json_t **out,
                         struct err *err)
 {
     CLEANUP(json_decrefp) json_t *runs = json_build_array();
     struct listing listing = {.service = service, .runs = runs};
     struct run_filter filter = {.dag_id = json_get_string(request, "dag", NULL)};
+    int64_t limit = 0;
+    int64_t offset = 0;
     if (read_state(request, &filter.state, err) != STATUS_OK ||
-        get_number(request, "limit", RUNS_DEFAULT, RUNS_MAX, &filter.limit, err) != STATUS_OK ||
-        get_number(request, "offset", 0, INT64_MAX - RUNS_MAX, &listing.offset, err) != STATUS_OK ||
+        get_number(request, "limit", RUNS_DEFAULT, RUNS_MAX, &limit, err) != STATUS_OK ||
+        get_number(request, "offset", 0, INT64_MAX - RUNS_MAX, &offset, err) != STATUS_OK ||
         service_store_if_any(service, &listing.store, err) != STATUS_OK)
         return err->code;
-    filter.limit += listing.offset;
+    filter.limit = limit + offset;
+    listing.offset = offset;
     if (listing.store != NULL &&
         store_run_each(listing.store, &filter, list_run, &listing, err) != STATUS_OK)
         return err_wrap(err, "list runs");
-    *out = json_build_object();
-    json_put_int(*out, "total_entries", (int64_t)json_array_size(runs));
-    json_put(*out, "dag_runs", TAKE(runs));
-    return STATUS_OK;
+    if (json_array_size(runs) == 0 && lookup_dag_name(service, filter.dag_id, err) != STATUS_OK)
+        return err->code;
+    const struct listing_page page = {
+        .request = request,
+        .name = "dag_runs",
+        .store = listing.store,
+        .limit = limit,
+        .is_later = offset > 0,
+        .count = count_runs,
+        .filter = &filter,
+    };
+    return listing_answer(&page, TAKE(runs), out, err);
 }
 
 /* --- run.show -------------------------------------------------------------------------------- */
@@ -140,16 +158,43 @@ struct task_listing {
     const struct service *service;
     const struct found_run *run;
     json_t *tasks;
-    int64_t node;  /* only this one; -1: all */
-    int64_t state; /* only these; -1: all */
+    int64_t node;               /* only this one; -1: all */
+    int64_t state;              /* only these; -1: all */
+    struct task_row *expanders; /* mapped tasks that have instances to come */
+    size_t expanders_count;
 };
+
+static bool is_listed(const struct task_listing *listing, int64_t node, enum task_state state)
+{
+    return (listing->node < 0 || node == listing->node) &&
+           (listing->state < 0 || (int64_t)state == listing->state);
+}
+
+/* Instances get their rows when they start; until then they are shown as tasks that wait. */
+static void list_to_come(struct task_listing *listing, const struct task_row *expander)
+{
+    if (!is_listed(listing, expander->node, TASK_NONE))
+        return;
+    struct task_row instance = {
+        .run = expander->run,
+        .node = expander->node,
+        .map_index = expander->inserted,
+        .generation = expander->generation,
+        .exit_code = -1,
+    };
+    for (; instance.map_index < expander->counts.total; instance.map_index++)
+        json_build_append(listing->tasks,
+                          task_json(listing->service, &listing->run->info,
+                                    &listing->run->dag->tasks[instance.node], &instance));
+}
 
 static enum status list_task(void *context, const struct run_row *run, const struct task_row *task,
                              struct err *err)
 {
     struct task_listing *listing = context;
-    if ((listing->node >= 0 && task->node != listing->node) ||
-        (listing->state >= 0 && (int64_t)task->state != listing->state))
+    if (task_row_is_expanding(task))
+        listing->expanders[listing->expanders_count++] = *task;
+    if (!is_listed(listing, task->node, task->state))
         return STATUS_OK;
     json_t *object =
         task_json(listing->service, &listing->run->info, &run->dag->tasks[task->node], task);
@@ -191,10 +236,14 @@ enum status op_run_tasks(struct service *service, const json_t *request, json_t 
     const char *task_id = json_get_string(request, "task", NULL);
     if (read_task_state(request, &listing.state, err) != STATUS_OK ||
         lookup_run(service, DB_READ_ONLY, arena, request, &run, err) != STATUS_OK ||
-        (task_id != NULL && lookup_node(run.dag, task_id, &listing.node, err) != STATUS_OK) ||
-        store_task_notes(run.store, arena, run.info.id, &listing.notes, err) != STATUS_OK ||
+        (task_id != NULL && lookup_node(run.dag, task_id, &listing.node, err) != STATUS_OK))
+        return err->code;
+    listing.expanders = arena_array(arena, run.dag->tasks_count + 1, sizeof *listing.expanders);
+    if (store_task_notes(run.store, arena, run.info.id, &listing.notes, err) != STATUS_OK ||
         store_task_each(run.store, run.info.id, list_task, &listing, err) != STATUS_OK)
         return err->code;
+    for (size_t i = 0; i < listing.expanders_count; i++)
+        list_to_come(&listing, &listing.expanders[i]);
     *out = json_build_object();
     json_put_int(*out, "total_entries", (int64_t)json_array_size(tasks));
     json_put(*out, "task_instances", TAKE(tasks));

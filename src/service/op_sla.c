@@ -3,6 +3,7 @@
  */
 #include "base/check.h"
 #include "service/json_build.h"
+#include "service/listing.h"
 #include "service/lookup.h"
 #include "service/op_handlers.h"
 #include "service/run_json.h"
@@ -58,6 +59,12 @@ static enum status check_dag(struct store *store, const char *dag_id, struct err
     return dag_id == NULL ? STATUS_OK : store_version_newest(store, arena, dag_id, &ignored, err);
 }
 
+static enum status count_misses(struct store *store, const void *filter, int64_t most, int64_t *out,
+                                struct err *err)
+{
+    return store_sla_count(store, filter, most, out, err);
+}
+
 enum status op_sla_list(struct service *service, const json_t *request, json_t **out,
                         struct err *err)
 {
@@ -73,8 +80,15 @@ enum status op_sla_list(struct service *service, const json_t *request, json_t *
         (store != NULL && (check_dag(store, filter.dag_id, err) != STATUS_OK ||
                            store_sla_each(store, &filter, list_miss, &listing, err) != STATUS_OK)))
         return err->code;
-    *out = json_build_list("misses", TAKE(misses));
-    return STATUS_OK;
+    const struct listing_page page = {
+        .request = request,
+        .name = "misses",
+        .store = store,
+        .limit = filter.limit,
+        .count = count_misses,
+        .filter = &filter,
+    };
+    return listing_answer(&page, TAKE(misses), out, err);
 }
 
 /* --- sla.report ------------------------------------------------------------------------------ */

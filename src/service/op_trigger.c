@@ -10,20 +10,39 @@
 #include "service/lookup.h"
 #include "service/lookup_version.h"
 #include "service/op_handlers.h"
+#include "service/rehearsal.h"
 #include "service/run_json.h"
 #include "store/host_work.h"
 #include "store/version.h"
+
+static enum status find_worker(const struct service *service, struct store *store, bool *out,
+                               struct err *err)
+{
+    return store_has_worker(store, service->is_alive, service->is_alive_context, out, err);
+}
 
 static enum status require_worker(const struct service *service, struct store *store,
                                   struct err *err)
 {
     bool is_found = false;
-    if (store_has_worker(store, service->is_alive, service->is_alive_context, &is_found, err) !=
-        STATUS_OK)
+    if (find_worker(service, store, &is_found, err) != STATUS_OK)
         return err->code;
     if (!is_found)
         return err_set(err, STATUS_UNREACHABLE,
                        "nobody would run it: no `eider up` works on this store");
+    return STATUS_OK;
+}
+
+/* The run as it is; where nobody would work on it, that is said. */
+static enum status answer(const struct service *service, struct store *store,
+                          const struct run_info *info, json_t **out, struct err *err)
+{
+    bool is_found = false;
+    if (find_worker(service, store, &is_found, err) != STATUS_OK ||
+        run_json_load(service, store, info, out, err) != STATUS_OK)
+        return err->code;
+    if (!is_found && json_get_string(*out, "waits_because", NULL) == NULL)
+        json_put_string(*out, "waits_because", "nobody works on this store: `eider up` starts one");
     return STATUS_OK;
 }
 
@@ -78,7 +97,7 @@ static enum status create(struct service *service, struct store *store, const js
     return STATUS_OK;
 }
 
-enum status op_dag_trigger(struct service *service, const json_t *request, json_t **out,
+static enum status trigger(struct service *service, const json_t *request, json_t **out,
                            struct err *err)
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
@@ -99,5 +118,11 @@ enum status op_dag_trigger(struct service *service, const json_t *request, json_
     service_wake(service);
     if (store_run_load(store, arena, run, &info, err) != STATUS_OK)
         return err->code;
-    return run_json_load(service, store, &info, out, err);
+    return answer(service, store, &info, out, err);
+}
+
+enum status op_dag_trigger(struct service *service, const json_t *request, json_t **out,
+                           struct err *err)
+{
+    return rehearsal_call(service, request, trigger, out, err);
 }

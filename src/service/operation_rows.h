@@ -38,6 +38,17 @@
     {                                                                                              \
         "total_entries", FIELD_INTEGER, true, "how many there are in the list"                     \
     }
+/* Of lists in pages; see listing.h. */
+#define WITH_TOTAL                                                                                 \
+    {                                                                                              \
+        "with_total", FIELD_BOOLEAN, false, "count what matches on all pages, up to 100000"        \
+    }
+#define PAGED_TOTAL                                                                                \
+    {"total_entries", FIELD_INTEGER, true,                                                         \
+     "how many match, with `with_total`; else how many there are in the list"},                    \
+    {                                                                                              \
+        "total_is_more", FIELD_BOOLEAN, false, "there are more than total_entries"                 \
+    }
 #define LIMIT                                                                                      \
     {                                                                                              \
         "limit", FIELD_INTEGER, false, "at most so many"                                           \

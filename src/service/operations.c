@@ -13,8 +13,8 @@ static const struct operation_field REQUEST_DAG[] = {
 };
 static const struct operation_field REQUEST_RERUN[] = {
     RUN,
-    {"version", FIELD_STRING, false, "original (by default) or newest"},
-    REASON,
+    {"version", FIELD_STRING, false, "original (by default), current, newest, or its number"},
+    REASON, DRY_RUN,
 };
 static const struct operation_field REQUEST_TRIGGER[] = {
     {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
@@ -26,7 +26,7 @@ static const struct operation_field REQUEST_TRIGGER[] = {
     {"note", FIELD_STRING, false, "a note kept with the run"},
     {"tasks", FIELD_STRINGS, false, "only these"},
     {"needs_worker", FIELD_BOOLEAN, false, "fail when nobody is there to run it"},
-    REASON,
+    REASON, DRY_RUN,
 };
 static const struct operation_field REQUEST_NEXT[] = {
     {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
@@ -79,6 +79,10 @@ static const struct operation_field RECORD_RUN[] = {
     {"dag_run_id", FIELD_STRING, true, "its name within the DAG"},
     {"state", FIELD_STRING, true, "queued, running, success, failed or cancelled"},
     {"reason", FIELD_STRING, false, "why it is in that state"},
+    {"stopped_by", FIELD_STRING, false, "who asked it to stop"},
+    {"stopped_at", FIELD_INSTANT, false, "when"},
+    {"stop_reason", FIELD_STRING, false, "and why"},
+    {"replaced_by", FIELD_ID, false, "the run that took its place (overlap: replace)"},
     {"waits_because", FIELD_STRING, false, "why it may not start yet"},
     {"run_type", FIELD_STRING, true, "manual, scheduled, backfill, dataset or event"},
     {"late", FIELD_BOOLEAN, false, "it missed a deadline of its own"},
@@ -190,7 +194,7 @@ static const struct operation_field REQUEST_BACKFILL[] = {
     {"tasks", FIELD_STRINGS, false, "only these"},
     {"upstream", FIELD_BOOLEAN, false, "and what they need"},
     {"downstream", FIELD_BOOLEAN, false, "and what comes after them"},
-    {"version", FIELD_STRING, false, "version for new runs: a number, newest or original (the same; what is redone keeps its own)"},
+    {"version", FIELD_STRING, false, "for new runs: current (by default), newest, original (current; what is redone keeps its own) or a number"},
     {"note", FIELD_STRING, false, "a note kept with every run"},
     REASON,
     {"dates", FIELD_INTEGER, false, "of a plan: list so many dates"},
@@ -206,6 +210,7 @@ static const struct operation_field RECORD_PLAN[] = {
     {"max_active", FIELD_INTEGER, true, "runs at once"},
     {"queue", FIELD_STRING, false, "where all their tasks wait"},
     {"tasks", FIELD_STRINGS, true, "only these; empty: all"},
+    {"left_out", FIELD_STRING, false, "dates of the range that its schedule does not have"},
     {"tasks_total", FIELD_INTEGER, true, "tasks of a run"},
     {"to_create", FIELD_INTEGER, true, "dates that get a run"},
     {"to_redo", FIELD_INTEGER, true, "dates whose run is done again"},
@@ -221,6 +226,7 @@ static const struct operation_field RECORD_BACKFILL[] = {
     {"dag_id", FIELD_STRING, true, "its DAG"},
     {"dag_version", FIELD_INTEGER, true, "version of the runs that it makes"},
     {"state", FIELD_STRING, true, "awaiting_approval, running, paused, cancelling, success, ..."},
+    {"held_because", FIELD_STRING, false, "why it does not go on by itself, and what helps"},
     {"from", FIELD_INSTANT, true, "first logical date"},
     {"to", FIELD_INSTANT, true, "last logical date"},
     {"order", FIELD_STRING, true, "asc or desc"},
@@ -246,22 +252,24 @@ static const struct operation_field RECORD_BACKFILL[] = {
     {"start_date", FIELD_INSTANT, false, "when it began"},
     {"end_date", FIELD_INSTANT, false, "when it ended"},
     {"estimate_left", FIELD_NUMBER, false, "seconds, from the history of the DAG"},
+    {"left_out", FIELD_STRING, false, "dates of the range that its schedule does not have"},
     {"dates", FIELD_ARRAY, false, "logical_date, action, run, dag_run_id and state of each"},
 };
 static const struct operation_field REQUEST_BACKFILL_LIST[] = {
     {"dag", FIELD_STRING, false, "only of this DAG"},
     {"state", FIELD_STRING, false, "only in this state"},
     {"limit", FIELD_INTEGER, false, "at most so many"},
+    WITH_TOTAL,
 };
 static const struct operation_field LIST_BACKFILLS[] = {
-    {"backfills", FIELD_ARRAY, true, "backfills, newest first"}, TOTAL,
+    {"backfills", FIELD_ARRAY, true, "backfills, newest first"}, PAGED_TOTAL,
 };
 static const struct operation_field REQUEST_BACKFILL_SHOW[] = {
     BACKFILL, {"dates", FIELD_INTEGER, false, "list so many dates that were decided on"},
 };
 static const struct operation_field REQUEST_BACKFILL_CHANGE[] = {BACKFILL, REASON};
 static const struct operation_field REQUEST_BACKFILL_CANCEL[] = {
-    BACKFILL, REASON, {"running", FIELD_BOOLEAN, false, "stop what runs, too"},
+    BACKFILL, REASON, {"running", FIELD_BOOLEAN, false, "stop what runs, too"}, DRY_RUN,
 };
 static const struct operation_field REQUEST_CONFIG_GET[] = {
     {"key", FIELD_STRING, true, "name of the setting"},
@@ -355,9 +363,10 @@ static const struct operation_field REQUEST_RUN_LIST[] = {
     {"state", FIELD_STRING, false, "only in this state"},
     {"limit", FIELD_INTEGER, false, "at most so many"},
     {"offset", FIELD_INTEGER, false, "leave out the first"},
+    WITH_TOTAL,
 };
 static const struct operation_field LIST_RUNS[] = {
-    {"dag_runs", FIELD_ARRAY, true, "runs, newest first"}, TOTAL,
+    {"dag_runs", FIELD_ARRAY, true, "runs, newest first"}, PAGED_TOTAL,
 };
 static const struct operation_field REQUEST_NOTE[] = {
     RUN, {"note", FIELD_STRING, true, "the note; empty removes it"}, REASON,
@@ -451,6 +460,7 @@ static const struct operation_field LIST_TASKS[] = {
 };
 static const struct operation_field REQUEST_MARK[] = {
     RUN, TASK, {"state", FIELD_STRING, true, "success, failed or skipped"}, INDEX, REASON,
+    DRY_RUN,
 };
 
 #define QUEUE_NAME {"name", FIELD_STRING, true, "its name"}
@@ -459,9 +469,11 @@ static const struct operation_field REQUEST_MARK[] = {
 #define JOB        {"job", FIELD_ID, true, "its id"}
 #define HOST       {"host", FIELD_STRING, true, "id, or name"}
 
-static const struct operation_field REQUEST_DEAD_LIST[] = {ONLY_QUEUE, OLDER, LIMIT};
+static const struct operation_field REQUEST_DEAD_LIST[] = {
+    ONLY_QUEUE, OLDER, LIMIT, WITH_TOTAL,
+};
 static const struct operation_field LIST_LETTERS[] = {
-    {"letters", FIELD_ARRAY, true, "dead letters, newest first"}, TOTAL,
+    {"letters", FIELD_ARRAY, true, "dead letters, newest first"}, PAGED_TOTAL,
 };
 static const struct operation_field REQUEST_LETTER[] = {{"id", FIELD_ID, true, "of the job or task"}};
 static const struct operation_field RECORD_LETTER[] = {
@@ -535,9 +547,11 @@ static const struct operation_field REQUEST_JOB_LIST[] = {
     ONLY_QUEUE,
     {"status", FIELD_STRING, false, "only of this status"},
     {"before", FIELD_ID, false, "only ids below, for the next page"},
-    LIMIT,
+    LIMIT, WITH_TOTAL,
 };
-static const struct operation_field LIST_JOBS[] = {{"jobs", FIELD_ARRAY, true, "newest first"}, TOTAL};
+static const struct operation_field LIST_JOBS[] = {
+    {"jobs", FIELD_ARRAY, true, "newest first"}, PAGED_TOTAL,
+};
 static const struct operation_field REQUEST_JOB[] = {JOB};
 static const struct operation_field REQUEST_JOB_CHANGE[] = {JOB, REASON};
 static const struct operation_field REQUEST_JOB_LOG[] = {

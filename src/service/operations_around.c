@@ -54,10 +54,11 @@ static const struct operation_field REQUEST_SLA_LIST[] = {
     {"dag", FIELD_STRING, false, "only of this DAG"},
     {"open", FIELD_BOOLEAN, false, "only what is late now"},
     LIMIT,
+    WITH_TOTAL,
 };
 static const struct operation_field LIST_MISSES[] = {
     {"misses", FIELD_ARRAY, true, "number, dag_id, task_id, map_index, sla, expected, actual, duration late, open, notified of each"},
-    TOTAL,
+    PAGED_TOTAL,
 };
 static const struct operation_field REQUEST_SLA_REPORT[] = {
     {"dag", FIELD_STRING, false, "only of this DAG"},
@@ -71,9 +72,10 @@ static const struct operation_field REQUEST_NOTICE_LIST[] = {
     {"dag", FIELD_STRING, false, "only of this DAG"},
     {"state", FIELD_STRING, false, "pending, sending, sent, failed, dropped or folded"},
     LIMIT,
+    WITH_TOTAL,
 };
 static const struct operation_field LIST_NOTICES[] = {
-    {"notices", FIELD_ARRAY, true, "messages, newest first"}, TOTAL,
+    {"notices", FIELD_ARRAY, true, "messages, newest first"}, PAGED_TOTAL,
 };
 static const struct operation_field REQUEST_NOTICE[] = {{"id", FIELD_ID, true, "its number"}, REASON};
 static const struct operation_field RECORD_NOTICE[] = {
@@ -118,6 +120,7 @@ static const struct operation_field LIST_EVENTS[] = {
 static const struct operation_field REQUEST_ASSET_LIST[] = {
     {"contains", FIELD_STRING, false, "part of the URI"},
     {"limit", FIELD_INTEGER, false, "at most so many; 100 by default"},
+    WITH_TOTAL,
 };
 static const struct operation_field REQUEST_ASSET[] = {
     {"uri", FIELD_STRING, true, "URI of the dataset"},
@@ -137,7 +140,7 @@ static const struct operation_field RECORD_ASSET[] = {
     {"waiting_dags", FIELD_ARRAY, true, "DAGs that wait for it, and what each still needs"},
 };
 static const struct operation_field LIST_ASSETS[] = {
-    TOTAL, {"assets", FIELD_ARRAY, true, "datasets by URI"},
+    PAGED_TOTAL, {"assets", FIELD_ARRAY, true, "datasets by URI"},
 };
 #define NAMED {"name", FIELD_STRING, true, "its name"}
 #define SPACE {"namespace", FIELD_STRING, false, "the scope it belongs to; `default` when absent"}
@@ -223,7 +226,7 @@ static const struct operation_field REQUEST_POOL_DELETE[] = {
     POOL_NAME, POOL_NAMESPACE, REASON, DRY_RUN,
 };
 static const struct operation_field REQUEST_POOL_SET[] = {
-    POOL_NAME, POOL_NAMESPACE, REASON,
+    POOL_NAME, POOL_NAMESPACE, REASON, DRY_RUN,
     {"slots", FIELD_INTEGER, false, "how many there are; a new one needs them"},
     {"description", FIELD_STRING, false, "what it is for"},
 };
@@ -231,8 +234,9 @@ static const struct operation_field REQUEST_POOL_SET[] = {
 #define LIMIT_NAME {"name", FIELD_STRING, true, "of the namespace or the DAG"}
 static const struct operation_field LIST_LIMITS[] = {
     {"limits", FIELD_ARRAY, true, "each with kind, name, max_running, running and waiting"}, TOTAL,
+    {"warning", FIELD_STRING, false, "of a limit that was set: nobody has such a name"},
 };
-static const struct operation_field REQUEST_LIMIT[] = {LIMIT_KIND, LIMIT_NAME, REASON};
+static const struct operation_field REQUEST_LIMIT[] = {LIMIT_KIND, LIMIT_NAME, REASON, DRY_RUN};
 static const struct operation_field REQUEST_LIMIT_SET[] = {
     LIMIT_KIND, LIMIT_NAME, REASON,
     {"max_running", FIELD_INTEGER, true, "tasks that run at once on all hosts"},
@@ -248,10 +252,11 @@ static const struct operation_field REQUEST_AUDIT[] = {
     {"all", FIELD_BOOLEAN, false, "what the program did by itself, too"},
     {"before", FIELD_ID, false, "only older ones than this id, for the next page"},
     LIMIT,
+    WITH_TOTAL,
 };
 static const struct operation_field LIST_AUDIT[] = {
     {"entries", FIELD_ARRAY, true, "id, at, actor, action, object, objects, count, dag_id, number, reason, details of each, newest first"},
-    TOTAL,
+    PAGED_TOTAL,
 };
 static const struct operation_field REQUEST_TASK_NOTE[] = {
     RUN, TASK, INDEX, {"note", FIELD_STRING, true, "the note; empty removes it"}, REASON,

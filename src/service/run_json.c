@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "service/json_build.h"
 #include "store/admission.h"
+#include "store/audit.h"
 #include "store/deadline.h"
 
 void run_json_put_duration(json_t *object, const char *key, int64_t from_us, int64_t to_us)
@@ -66,6 +67,16 @@ json_t *run_json(const struct service *service, const struct run_info *run,
     return object;
 }
 
+static void put_stop(json_t *object, const struct stop_info *stop)
+{
+    json_put_string(object, "stopped_by", stop->actor);
+    json_put_instant(object, "stopped_at", stop->at_us);
+    json_put_string(object, "stop_reason", stop->reason);
+    json_put(object, "replaced_by", json_null());
+    if (stop->replaced_by != 0)
+        json_put_id(object, "replaced_by", stop->replaced_by);
+}
+
 enum status run_json_load(const struct service *service, struct store *store,
                           const struct run_info *run, json_t **out, struct err *err)
 {
@@ -78,11 +89,17 @@ enum status run_json_load(const struct service *service, struct store *store,
     if (run->admission == ADMISSION_WAITING &&
         store_admission_why(store, arena, run->id, &waits_because, err) != STATUS_OK)
         return err->code;
+    struct stop_info stop = {0};
+    if (run->cancel_asked != CANCEL_NONE &&
+        store_stop_load(store, arena, run->id, 0, &stop, err) != STATUS_OK)
+        return err->code;
     if (store_sla_is_late(store, run->id, 0, &is_late, err) != STATUS_OK)
         return err->code;
     *out = run_json(service, run, &tally);
     json_put_string(*out, "waits_because", waits_because);
     json_put_bool(*out, "late", is_late);
+    if (stop.actor != NULL)
+        put_stop(*out, &stop);
     return STATUS_OK;
 }
 

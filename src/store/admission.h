@@ -53,12 +53,17 @@ NODISCARD enum status store_admission_let_go(struct store *store,
 NODISCARD enum status store_admission_ready(struct store *store, int64_t after, int64_t *out_dags,
                                             size_t most, size_t *out_count, struct err *err);
 
+struct replaced_run {
+    int64_t run;
+    int64_t by; /* the newer one */
+};
+
 /*
  * Runs that have to make room for a newer one that waits, since their DAG says `overlap: replace`,
  * and were not asked to stop yet; at most `most`.
  */
-NODISCARD enum status store_admission_replaced(struct store *store, int64_t *out_runs, size_t most,
-                                               size_t *out_count, struct err *err);
+NODISCARD enum status store_admission_replaced(struct store *store, struct replaced_run *out_runs,
+                                               size_t most, size_t *out_count, struct err *err);
 
 /*
  * Queue tasks that waited for the same task of the run before and need not any more. *out_count
@@ -73,6 +78,11 @@ struct admission_state {
     const char *dag_id;
     const char *past_run; /* the run before it, for which it waits (depends_on_past); NULL: none */
     enum run_state past_state;
+    /* Where that one waits as well, back to one that does not: the same as the run before, or not.
+       Looked for among the last few thousand runs only. */
+    int64_t head;
+    const char *head_run;
+    enum run_state head_state;
     int64_t going; /* in its line */
     int64_t most;  /* that may; 0: no bound */
     int64_t ahead; /* that wait before it; of a backfill not counted */
@@ -85,16 +95,23 @@ NODISCARD enum status store_admission_state(struct store *store, struct arena *a
 /* What of it there is to say about the run before, and about its line; NULL: nothing. */
 const char *admission_past_text(struct arena *arena, const struct admission_state *state);
 const char *admission_line_text(struct arena *arena, const struct admission_state *state);
+/* What lets the run before go on; NULL: it waits for none. */
+const char *admission_past_remedy(struct arena *arena, const struct admission_state *state);
 
 /* Why a run waits, in words for people; NULL when it does not. In `arena`. */
 NODISCARD enum status store_admission_why(struct store *store, struct arena *arena, int64_t run,
                                           const char **out, struct err *err);
 
-/* What a task waits for that depends on its past: the same task in an earlier run. */
-struct past_why {
-    const char *run_id; /* NULL: it does not wait */
-    enum task_state state;
+/* What keeps a task waiting that depends on its past; texts in an arena. */
+struct past_reason {
+    const char *text; /* NULL: nothing of the kind */
+    const char *remedy;
+    const char *before_id; /* the run before, and the same task in it */
+    enum task_state before_state;
+    int64_t run; /* where it began: of the first task that waits for no other */
+    const char *run_id;
+    enum task_state state; /* of the task there */
 };
 
 NODISCARD enum status store_past_why(struct store *store, struct arena *arena, int64_t task,
-                                     struct past_why *out, struct err *err);
+                                     struct past_reason *out, struct err *err);

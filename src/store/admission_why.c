@@ -1,6 +1,8 @@
 /*
  * admission_why: what keeps a run waiting, for people.
  */
+#include <string.h>
+
 #include "base/check.h"
 #include "store/admission.h"
 #include "store/admission_priv.h"
@@ -12,10 +14,17 @@ static const char WHY_RUN[] =
     " LEFT JOIN backfill b ON b.id = r.backfill"
     " WHERE r.id = $1 AND r.admission = 2 AND r.state IN (0, 1)";
 static const char WHY_PAST[] =
-    "SELECT run_id, state FROM run WHERE dag = $1 AND logical_at_us < $2 AND state <> 2"
+    "SELECT run_id, state, id FROM run WHERE dag = $1 AND logical_at_us < $2 AND state <> 2"
     " AND kind IN ('scheduled', 'backfill') AND id = (SELECT p.id FROM run p WHERE p.dag = $1"
     " AND p.logical_at_us < $2 AND p.kind IN ('scheduled', 'backfill')"
     " ORDER BY p.dag DESC, p.logical_at_us DESC LIMIT 1)";
+/* The nearest run before that does not wait itself. */
+static const char HEAD[] =
+    "SELECT id, run_id, state FROM (SELECT id, run_id, state, admission, logical_at_us FROM run"
+    " WHERE dag = $1 AND logical_at_us < $2 AND kind IN ('scheduled', 'backfill')"
+    " ORDER BY dag DESC, logical_at_us DESC LIMIT $3) p"
+    " WHERE NOT (p.state IN (0, 1) AND p.admission = 2) ORDER BY p.logical_at_us DESC LIMIT 1";
+enum { HEAD_LOOKS_MAX = 5000 };
 static const char AHEAD[] = "SELECT count(*) FROM waiting WHERE dag = $1 AND backfill = 0"
                             " AND (logical_at_us < $2 OR (logical_at_us = $2 AND run < $3))";
 
@@ -52,6 +61,28 @@ static enum status find_waiting(struct store *store, struct arena *arena, int64_
     return STATUS_OK;
 }
 
+/* One that succeeded holds up nothing: the one after it has its turn. */
+static enum status find_head(struct store *store, struct arena *arena,
+                             const struct waiting_run *waiting, struct admission_state *state,
+                             struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    bool row = false;
+    if (db_query(store->db, &stmt, err, HEAD, "iii", waiting->dag_key, waiting->logical_at_us,
+                 (int64_t)HEAD_LOOKS_MAX) != STATUS_OK ||
+        db_step(stmt, &row, err) != STATUS_OK)
+        return err->code;
+    if (!row)
+        return STATUS_OK;
+    if ((enum run_state)db_int(stmt, 2) != RUN_SUCCESS) {
+        state->head = db_int(stmt, 0);
+        state->head_run = arena_strdup(arena, db_text(stmt, 1));
+        state->head_state = (enum run_state)db_int(stmt, 2);
+    }
+    db_reset(stmt);
+    return STATUS_OK;
+}
+
 static enum status find_past(struct store *store, struct arena *arena,
                              const struct waiting_run *waiting, struct admission_state *state,
                              struct err *err)
@@ -66,8 +97,11 @@ static enum status find_past(struct store *store, struct arena *arena,
         return STATUS_OK;
     state->past_run = arena_strdup(arena, db_text(stmt, 0));
     state->past_state = (enum run_state)db_int(stmt, 1);
+    state->head = db_int(stmt, 2);
+    state->head_run = state->past_run;
+    state->head_state = state->past_state;
     db_reset(stmt);
-    return STATUS_OK;
+    return find_head(store, arena, waiting, state, err);
 }
 
 enum status store_admission_state(struct store *store, struct arena *arena, int64_t run,
@@ -93,10 +127,26 @@ const char *admission_past_text(struct arena *arena, const struct admission_stat
 {
     if (state->past_run == NULL)
         return NULL;
+    const char *chain = "";
+    if (strcmp(state->head_run, state->past_run) != 0)
+        chain = arena_format(arena, " and waits in turn, back to run %lld, %s, which is %s",
+                             (long long)state->head, state->head_run,
+                             run_state_name(state->head_state));
     return arena_format(arena,
-                        "depends_on_past: the run before, %s, is %s; it goes when that one has "
+                        "depends_on_past: the run before, %s, is %s%s; it goes when that one has "
                         "succeeded",
-                        state->past_run, run_state_name(state->past_state));
+                        state->past_run, run_state_name(state->past_state), chain);
+}
+
+const char *admission_past_remedy(struct arena *arena, const struct admission_state *state)
+{
+    if (state->past_run == NULL)
+        return NULL;
+    return arena_format(arena,
+                        run_state_is_final(state->head_state)
+                            ? "`eider retry %lld` runs again what did not succeed of %s"
+                            : "`eider explain %lld` tells what %s waits for",
+                        (long long)state->head, state->head_run);
 }
 
 static const char *backfill_text(struct arena *arena, const struct admission_state *state)
@@ -132,6 +182,8 @@ enum status store_admission_why(struct store *store, struct arena *arena, int64_
         return STATUS_OK;
     const char *past = admission_past_text(arena, &state);
     const char *line = admission_line_text(arena, &state);
+    if (past != NULL)
+        past = arena_format(arena, "%s (%s)", past, admission_past_remedy(arena, &state));
     *out = past != NULL && line != NULL ? arena_format(arena, "%s; %s", past, line)
            : past != NULL               ? past
                                         : line;

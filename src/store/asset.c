@@ -19,9 +19,12 @@
     "SELECT 0, w.name, 0, 0, 0, count(*) FROM trigger_watch w WHERE w.kind = 0"                    \
     " AND NOT EXISTS (SELECT 1 FROM asset a WHERE a.uri = w.name)"
 
-static const char LIST[] = KNOWN " WHERE a.uri LIKE $1 ESCAPE '!' UNION ALL " WAITED_FOR
-                                 " AND w.name LIKE $1 ESCAPE '!' GROUP BY w.name"
-                                 " ORDER BY 2 LIMIT $2";
+#define LISTED                                                                                     \
+    KNOWN " WHERE a.uri LIKE $1 ESCAPE '!' UNION ALL " WAITED_FOR                                  \
+          " AND w.name LIKE $1 ESCAPE '!' GROUP BY w.name"                                         \
+          " ORDER BY 2 LIMIT $2"
+static const char LIST[] = LISTED;
+static const char LIST_COUNT[] = COUNT_OF(LISTED);
 static const char LOAD[] =
     KNOWN " WHERE a.uri = $1 UNION ALL " WAITED_FOR " AND w.name = $1 GROUP BY w.name";
 static const char UPDATES[] =
@@ -57,6 +60,13 @@ static char *like_text(const char *part)
         text[at++] = '%';
     text[at] = '\0';
     return text;
+}
+
+enum status store_asset_count(struct store *store, const struct asset_filter *filter, int64_t most,
+                              int64_t *out, struct err *err)
+{
+    CLEANUP(mem_freep) char *like = like_text(filter->contains);
+    return db_get_int(store->db, 0, out, err, LIST_COUNT, "ti", like, most);
 }
 
 enum status store_asset_list(struct store *store, struct arena *arena,

@@ -26,6 +26,9 @@ struct asset_filter {
 NODISCARD enum status store_asset_list(struct store *store, struct arena *arena,
                                        const struct asset_filter *filter, struct asset_info **out,
                                        size_t *out_count, struct err *err);
+/* How many there are, at most `most`; `limit` does not count. */
+NODISCARD enum status store_asset_count(struct store *store, const struct asset_filter *filter,
+                                        int64_t most, int64_t *out, struct err *err);
 /* STATUS_NOT_FOUND: nobody ever updated it, and nobody waits for it. */
 NODISCARD enum status store_asset_load(struct store *store, struct arena *arena, const char *uri,
                                        struct asset_info *out, struct err *err);

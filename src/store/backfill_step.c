@@ -18,8 +18,6 @@
 
 enum { PORTION_MAX = 50, LOOKS_MAX = 500, ENDS_MAX = 1000 };
 
-#define ACTOR_TEXT_MAX 48
-
 /* A date that gets a run of its own. */
 struct fresh_date {
     struct tick_dates dates;
@@ -32,7 +30,7 @@ struct step {
     struct backfill_info info;
     struct timetable *timetable; /* NULL: not needed yet */
     const struct dag *dag;
-    char actor[ACTOR_TEXT_MAX];
+    char actor[BACKFILL_ACTOR_MAX];
     struct backfill_progress progress;
     struct fresh_date fresh[PORTION_MAX];
     size_t fresh_count;
@@ -54,7 +52,7 @@ static enum status load(struct step *step, int64_t id, struct err *err)
         return err->code;
     if (store_backfill_load(step->store, step->arena, id, &step->info, err) != STATUS_OK)
         return err->code;
-    (void)snprintf(step->actor, sizeof step->actor, "backfill %lld", (long long)id);
+    (void)backfill_actor(id, step->actor);
     return STATUS_OK;
 }
 
@@ -265,7 +263,7 @@ static enum status create_runs(struct step *step, struct err *err)
             .params = info->params,
             .conf = info->conf,
             .note = info->note,
-            .actor = info->actor,
+            .actor = step->actor,
             .backfill = info->id,
             .queue = info->queue,
             .is_behind = true,
@@ -287,7 +285,7 @@ static enum status begin_dates(struct step *step, zone_reader zones, struct err 
 {
     struct backfill_info *info = &step->info;
     int64_t room = MIN(info->max_active - backfill_info_active(info), (int64_t)PORTION_MAX);
-    if (info->state != BACKFILL_RUNNING || info->is_spent || room <= 0)
+    if (info->state != BACKFILL_RUNNING || !info->is_active || info->is_spent || room <= 0)
         return STATUS_OK;
     if (store_dag(step->store, info->version, &step->dag, err) != STATUS_OK ||
         timetable_of_dag(step->dag, zones, &step->timetable, err) != STATUS_OK)
@@ -326,7 +324,7 @@ static enum status let_go(struct step *step, struct err *err)
                                            .most = step->info.max_active,
                                            .newest_first = step->info.newest_first};
     int64_t waiting = 0;
-    if (step->info.state != BACKFILL_RUNNING)
+    if (step->info.state != BACKFILL_RUNNING || !step->info.is_active)
         return STATUS_OK;
     if (db_get_int(step->store->db, 0, &waiting, err, WAITING, "ii", request.dag_key,
                    request.backfill) != STATUS_OK)
@@ -411,11 +409,12 @@ _Static_assert(BACKFILL_RUNNING == 1 && BACKFILL_PAUSED == 2 && BACKFILL_CANCELL
                "as in the SQL");
 #define OWN_ACTIVE "b.created + b.redone - b.succeeded - b.failed - b.cancelled"
 static const char DUE[] =
-    "SELECT b.id, CASE WHEN (b.state = 1 AND b.is_spent = 0 AND " OWN_ACTIVE " < b.max_active)"
+    "SELECT b.id, CASE WHEN (b.state = 1 AND d.active <> 0 AND b.is_spent = 0 AND " OWN_ACTIVE
+    " < b.max_active)"
     " OR ((b.is_spent = 1 OR b.state = 3) AND " OWN_ACTIVE " = 0)"
     " OR EXISTS (SELECT 1 FROM backfill_run o LEFT JOIN run r ON r.id = o.run"
     " WHERE o.backfill = b.id AND o.outcome IS NULL AND (r.id IS NULL OR r.state IN (2, 3, 4)))"
-    " OR (b.state = 1 AND EXISTS (SELECT 1 FROM waiting w WHERE w.dag = b.dag"
+    " OR (b.state = 1 AND d.active <> 0 AND EXISTS (SELECT 1 FROM waiting w WHERE w.dag = b.dag"
     " AND w.backfill = b.id))"
     " THEN 1 ELSE 0 END FROM backfill b JOIN dag d ON d.id = b.dag WHERE b.state IN (0, 1, 2, 3) "
     "AND b.state > 0"
@@ -441,19 +440,21 @@ enum status store_backfill_due(struct store *store, int64_t *out_ids, size_t mos
 }
 
 static const char DOOMED[] =
-    "SELECT r.id FROM backfill b JOIN backfill_run o ON o.backfill = b.id AND o.outcome IS NULL"
+    "SELECT r.id, b.id FROM backfill b JOIN backfill_run o ON o.backfill = b.id AND o.outcome IS "
+    "NULL"
     " JOIN run r ON r.id = o.run WHERE b.state IN (0, 1, 2, 3) AND b.state = 3"
     " AND r.cancel_asked = 0 AND r.state IN (0, 1) AND (b.stops_running = 1 OR r.state = 0)"
     " ORDER BY r.id LIMIT $1";
 
-enum status store_backfill_doomed(struct store *store, int64_t *out_runs, size_t most,
+enum status store_backfill_doomed(struct store *store, struct doomed_run *out_runs, size_t most,
                                   size_t *out_count, struct err *err)
 {
     struct db_stmt *stmt = NULL;
     size_t count = 0;
     enum status status = db_query(store->db, &stmt, err, DOOMED, "i", (int64_t)most);
     while (status == STATUS_OK && db_next(stmt, &status, err))
-        out_runs[count++] = db_int(stmt, 0);
+        out_runs[count++] =
+            (struct doomed_run){.run = db_int(stmt, 0), .backfill = db_int(stmt, 1)};
     if (status != STATUS_OK)
         return err_wrap(err, "look for runs of cancelled backfills");
     *out_count = count;

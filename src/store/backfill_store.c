@@ -34,10 +34,24 @@ struct creation {
     int64_t *out_id;
 };
 
-static json_t *describe(const struct backfill_request *request, int64_t id)
+static const char DAG_NAME[] = "SELECT dag_id FROM dag WHERE id = $1";
+
+static enum status put_dag_id(struct store *store, int64_t dag_key, json_t *data, struct err *err)
 {
-    json_t *data = json_object();
+    struct db_stmt *stmt = NULL;
+    enum status status = db_query(store->db, &stmt, err, DAG_NAME, "i", dag_key);
+    while (status == STATUS_OK && db_next(stmt, &status, err))
+        json_put_string(data, "dag_id", db_text(stmt, 0));
+    return status;
+}
+
+static enum status tell_creation(struct store *store, const struct backfill_request *request,
+                                 int64_t id, struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *data = json_object();
     json_put_int(data, "backfill", id);
+    if (put_dag_id(store, request->dag_key, data, err) != STATUS_OK)
+        return err->code;
     json_put_int(data, "dag", request->dag_key);
     json_put_int(data, "size", request->size);
     json_put_instant(data, "from", request->from_us);
@@ -45,7 +59,7 @@ static json_t *describe(const struct backfill_request *request, int64_t id)
     json_put_string(data, "redo", backfill_redo_name(request->redo));
     if (request->reason[0] != '\0')
         json_put_string(data, "reason", request->reason);
-    return data;
+    return tell(store, EVENT_BACKFILL_CREATED, request->actor, TAKE(data), err);
 }
 
 static enum status create_once(struct store *store, const void *context, struct err *err)
@@ -64,8 +78,7 @@ static enum status create_once(struct store *store, const void *context, struct 
               request->reason, request->actor, call->token, request->size, request->cursor_us,
               now_us, request->awaits_approval ? (int64_t)0 : now_us) != STATUS_OK ||
         db_get_int(db, 0, call->out_id, err, BACKFILL_BY_TOKEN, "t", call->token) != STATUS_OK ||
-        tell(store, EVENT_BACKFILL_CREATED, request->actor, describe(request, *call->out_id),
-             err) != STATUS_OK ||
+        tell_creation(store, request, *call->out_id, err) != STATUS_OK ||
         db_notify(db, STORE_CHANNEL_NEWS, "", err) != STATUS_OK)
         return err->code;
     return db_commit(db, err);
@@ -142,13 +155,16 @@ struct backfill_info backfill_row_read(struct db_stmt *stmt, struct arena *arena
         .created_at_us = db_int(stmt, 30),
         .started_at_us = db_int(stmt, 31),
         .ended_at_us = db_int(stmt, 32),
+        .is_active = db_int(stmt, 33) != 0,
     };
 }
 
 static const char BACKFILL_LOAD[] = BACKFILL_SELECT " WHERE b.id = $1";
-static const char BACKFILL_LIST[] =
-    BACKFILL_SELECT " WHERE (CAST($1 AS TEXT) IS NULL OR d.dag_id = CAST($1 AS TEXT))"
-                    " AND ($2 < 0 OR b.state = $2) ORDER BY b.id DESC LIMIT $3";
+#define BACKFILL_ROWS                                                                              \
+    BACKFILL_SELECT " WHERE (CAST($1 AS TEXT) IS NULL OR d.dag_id = CAST($1 AS TEXT))"             \
+                    " AND ($2 < 0 OR b.state = $2) ORDER BY b.id DESC LIMIT $3"
+static const char BACKFILL_LIST[] = BACKFILL_ROWS;
+static const char BACKFILL_LIST_COUNT[] = COUNT_OF(BACKFILL_ROWS);
 
 enum status store_backfill_load(struct store *store, struct arena *arena, int64_t id,
                                 struct backfill_info *out, struct err *err)
@@ -165,6 +181,13 @@ enum status store_backfill_load(struct store *store, struct arena *arena, int64_
     *out = backfill_row_read(stmt, arena);
     db_reset(stmt);
     return STATUS_OK;
+}
+
+enum status store_backfill_count(struct store *store, const struct backfill_filter *filter,
+                                 int64_t most, int64_t *out, struct err *err)
+{
+    return db_get_int(store->db, 0, out, err, BACKFILL_LIST_COUNT, "tii", filter->dag_id,
+                      filter->state, most);
 }
 
 enum status store_backfill_each(struct store *store, const struct backfill_filter *filter,
@@ -221,12 +244,17 @@ static const char BACKFILL_CHANGE[] =
     "END,"
     " started_at_us = coalesce(started_at_us, $4), ended_at_us = $5 WHERE id = $1 AND state = $6";
 
-static json_t *describe_change(const struct backfill_change *change, enum backfill_state to)
+static json_t *describe_change(const struct backfill_change *change,
+                               const struct backfill_info *info, enum backfill_state to)
 {
     json_t *data = json_object();
+    json_t *was = json_object();
     json_put_int(data, "backfill", change->id);
+    json_put_string(data, "dag_id", info->dag_id);
     json_put_string(data, "change", backfill_verb_name(change->verb));
     json_put_string(data, "state", backfill_state_name(to));
+    json_put_string(was, "state", backfill_state_name(info->state));
+    json_put(data, "was", was);
     if (change->stops_running)
         json_put_bool(data, "running", true);
     if (change->reason != NULL)
@@ -236,19 +264,20 @@ static json_t *describe_change(const struct backfill_change *change, enum backfi
 
 /* Nobody else got in between, or somebody did and the caller looks again. */
 static enum status write_change(struct store *store, const struct backfill_change *change,
-                                enum backfill_state from, enum backfill_state to, struct err *err)
+                                const struct backfill_info *info, enum backfill_state to,
+                                struct err *err)
 {
     struct db *db = store->db;
     int64_t now_us = store_now_us(store);
     bool is_begun = to == BACKFILL_RUNNING;
     if (db_do(db, err, BACKFILL_CHANGE, "iiizzi", change->id, (int64_t)to,
               (int64_t)change->stops_running, is_begun ? now_us : (int64_t)0,
-              backfill_state_is_final(to) ? now_us : (int64_t)0, (int64_t)from) != STATUS_OK)
+              backfill_state_is_final(to) ? now_us : (int64_t)0, (int64_t)info->state) != STATUS_OK)
         return err->code;
     if (db_changes(db) == 0)
         return err_set(err, STATUS_BUSY, "the backfill was changed meanwhile; try again");
-    if (tell(store, EVENT_BACKFILL_CHANGED, change->actor, describe_change(change, to), err) !=
-            STATUS_OK ||
+    if (tell(store, EVENT_BACKFILL_CHANGED, change->actor, describe_change(change, info, to),
+             err) != STATUS_OK ||
         db_notify(db, STORE_CHANNEL_NEWS, "", err) != STATUS_OK)
         return err->code;
     return db_commit(db, err);
@@ -268,7 +297,7 @@ static enum status change_once(struct store *store, const void *context, struct 
         return err_set(err, STATUS_CONFLICT, "cannot %s backfill %lld: it is %s",
                        backfill_verb_name(change->verb), (long long)info.id,
                        backfill_state_name(info.state));
-    return write_change(store, change, info.state, to, err);
+    return write_change(store, change, &info, to, err);
 }
 
 enum status store_backfill_change(struct store *store, const struct backfill_change *change,
@@ -301,6 +330,7 @@ static enum status forget_once(struct store *store, const void *context, struct 
                        (long long)info.id);
     json_t *data = json_object();
     json_put_int(data, "backfill", info.id);
+    json_put_string(data, "dag_id", info.dag_id);
     json_put_string(data, "change", "forget");
     if (tell(store, EVENT_BACKFILL_CHANGED, call->actor, data, err) != STATUS_OK ||
         db_do(db, err, DATES_DROP, "i", info.id) != STATUS_OK ||

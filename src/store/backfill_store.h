@@ -75,6 +75,7 @@ struct backfill_info {
     int64_t created_at_us;
     int64_t started_at_us; /* 0: it awaits approval */
     int64_t ended_at_us;
+    bool is_active; /* its DAG is offered by some file; else nothing of it begins */
 };
 
 /* Runs of its own that go on. */
@@ -96,6 +97,10 @@ NODISCARD enum status store_backfill_each(struct store *store, const struct back
                                                               const struct backfill_info *info,
                                                               struct err *err),
                                           void *context, struct err *err);
+/* How many there are, at most `most`; `limit` does not count. */
+NODISCARD enum status store_backfill_count(struct store *store,
+                                           const struct backfill_filter *filter, int64_t most,
+                                           int64_t *out, struct err *err);
 
 struct backfill_date {
     int64_t logical_at_us;
@@ -128,6 +133,11 @@ NODISCARD enum status store_backfill_change(struct store *store,
 NODISCARD enum status store_backfill_forget(struct store *store, int64_t id, const char *actor,
                                             struct err *err);
 
+/* Why it does not go on by itself, with what would help; NULL: nothing is known. In `arena`. */
+NODISCARD enum status store_backfill_held(struct store *store, struct arena *arena,
+                                          const struct backfill_info *info, const char **out,
+                                          struct err *err);
+
 /* --- before it is made ----------------------------------------------------------------------- */
 
 struct backfill_survey {
@@ -153,7 +163,10 @@ NODISCARD enum status store_backfill_survey(struct store *store,
                                             const struct backfill_question *question,
                                             struct backfill_survey *out, struct err *err);
 
-/* How long runs of a DAG took that succeeded last, in the middle; 0: there are none. */
+/*
+ * How long runs of a DAG took that succeeded last, in the middle; 0: there are none. Those that
+ * were reopened count only where there are no others.
+ */
 NODISCARD enum status store_dag_usual_ms(struct store *store, int64_t dag_key, int64_t *out_ms,
                                          struct err *err);
 /* The version of a DAG with this number. STATUS_NOT_FOUND says which there are. */
@@ -183,6 +196,11 @@ struct backfill_progress {
  */
 NODISCARD enum status store_backfill_step(struct store *store, int64_t id, zone_reader zones,
                                           struct backfill_progress *out, struct err *err);
+struct doomed_run {
+    int64_t run;
+    int64_t backfill;
+};
+
 /* Runs of cancelled backfills that are still to be asked to stop, at most `most`. */
-NODISCARD enum status store_backfill_doomed(struct store *store, int64_t *out_runs, size_t most,
-                                            size_t *out_count, struct err *err);
+NODISCARD enum status store_backfill_doomed(struct store *store, struct doomed_run *out_runs,
+                                            size_t most, size_t *out_count, struct err *err);

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/mem.h"
+#include "model/event_kind.h"
 #include "store/backfill_store.h"
 #include "store/store_priv.h"
 
@@ -87,11 +88,14 @@ enum status store_backfill_survey(struct store *store, const struct backfill_que
 
 /* --- how long runs take ---------------------------------------------------------------------- */
 
-enum { HISTORY_MAX = 51 };
+enum { HISTORY_MAX = 25 };
 
+/* A run that was reopened went for a part of its tasks, as a rule. */
 static const char HISTORY[] =
-    "SELECT (ended_at_us - started_at_us) / 1000 FROM run WHERE dag = $1 AND state = 2"
-    " AND started_at_us IS NOT NULL ORDER BY dag DESC, logical_at_us DESC LIMIT $2";
+    "SELECT r.ms, CASE WHEN EXISTS (SELECT 1 FROM event e WHERE e.run = r.id AND e.run > 0"
+    " AND e.kind = $3) THEN 1 ELSE 0 END FROM (SELECT id, (ended_at_us - started_at_us) / 1000 ms"
+    " FROM run WHERE dag = $1 AND state = 2 AND started_at_us IS NOT NULL"
+    " ORDER BY dag DESC, logical_at_us DESC LIMIT $2) r";
 _Static_assert(RUN_SUCCESS == 2, "as in the SQL");
 
 static int by_length(const void *a, const void *b)
@@ -101,20 +105,32 @@ static int by_length(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+struct lengths {
+    int64_t items[HISTORY_MAX];
+    size_t count;
+};
+
+static int64_t middle_of(struct lengths *lengths)
+{
+    qsort(lengths->items, lengths->count, sizeof *lengths->items, by_length);
+    return lengths->count > 0 ? lengths->items[lengths->count / 2] : 0;
+}
+
 enum status store_dag_usual_ms(struct store *store, int64_t dag_key, int64_t *out_ms,
                                struct err *err)
 {
-    int64_t lengths[HISTORY_MAX];
-    size_t count = 0;
+    struct lengths whole = {0};
+    struct lengths reopened = {0};
     struct db_stmt *stmt = NULL;
-    enum status status =
-        db_query(store->db, &stmt, err, HISTORY, "ii", dag_key, (int64_t)HISTORY_MAX);
-    while (status == STATUS_OK && db_next(stmt, &status, err))
-        lengths[count++] = MAX(db_int(stmt, 0), (int64_t)1);
+    enum status status = db_query(store->db, &stmt, err, HISTORY, "iii", dag_key,
+                                  (int64_t)HISTORY_MAX, (int64_t)EVENT_RUN_REOPENED);
+    while (status == STATUS_OK && db_next(stmt, &status, err)) {
+        struct lengths *list = db_int(stmt, 1) != 0 ? &reopened : &whole;
+        list->items[list->count++] = MAX(db_int(stmt, 0), (int64_t)1);
+    }
     if (status != STATUS_OK)
         return err_wrap(err, "look at earlier runs");
-    qsort(lengths, count, sizeof *lengths, by_length);
-    *out_ms = count > 0 ? lengths[count / 2] : 0;
+    *out_ms = middle_of(whole.count > 0 ? &whole : &reopened);
     return STATUS_OK;
 }
 

@@ -4,6 +4,8 @@
 
 #include "base/check.h"
 #include "base/json.h"
+#include "base/mem.h"
+#include "store/backfill_priv.h"
 #include "store/channel.h"
 #include "store/control_priv.h"
 #include "store/run_tasks_priv.h"
@@ -20,6 +22,10 @@ struct change {
     bool is_renewed; /* a row begins a new generation */
     bool is_anew;    /* what was asked for while it ran, and is over now */
     const char *why; /* data of the events; NULL: what the store says */
+    /* Of a run that was over, when it went; 0: it was not. */
+    int64_t was_started_us;
+    int64_t was_ended_us;
+    const char *asked; /* data of the first event of a clear; NULL: there was one already */
 };
 
 static void change_fini(struct change *change)
@@ -44,9 +50,22 @@ static enum status change_begin(struct change *change, struct store *store, int6
     return STATUS_OK;
 }
 
+/* Nothing of it has to run again: it went when it went, only the verdict is another. */
+static void keep_span(struct change *change)
+{
+    struct run_row *run = change->tasks.run;
+    if (change->was_ended_us == 0 || !run_state_is_final(run->state))
+        return;
+    run->started_at_us = change->was_started_us;
+    run->ended_at_us = change->was_ended_us;
+}
+
 static enum status change_commit(struct change *change, struct err *err)
 {
-    if (work_settle(change->work, err) != STATUS_OK || work_save(change->work, err) != STATUS_OK)
+    if (work_settle(change->work, err) != STATUS_OK)
+        return err->code;
+    keep_span(change);
+    if (work_save(change->work, err) != STATUS_OK)
         return err->code;
     return change->is_within ? STATUS_OK : db_commit(change->work->db, err);
 }
@@ -104,6 +123,16 @@ static void drop_clears(struct change *change, bool finally_too)
     run_tasks_touch(change->work, tasks);
 }
 
+/* NULL: nothing but who asked, and why. */
+static const char *cancel_data(struct change *change, const struct cancel_request *request)
+{
+    return request->replaced_by == 0
+               ? NULL
+               : arena_format(change->work->arena,
+                              "{\"reason\":\"overlap: replace\",\"replaced_by\":%lld}",
+                              (long long)request->replaced_by);
+}
+
 static enum status cancel_once(struct store *store, const void *context, struct err *err)
 {
     const struct cancel_request *request = context;
@@ -119,7 +148,7 @@ static enum status cancel_once(struct store *store, const void *context, struct 
     if (run->cancel_asked != CANCEL_ASKED)
         run->cancel_asked = request->cause;
     run->dirty = true;
-    work_event(change.work, EVENT_RUN_CANCEL_ASKED, run, NULL, NULL);
+    work_event(change.work, EVENT_RUN_CANCEL_ASKED, run, NULL, cancel_data(&change, request));
     /* Of a run that never began nothing is to be closed. */
     bool finally_too = request->finally_too || run->admission == ADMISSION_WAITING;
     if (cancel_rows(&change, finally_too, err) != STATUS_OK)
@@ -188,16 +217,27 @@ static enum status renew(struct change *change, struct task_row *task, enum task
     task->exit_code = -1;
     task->detail = NULL;
     task->log_bytes = task->cpu_ms = task->rss_kb = 0;
-    work_event(work, kind, change->tasks.run, task, change->why);
+    work_event(work, kind, change->tasks.run, task,
+               change->asked != NULL ? change->asked : change->why);
+    change->asked = NULL;
     return STATUS_OK;
 }
 
-static void reopen(struct run_row *run)
+/* A run that was over starts anew, with the first task that does; its old time is no part of it. */
+static enum status reopen(struct change *change, struct err *err)
 {
-    if (run_state_is_final(run->state))
-        run->state = run->started_at_us != 0 ? RUN_RUNNING : RUN_QUEUED;
+    struct run_row *run = change->tasks.run;
+    if (run_state_is_final(run->state)) {
+        if (backfill_take_back(change->work, run, err) != STATUS_OK)
+            return err->code;
+        change->was_started_us = run->started_at_us;
+        change->was_ended_us = run->ended_at_us;
+        run->state = RUN_QUEUED;
+        run->started_at_us = 0;
+    }
     run->ended_at_us = 0;
     run->dirty = true;
+    return STATUS_OK;
 }
 
 /* --- clear ----------------------------------------------------------------------------------- */
@@ -290,7 +330,8 @@ static enum status ask(struct change *change, struct task_row *task, enum task_w
     if (wish_ask(change->work, task, wish, change->why, &is_new, err) != STATUS_OK)
         return err->code;
     if (is_new && wish == WISH_CLEAR)
-        work_event(change->work, EVENT_TASK_CLEAR_ASKED, change->tasks.run, task, change->why);
+        work_event(change->work, EVENT_TASK_CLEAR_ASKED, change->tasks.run, task,
+                   change->asked != NULL ? change->asked : change->why);
     change->stops[task->node] = true;
     return STATUS_OK;
 }
@@ -488,7 +529,8 @@ static enum status apply_clear(struct change *change, const struct clear_request
     if (*count == 0)
         return STATUS_OK;
     if (change->is_renewed) {
-        reopen(run);
+        if (reopen(change, err) != STATUS_OK)
+            return err->code;
         run->is_reopened = true;
         run->cancel_asked = CANCEL_NONE;
         work_event(change->work, EVENT_RUN_REOPENED, run, NULL, NULL);
@@ -529,6 +571,11 @@ static enum status clear_once(struct store *store, const void *context, struct e
     if ((request->stops_running ? refuse_stopping(&change, err)
                                 : refuse_running(&change, result.cleared, err)) != STATUS_OK)
         return err_wrap(err, "clear");
+    if (request->asked != NULL) {
+        CLEANUP(mem_freep) char *reasoned = store_add_reason(store, request->actor, request->asked);
+        change.asked =
+            arena_strdup(change.work->arena, reasoned != NULL ? reasoned : request->asked);
+    }
     if (request->dry_run) {
         for (size_t node = 0; node < nodes; node++) {
             result.count += result.cleared[node];
@@ -714,7 +761,8 @@ static enum status apply_mark(struct change *change, const struct mark_request *
     task->reason = REASON_MARKED;
     task->ended_at_us = change->work->now_us;
     /* A run that was stopped stays stopped: a mark changes what is known, not what was asked. */
-    reopen(run);
+    if (reopen(change, err) != STATUS_OK)
+        return err->code;
     run_tasks_recount(&change->tasks);
     run_tasks_touch(change->work, &change->tasks);
     return STATUS_OK;

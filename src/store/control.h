@@ -8,7 +8,8 @@
 struct cancel_request {
     int64_t run;
     enum cancel_cause cause;
-    bool finally_too; /* nobody is left to run the finally tasks */
+    bool finally_too;    /* nobody is left to run the finally tasks */
+    int64_t replaced_by; /* the run that takes its place (overlap: replace); 0: none */
     const char *actor;
 };
 
@@ -35,6 +36,7 @@ struct clear_request {
     bool whole;         /* chosen mapped tasks are expanded again */
     bool stops_running; /* ask what runs of them to stop first; else it is a conflict */
     bool dry_run;
+    const char *asked; /* JSON: how whoever asks chose the nodes, for the trail; NULL: nothing */
     const char *actor;
 };
 

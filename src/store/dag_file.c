@@ -1,6 +1,8 @@
 #include "store/dag_file.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "base/mem.h"
@@ -53,9 +55,10 @@ static enum status find_file(struct store *store, const char *host, const char *
     return STATUS_OK;
 }
 
-/* The problem that another file has a DAG of this one, heap, or NULL. */
+/* Whether another file has a DAG of this one; said in the result. */
 static enum status find_rival(struct store *store, const char *host,
-                              const struct dag_file_change *change, char **out, struct err *err)
+                              const struct dag_file_change *change, struct dag_file_result *out,
+                              struct err *err)
 {
     for (size_t i = 0; i < change->dags_count; i++) {
         const char *dag_id = change->dags[i]->id;
@@ -67,24 +70,34 @@ static enum status find_rival(struct store *store, const char *host,
             return err->code;
         if (!row)
             continue;
-        CLEANUP(mem_freep)
-        char *text = mem_format("the DAG '%s' of %s is in %s already: give one of them another id",
-                                dag_id, change->path, db_text(stmt, 0));
+        out->is_refused = true;
+        out->line = change->lines[i];
+        (void)snprintf(out->refusal, sizeof out->refusal,
+                       "the DAG '%s' of %s is in %s already: give one of them another id", dag_id,
+                       change->path, db_text(stmt, 0));
         db_reset(stmt);
-        CLEANUP(json_decrefp) json_t *problems = json_pack("[[i,i,s]]", change->lines[i], 1, text);
-        *out = json_format(problems);
         return STATUS_OK;
     }
     return STATUS_OK;
 }
 
+static char *refusal_json(const struct dag_file_result *result)
+{
+    CLEANUP(json_decrefp)
+    json_t *problems = json_pack("[[i,i,o]]", result->line, 1,
+                                 json_text(result->refusal, strlen(result->refusal)));
+    return json_format(problems);
+}
+
 /* What was refused has no hash: it may turn out good without being changed. */
 static enum status keep_file(struct store *store, const char *host,
-                             const struct dag_file_change *change, const char *rival,
-                             struct known_file *known, struct err *err)
+                             const struct dag_file_change *change,
+                             const struct dag_file_result *result, struct known_file *known,
+                             struct err *err)
 {
-    bool is_refused = rival != NULL;
-    const char *problems = is_refused ? rival : change->problems;
+    CLEANUP(mem_freep) char *refusal = result->is_refused ? refusal_json(result) : NULL;
+    bool is_refused = result->is_refused;
+    const char *problems = is_refused ? refusal : change->problems;
     const struct file_stamp *stamp = &change->stamp;
     const char *hash = is_refused ? "" : change->hash;
     int64_t now_us = store_now_us(store);
@@ -136,7 +149,6 @@ static enum status save_change(struct store *store, const struct dag_file_batch 
                                struct err *err)
 {
     struct known_file known = {0};
-    CLEANUP(mem_freep) char *rival = NULL;
     *result = (struct dag_file_result){0};
     if (find_file(store, batch->host, change->path, &known, err) != STATUS_OK)
         return err->code;
@@ -145,13 +157,12 @@ static enum status save_change(struct store *store, const struct dag_file_batch 
                      change->stamp.mtime_ns, change->stamp.ctime_ns, change->stamp.inode,
                      change->parts);
     if (change->problems == NULL &&
-        find_rival(store, batch->host, change, &rival, err) != STATUS_OK)
+        find_rival(store, batch->host, change, result, err) != STATUS_OK)
         return err->code;
     bool is_known = known.id != 0;
-    result->is_refused = rival != NULL;
-    if (keep_file(store, batch->host, change, rival, &known, err) != STATUS_OK)
+    if (keep_file(store, batch->host, change, result, &known, err) != STATUS_OK)
         return err->code;
-    if (rival != NULL || change->problems != NULL)
+    if (result->is_refused || change->problems != NULL)
         return STATUS_OK;
     if (is_known && drop_offers(store, known.id, err) != STATUS_OK)
         return err->code;

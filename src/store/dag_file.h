@@ -34,9 +34,13 @@ struct dag_file_change {
     size_t dags_count;
 };
 
+enum { DAG_FILE_REFUSAL_MAX = 1000 };
+
 struct dag_file_result {
     size_t changed;  /* DAGs that mean something else than before, or are new or back */
     bool is_refused; /* another file of this host offers one of its DAGs: told as its problem */
+    int line;        /* of one that was refused: where, and the problem in words */
+    char refusal[DAG_FILE_REFUSAL_MAX];
 };
 
 struct dag_file_batch {

@@ -42,6 +42,7 @@ void db_close(struct db *db)
 {
     if (db == NULL)
         return;
+    db->is_rehearsal = false;
     db_end(db);
     db->driver->close(db);
 }
@@ -58,8 +59,19 @@ void db_rest(struct db *db, int64_t idle_ms)
         db->driver->rest(db, idle_ms);
 }
 
+static enum status begin_within(struct db *db, struct err *err)
+{
+    CHECK(!db->is_within);
+    if (db_script(db, "SAVEPOINT within", err) != STATUS_OK)
+        return err->code;
+    db->is_within = true;
+    return STATUS_OK;
+}
+
 static enum status begin(struct db *db, bool write, struct err *err)
 {
+    if (db->is_rehearsal)
+        return begin_within(db, err);
     CHECK(!db->in_transaction);
     if (db->driver->begin(db, write, err) != STATUS_OK)
         return err->code;
@@ -88,8 +100,36 @@ enum status db_begin_migration(struct db *db, struct err *err)
     return STATUS_OK;
 }
 
+enum status db_rehearse(struct db *db, struct err *err)
+{
+    if (db_begin(db, err) != STATUS_OK)
+        return err->code;
+    db->is_rehearsal = true;
+    return STATUS_OK;
+}
+
+static enum status commit_within(struct db *db, struct err *err)
+{
+    CHECK(db->is_within);
+    if (db_script(db, "RELEASE SAVEPOINT within", err) != STATUS_OK)
+        return err_wrap(err, "commit");
+    db->is_within = false;
+    return STATUS_OK;
+}
+
+/* If that fails, whatever follows does, too. */
+static void end_within(struct db *db)
+{
+    struct err ignored = {0};
+    if (db->is_within)
+        (void)!db_script(db, "ROLLBACK TO SAVEPOINT within; RELEASE SAVEPOINT within", &ignored);
+    db->is_within = false;
+}
+
 enum status db_commit(struct db *db, struct err *err)
 {
+    if (db->is_rehearsal)
+        return commit_within(db, err);
     CHECK(db->in_transaction);
     if (db->driver->commit(db, err) != STATUS_OK)
         return err_wrap(err, "commit");
@@ -99,7 +139,9 @@ enum status db_commit(struct db *db, struct err *err)
 
 void db_end(struct db *db)
 {
-    if (!db->in_transaction)
+    if (db->is_rehearsal)
+        end_within(db);
+    if (!db->in_transaction || db->is_rehearsal)
         return;
     db->driver->rollback(db);
     db->in_transaction = false;
@@ -107,7 +149,7 @@ void db_end(struct db *db)
 
 bool db_in_transaction(const struct db *db)
 {
-    return db->in_transaction;
+    return db->is_rehearsal ? db->is_within : db->in_transaction;
 }
 
 static void bind_values(struct db_stmt *stmt, const char *format, va_list args)

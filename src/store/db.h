@@ -66,6 +66,11 @@ NODISCARD enum status db_begin_read(struct db *db, struct err *err);
 NODISCARD enum status db_commit(struct db *db, struct err *err);
 void db_end(struct db *db); /* undo if a transaction is open; else nothing */
 bool db_in_transaction(const struct db *db);
+/*
+ * From here to db_close nothing lasts: what is committed is seen by this connection alone, and
+ * undone when it is closed. Others wait for what it has locked, so it has to be short.
+ */
+NODISCARD enum status db_rehearse(struct db *db, struct err *err);
 
 /*
  * Start a statement with values, by a format of one letter each: i int64_t, t const char * or

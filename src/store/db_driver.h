@@ -61,6 +61,8 @@ struct db_driver {
 struct db {
     const struct db_driver *driver;
     bool in_transaction;
+    bool is_rehearsal; /* that transaction is undone at the end; others are parts of it */
+    bool is_within;    /* one of them is open */
     int64_t changes;
 };
 

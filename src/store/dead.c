@@ -21,10 +21,12 @@
     " LEFT JOIN run r ON r.id = d.run LEFT JOIN dag g ON g.id = r.dag"
 
 static const char DEAD_LOAD[] = "SELECT " DEAD_COLUMNS DEAD_TABLES " WHERE d.task = $1";
-static const char DEAD_LIST[] =
-    "SELECT " DEAD_COLUMNS DEAD_TABLES
-    " WHERE (CAST($1 AS TEXT) IS NULL OR q.name = CAST($1 AS TEXT))"
-    " AND (CAST($2 AS BIGINT) = 0 OR d.at_us < $2) ORDER BY d.at_us DESC, d.task DESC LIMIT $3";
+#define DEAD_ROWS                                                                                  \
+    "SELECT " DEAD_COLUMNS DEAD_TABLES                                                             \
+    " WHERE (CAST($1 AS TEXT) IS NULL OR q.name = CAST($1 AS TEXT))"                               \
+    " AND (CAST($2 AS BIGINT) = 0 OR d.at_us < $2) ORDER BY d.at_us DESC, d.task DESC LIMIT $3"
+static const char DEAD_LIST[] = DEAD_ROWS;
+static const char DEAD_LIST_COUNT[] = COUNT_OF(DEAD_ROWS);
 
 /* Letters are collected first: naming a task may mean to read its DAG. */
 struct letter {
@@ -99,6 +101,13 @@ static enum status collect(struct store *store, struct arena *arena, struct db_s
     for (size_t i = 0; status == STATUS_OK && i < letters->count; i++)
         status = name_task(store, arena, &letters->items[i], err);
     return status;
+}
+
+enum status store_dead_count(struct store *store, const struct dead_filter *filter, int64_t most,
+                             int64_t *out, struct err *err)
+{
+    return db_get_int(store->db, 0, out, err, DEAD_LIST_COUNT, "tii", filter->queue,
+                      filter->before_us, most);
 }
 
 enum status store_dead_each(struct store *store, const struct dead_filter *filter,

@@ -30,6 +30,9 @@ NODISCARD enum status
 store_dead_each(struct store *store, const struct dead_filter *filter,
                 enum status (*each)(void *context, const struct dead_info *info, struct err *err),
                 void *context, struct err *err);
+/* How many there are, at most `most`; `limit` does not count. */
+NODISCARD enum status store_dead_count(struct store *store, const struct dead_filter *filter,
+                                       int64_t most, int64_t *out, struct err *err);
 NODISCARD enum status store_dead_load(struct store *store, struct arena *arena, int64_t task,
                                       struct dead_info *out, struct err *err);
 /* Let it run again, in a new generation, and forget the letter. STATUS_CONFLICT: it runs. */

@@ -49,6 +49,9 @@ NODISCARD enum status store_sla_each(struct store *store, const struct sla_filte
                                      enum status (*each)(void *context, const struct sla_miss *miss,
                                                          struct err *err),
                                      void *context, struct err *err);
+/* How many there are, at most `most`; `limit` does not count. */
+NODISCARD enum status store_sla_count(struct store *store, const struct sla_filter *filter,
+                                      int64_t most, int64_t *out, struct err *err);
 
 /* How the last runs of a DAG that ended kept their deadlines, those of their tasks included. */
 struct sla_record {

@@ -11,14 +11,25 @@
 #define MISS_COLUMNS                                                                               \
     "m.run, m.task, m.kind, d.dag_id, r.run_id, r.version, m.node, m.map_index, m.due_at_us,"      \
     " m.ended_at_us, m.noticed_at_us, m.notified"
-static const char MISSES[] =
-    "SELECT " MISS_COLUMNS " FROM sla_miss m JOIN run r ON r.id = m.run JOIN dag d ON d.id = m.dag"
-    " WHERE ($1 IS NULL OR d.dag_id = $1) AND ($2 = 0 OR m.run = $2)"
-    " AND ($3 = 0 OR m.ended_at_us IS NULL) ORDER BY m.due_at_us DESC, m.run DESC, m.task LIMIT $4";
+#define MISS_ROWS                                                                                  \
+    "SELECT " MISS_COLUMNS                                                                         \
+    " FROM sla_miss m JOIN run r ON r.id = m.run JOIN dag d ON d.id = m.dag"                       \
+    " WHERE ($1 IS NULL OR d.dag_id = $1) AND ($2 = 0 OR m.run = $2)"                              \
+    " AND ($3 = 0 OR m.ended_at_us IS NULL) ORDER BY m.due_at_us DESC, m.run DESC, m.task LIMIT "  \
+    "$4"
+static const char MISSES[] = MISS_ROWS;
+static const char MISSES_COUNT[] = COUNT_OF(MISS_ROWS);
 
 static const char *name_task(const struct dag *dag, int64_t node)
 {
     return node >= 0 && (size_t)node < dag->tasks_count ? dag->tasks[node].id : NULL;
+}
+
+enum status store_sla_count(struct store *store, const struct sla_filter *filter, int64_t most,
+                            int64_t *out, struct err *err)
+{
+    return db_get_int(store->db, 0, out, err, MISSES_COUNT, "tiii", filter->dag_id, filter->run,
+                      (int64_t)filter->open_only, most);
 }
 
 enum status store_sla_each(struct store *store, const struct sla_filter *filter,

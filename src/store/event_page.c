@@ -77,6 +77,7 @@ struct event_row event_row_read(struct db_stmt *stmt)
         .new_state = db_is_null(stmt, 12) ? -1 : db_int(stmt, 12),
         .attempt = db_int(stmt, 13),
         .reason = (enum reason)db_int(stmt, 14),
+        .old_state = db_is_null(stmt, 15) ? -1 : db_int(stmt, 15),
     };
 }
 

@@ -36,12 +36,13 @@ struct event_row {
     int64_t new_state; /* -1: none */
     int64_t attempt;   /* 0: none */
     enum reason reason;
+    int64_t old_state; /* -1: none */
 };
 
 /* Columns for event_row_read, of `event e` and what is joined to it. */
 #define EVENT_ROW_COLUMNS                                                                          \
     "e.id, e.at_us, e.kind, e.actor, e.data, e.run, d.dag_id, r.run_id, r.version, e.task,"        \
-    " t.node, t.map_index, e.new_state, e.attempt, e.reason"
+    " t.node, t.map_index, e.new_state, e.attempt, e.reason, e.old_state"
 #define EVENT_ROW_FROM                                                                             \
     " FROM event e LEFT JOIN run r ON r.id = e.run LEFT JOIN dag d ON d.id = r.dag"                \
     " LEFT JOIN task t ON t.id = e.task"

@@ -61,8 +61,7 @@ void store_set_reason(struct store *store, const char *reason)
     store->reason = json_format(object);
 }
 
-/* The data with the reason that was given; NULL: as they are. */
-static char *add_reason(const struct store *store, const char *actor, const char *data)
+char *store_add_reason(const struct store *store, const char *actor, const char *data)
 {
     struct err ignored = {0};
     CLEANUP(json_decrefp) json_t *object = NULL;
@@ -81,7 +80,7 @@ static char *add_reason(const struct store *store, const char *actor, const char
 enum status store_tell(struct store *store, enum event_kind kind, const char *actor,
                        const char *data, struct err *err)
 {
-    CLEANUP(mem_freep) char *reasoned = add_reason(store, actor, data);
+    CLEANUP(mem_freep) char *reasoned = store_add_reason(store, actor, data);
     if (reasoned != NULL)
         data = reasoned;
     if (db_later(store->db, err, EVENT_ADD, "iitt", store_now_us(store), (int64_t)kind, actor,

@@ -185,13 +185,26 @@ enum status store_host_resume(struct store *store, int64_t id, const struct host
     return db_commit(db, err);
 }
 
-enum status store_host_end(struct store *store, int64_t id, struct err *err)
+static enum status end_host(struct store *store, int64_t id, const char *fate, struct err *err)
 {
     CLEANUP(db_endp) struct db *db = store->db;
     if (db_begin(db, err) != STATUS_OK ||
-        db_do(db, err, HOST_END, "iit", id, store_now_us(store), "left") != STATUS_OK ||
-        db_commit(db, err) != STATUS_OK)
+        db_do(db, err, HOST_END, "iit", id, store_now_us(store), fate) != STATUS_OK)
+        return err->code;
+    return db_commit(db, err);
+}
+
+enum status store_host_end(struct store *store, int64_t id, struct err *err)
+{
+    if (end_host(store, id, "left", err) != STATUS_OK)
         return err_wrap(err, "take leave of the store");
+    return STATUS_OK;
+}
+
+enum status store_host_bury(struct store *store, int64_t id, struct err *err)
+{
+    if (end_host(store, id, "lost", err) != STATUS_OK)
+        return err_wrap(err, "note that host %lld is lost", (long long)id);
     return STATUS_OK;
 }
 

@@ -40,6 +40,8 @@ NODISCARD enum status store_host_add(struct store *store, const struct host_requ
 NODISCARD enum status store_host_resume(struct store *store, int64_t id,
                                         const struct host_request *request, struct err *err);
 NODISCARD enum status store_host_end(struct store *store, int64_t id, struct err *err);
+/* The same of one that others found dead. */
+NODISCARD enum status store_host_bury(struct store *store, int64_t id, struct err *err);
 
 struct host_pulse {
     bool draining;   /* asked for by somebody */

@@ -100,6 +100,9 @@ NODISCARD enum status store_job_each(struct store *store, const struct job_filte
                                      enum status (*each)(void *context, const struct job_info *info,
                                                          struct err *err),
                                      void *context, struct err *err);
+/* How many there are by queue and status, at most `most`. */
+NODISCARD enum status store_job_count(struct store *store, const struct job_filter *filter,
+                                      int64_t most, int64_t *out, struct err *err);
 NODISCARD enum status store_job_load(struct store *store, struct arena *arena, int64_t id,
                                      struct job_info *out, struct err *err);
 

@@ -158,6 +158,36 @@ enum status store_job_each(struct store *store, const struct job_filter *filter,
     return STATUS_OK;
 }
 
+/* The states of a status are bits of a number. */
+#define STATE_IS_AMONG "(CAST(1 AS BIGINT) << CAST(t.state AS INTEGER)) & $2 <> 0"
+static const char JOB_COUNT[] = COUNT_OF("SELECT 1 AS one FROM job j LIMIT $1");
+static const char JOB_COUNT_IN[] = COUNT_OF(
+    "SELECT 1 AS one FROM job j JOIN task t ON t.id = j.id WHERE " STATE_IS_AMONG " LIMIT $1");
+static const char JOB_COUNT_QUEUE[] = COUNT_OF(
+    "SELECT 1 AS one FROM job j JOIN task t ON t.id = j.id"
+    " WHERE j.queue = (SELECT id FROM queue WHERE name = $3) AND " STATE_IS_AMONG " LIMIT $1");
+
+static int64_t states_of(const char *status)
+{
+    int64_t states = 0;
+    for (enum task_state state = 0; state < TASK_STATE_COUNT; state++)
+        if (status == NULL || str_equal(status, job_status_name(state)))
+            states |= (int64_t)1 << state;
+    return states;
+}
+
+enum status store_job_count(struct store *store, const struct job_filter *filter, int64_t most,
+                            int64_t *out, struct err *err)
+{
+    int64_t states = states_of(filter->status);
+    if (filter->queue != NULL)
+        return db_get_int(store->db, 0, out, err, JOB_COUNT_QUEUE, "iit", most, states,
+                          filter->queue);
+    return filter->status == NULL
+               ? db_get_int(store->db, 0, out, err, JOB_COUNT, "i", most)
+               : db_get_int(store->db, 0, out, err, JOB_COUNT_IN, "ii", most, states);
+}
+
 enum status store_job_load(struct store *store, struct arena *arena, int64_t id,
                            struct job_info *out, struct err *err)
 {

@@ -209,7 +209,9 @@ enum status store_admission_ready(struct store *store, int64_t after, int64_t *o
  */
 _Static_assert(OVERLAP_REPLACE == 2, "as in the SQL");
 static const char REPLACED[] =
-    "SELECT v.id FROM (SELECT r.id, r.cancel_asked, s.most_runs, row_number() OVER"
+    "SELECT v.id, (SELECT max(y.run) FROM waiting y JOIN run z ON z.id = y.run WHERE y.dag = v.dag"
+    " AND y.backfill = 0 AND y.logical_at_us = v.newest AND z.kind = 'scheduled')"
+    " FROM (SELECT r.id, r.dag, n.newest, r.cancel_asked, s.most_runs, row_number() OVER"
     " (PARTITION BY r.dag ORDER BY r.logical_at_us DESC, r.id DESC) AS place"
     " FROM (SELECT w.dag, max(w.logical_at_us) AS newest FROM waiting w"
     " JOIN schedule o ON o.dag = w.dag AND o.overlap = 2 JOIN run x ON x.id = w.run"
@@ -219,12 +221,16 @@ static const char REPLACED[] =
     " AND r.logical_at_us < n.newest) v"
     " WHERE v.cancel_asked = 0 AND v.place > v.most_runs - 1 ORDER BY v.id LIMIT $1";
 
-enum status store_admission_replaced(struct store *store, int64_t *out_runs, size_t most,
-                                     size_t *out_count, struct err *err)
+enum status store_admission_replaced(struct store *store, struct replaced_run *out_runs,
+                                     size_t most, size_t *out_count, struct err *err)
 {
     struct db_stmt *stmt = NULL;
-    if (db_query(store->db, &stmt, err, REPLACED, "i", (int64_t)most) != STATUS_OK ||
-        list_ids(stmt, out_runs, out_count, err) != STATUS_OK)
+    size_t count = 0;
+    enum status status = db_query(store->db, &stmt, err, REPLACED, "i", (int64_t)most);
+    while (status == STATUS_OK && db_next(stmt, &status, err))
+        out_runs[count++] = (struct replaced_run){.run = db_int(stmt, 0), .by = db_int(stmt, 1)};
+    if (status != STATUS_OK)
         return err_wrap(err, "look for runs that make room");
+    *out_count = count;
     return STATUS_OK;
 }

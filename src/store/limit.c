@@ -10,6 +10,7 @@
 #include "store/channel.h"
 #include "store/lane_cache.h"
 #include "store/pool_priv.h"
+#include "store/to_come.h"
 
 static const char *const NAMES[LIMIT_KIND_COUNT] = {
     [LIMIT_OF_NAMESPACE] = "namespace", [LIMIT_OF_DAG] = "dag"};
@@ -43,8 +44,8 @@ static const char LIMIT_LIST[] =
     " JOIN run u ON u.id = t.run JOIN dag d ON d.id = u.dag WHERE d.dag_id = p.name) END"
     " FROM pool p WHERE p.kind > 0 AND p.removed = 0 ORDER BY p.kind, p.name";
 
-enum status store_limit_list(struct store *store, struct arena *arena, struct limit_info **out,
-                             size_t *out_count, struct err *err)
+enum status limit_infos_read(struct store *store, struct arena *arena, struct limit_infos *out,
+                             struct err *err)
 {
     CLEANUP(mem_freep) struct limit_info *found = NULL;
     size_t count = 0;
@@ -63,10 +64,36 @@ enum status store_limit_list(struct store *store, struct arena *arena, struct li
     }
     if (status != STATUS_OK)
         return err_wrap(err, "list limits");
-    *out = arena_array(arena, count + 1, sizeof **out);
+    out->items = arena_array(arena, count + 1, sizeof *out->items);
     if (count > 0)
-        memcpy(*out, found, count * sizeof **out);
-    *out_count = count;
+        memcpy(out->items, found, count * sizeof *found);
+    out->count = count;
+    return STATUS_OK;
+}
+
+/* Instances that have no rows yet wait, too. */
+static void add_to_come(const struct to_come_list *list, struct limit_info *limit)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct to_come *item = &list->items[i];
+        if (item->limit != NULL && item->limit->kind == limit->kind &&
+            str_equal(item->limit->name, limit->name))
+            limit->waiting += item->count;
+    }
+}
+
+enum status store_limit_list(struct store *store, struct arena *arena, struct limit_info **out,
+                             size_t *out_count, struct err *err)
+{
+    struct limit_infos found = {0};
+    struct to_come_list list = {0};
+    if (limit_infos_read(store, arena, &found, err) != STATUS_OK ||
+        (found.count > 0 && to_come_read(store, arena, &list, err) != STATUS_OK))
+        return err->code;
+    for (size_t i = 0; i < found.count; i++)
+        add_to_come(&list, &found.items[i]);
+    *out = found.items;
+    *out_count = found.count;
     return STATUS_OK;
 }
 
@@ -78,14 +105,29 @@ static const char LIMIT_WRITE[] = "UPDATE pool SET slots = $2, removed = 0 WHERE
 static const char LIMIT_REMOVE[] = "UPDATE pool SET removed = 1 WHERE kind = $1"
                                    " AND namespace = '' AND name = $2 AND removed = 0";
 
+static const char LIMIT_NOW[] = "SELECT slots FROM pool WHERE kind = $1 AND namespace = ''"
+                                " AND name = $2 AND removed = 0";
+
+/* Before it is changed: what it was is told, too. */
 static enum status tell(struct store *store, enum event_kind kind,
                         const struct limit_change *change, struct err *err)
 {
+    int64_t before = 0;
+    if (db_get_int(store->db, 0, &before, err, LIMIT_NOW, "it", (int64_t)POOL_KIND[change->kind],
+                   change->name) != STATUS_OK)
+        return err->code;
     CLEANUP(json_decrefp) json_t *data = json_object();
     json_put_string(data, "kind", NAMES[change->kind]);
     json_put_string(data, "name", change->name);
     if (kind == EVENT_LIMIT_SET)
         json_put_int(data, "max_running", change->max_running);
+    else
+        json_put(data, "max_running", json_null());
+    if (before > 0) {
+        json_t *was = json_object();
+        json_put_int(was, "max_running", before);
+        json_put(data, "was", was);
+    }
     CLEANUP(mem_freep) char *text = json_format(data);
     return store_tell(store, kind, change->actor, text, err);
 }
@@ -97,11 +139,10 @@ static enum status set_once(struct store *store, const void *context, struct err
     int64_t id = 0;
     CLEANUP(db_endp) struct db *db = store->db;
     lane_cache_begin(store->lane_cache);
-    if (db_begin(db, err) != STATUS_OK ||
+    if (db_begin(db, err) != STATUS_OK || tell(store, EVENT_LIMIT_SET, change, err) != STATUS_OK ||
         pool_find_or_make(store, POOL_KIND[change->kind], "", change->name, &id, err) !=
             STATUS_OK ||
         db_do(db, err, LIMIT_WRITE, "ii", id, change->max_running) != STATUS_OK ||
-        tell(store, EVENT_LIMIT_SET, change, err) != STATUS_OK ||
         db_notify(db, STORE_CHANNEL_WORK, "", err) != STATUS_OK)
         return err->code;
     return db_commit(db, err);
@@ -125,14 +166,14 @@ static enum status delete_once(struct store *store, const void *context, struct 
     const struct limit_change *change = context;
     CLEANUP(db_endp) struct db *db = store->db;
     if (db_begin(db, err) != STATUS_OK ||
+        tell(store, EVENT_LIMIT_DELETED, change, err) != STATUS_OK ||
         db_do(db, err, LIMIT_REMOVE, "it", (int64_t)POOL_KIND[change->kind], change->name) !=
             STATUS_OK)
         return err->code;
     if (db_changes(db) == 0)
         return err_set(err, STATUS_NOT_FOUND, "%s '%s' has no limit; see `eider limits list`",
                        NAMES[change->kind], change->name);
-    if (tell(store, EVENT_LIMIT_DELETED, change, err) != STATUS_OK ||
-        db_notify(db, STORE_CHANNEL_WORK, "", err) != STATUS_OK)
+    if (db_notify(db, STORE_CHANNEL_WORK, "", err) != STATUS_OK)
         return err->code;
     return db_commit(db, err);
 }

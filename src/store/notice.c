@@ -80,10 +80,20 @@ enum status store_notice_settle(struct store *store, const struct notice_verdict
 
 /* --- looking --------------------------------------------------------------------------------- */
 
-static const char LIST[] =
-    "SELECT id, delivery, state, at_us, due_at_us, dag_id, run, task, kind, target, document, head,"
-    " attempts, ended_at_us, answer FROM notice WHERE ($1 IS NULL OR dag_id = $1)"
-    " AND ($2 < 0 OR state = $2) AND ($3 = 0 OR id = $3) ORDER BY id DESC LIMIT $4";
+#define LISTED                                                                                     \
+    "SELECT id, delivery, state, at_us, due_at_us, dag_id, run, task, kind, target, document, "    \
+    "head,"                                                                                        \
+    " attempts, ended_at_us, answer FROM notice WHERE ($1 IS NULL OR dag_id = $1)"                 \
+    " AND ($2 < 0 OR state = $2) AND ($3 = 0 OR id = $3) ORDER BY id DESC LIMIT $4"
+static const char LIST[] = LISTED;
+static const char LIST_COUNT[] = COUNT_OF(LISTED);
+
+enum status store_notice_count(struct store *store, const struct notice_filter *filter,
+                               int64_t most, int64_t *out, struct err *err)
+{
+    return db_get_int(store->db, 0, out, err, LIST_COUNT, "tiii", filter->dag_id, filter->state,
+                      filter->id, most);
+}
 
 enum status store_notice_each(struct store *store, const struct notice_filter *filter,
                               enum status (*each)(void *context, const struct notice_info *notice,

@@ -126,6 +126,9 @@ NODISCARD enum status store_notice_each(struct store *store, const struct notice
                                                             const struct notice_info *notice,
                                                             struct err *err),
                                         void *context, struct err *err);
+/* How many there are, at most `most`; `limit` does not count. */
+NODISCARD enum status store_notice_count(struct store *store, const struct notice_filter *filter,
+                                         int64_t most, int64_t *out, struct err *err);
 
 /* What of a run has not arrived. */
 struct notice_left {

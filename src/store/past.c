@@ -155,22 +155,68 @@ enum status store_past_let_go(struct store *store, int64_t *out_count, bool *out
     return STATUS_OK;
 }
 
-static const char WHY[] = "SELECT r.run_id, b.state FROM past p JOIN task b ON b.id = p.before"
-                          " JOIN run r ON r.id = b.run WHERE p.task = $1";
+/* From the task on, back over those that wait as well. */
+static const char WHY[] =
+    "SELECT r.run_id, b.state, r.id FROM (WITH RECURSIVE chain (task, depth) AS"
+    " (SELECT before, 1 FROM past WHERE task = $1 UNION ALL SELECT p.before, c.depth + 1"
+    " FROM chain c JOIN past p ON p.task = c.task WHERE c.depth < 5000)"
+    " SELECT task, depth, (SELECT max(depth) FROM chain) AS deepest FROM chain) w"
+    " JOIN task b ON b.id = w.task JOIN run r ON r.id = b.run"
+    " WHERE w.depth = 1 OR w.depth = w.deepest ORDER BY w.depth";
+
+struct link {
+    const char *run_id;
+    enum task_state state;
+    int64_t run;
+};
+
+static const char *past_text(struct arena *arena, const struct link *before,
+                             const struct link *head)
+{
+    const char *chain = "";
+    if (head->run != before->run)
+        chain = arena_format(arena,
+                             " and waits in turn, back to that of run %lld, %s, which is "
+                             "%s",
+                             (long long)head->run, head->run_id, task_state_name(head->state));
+    return arena_format(arena,
+                        "depends_on_past: the same task of run %s is %s%s; it goes when that one "
+                        "has succeeded or was skipped",
+                        before->run_id, task_state_name(before->state), chain);
+}
 
 enum status store_past_why(struct store *store, struct arena *arena, int64_t task,
-                           struct past_why *out, struct err *err)
+                           struct past_reason *out, struct err *err)
 {
     struct db_stmt *stmt = NULL;
-    bool row = false;
-    if (db_query(store->db, &stmt, err, WHY, "i", task) != STATUS_OK ||
-        db_step(stmt, &row, err) != STATUS_OK)
-        return err->code;
-    *out = (struct past_why){0};
-    if (!row)
+    struct link links[2]; /* the run before, and where it began */
+    size_t count = 0;
+    enum status status = db_query(store->db, &stmt, err, WHY, "i", task);
+    while (status == STATUS_OK && db_next(stmt, &status, err)) {
+        struct link *link = &links[MIN(count, (size_t)1)];
+        count++;
+        *link = (struct link){.run_id = arena_strdup(arena, db_text(stmt, 0)),
+                              .state = (enum task_state)db_int(stmt, 1),
+                              .run = db_int(stmt, 2)};
+    }
+    if (status != STATUS_OK)
+        return status;
+    *out = (struct past_reason){0};
+    if (count == 0)
         return STATUS_OK;
-    out->run_id = arena_strdup(arena, db_text(stmt, 0));
-    out->state = (enum task_state)db_int(stmt, 1);
-    db_reset(stmt);
+    const struct link *head = &links[count > 1];
+    *out = (struct past_reason){
+        .text = past_text(arena, &links[0], head),
+        .remedy = arena_format(arena,
+                               task_state_is_final(head->state)
+                                   ? "`eider retry %lld` runs again what did not succeed of %s"
+                                   : "`eider explain %lld` tells what %s waits for",
+                               (long long)head->run, head->run_id),
+        .before_id = links[0].run_id,
+        .before_state = links[0].state,
+        .run = head->run,
+        .run_id = head->run_id,
+        .state = head->state,
+    };
     return STATUS_OK;
 }

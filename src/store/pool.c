@@ -11,6 +11,7 @@
 #include "store/channel.h"
 #include "store/lane_cache.h"
 #include "store/pool_priv.h"
+#include "store/to_come.h"
 
 /* --- looking --------------------------------------------------------------------------------- */
 
@@ -27,25 +28,17 @@ static const char POOL_LIST[] =
 static const char POOL_NAMES[] = "SELECT name FROM pool WHERE kind = 0 AND removed = 0"
                                  " ORDER BY name";
 
-struct pool_found {
-    struct pool_info *items;
-    size_t count;
-    size_t capacity;
-};
-
-static void found_fini(struct pool_found *found)
+enum status pool_infos_read(struct store *store, struct arena *arena, const char *namespace_,
+                            const char *name, struct pool_infos *out, struct err *err)
 {
-    mem_freep(&found->items);
-}
-
-static enum status find(struct store *store, struct arena *arena, const char *namespace_,
-                        const char *name, struct pool_found *found, struct err *err)
-{
+    CLEANUP(mem_freep) struct pool_info *found = NULL;
+    size_t count = 0;
+    size_t capacity = 0;
     struct db_stmt *stmt = NULL;
     enum status status = db_query(store->db, &stmt, err, POOL_LIST, "tt", namespace_, name);
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
-        found->items = mem_grow(found->items, &found->capacity, found->count, sizeof *found->items);
-        found->items[found->count++] = (struct pool_info){
+        found = mem_grow(found, &capacity, count, sizeof *found);
+        found[count++] = (struct pool_info){
             .namespace_ = arena_strdup(arena, db_text(stmt, 0)),
             .name = arena_strdup(arena, db_text(stmt, 1)),
             .description = arena_strdup(arena, db_text(stmt, 2)),
@@ -56,18 +49,47 @@ static enum status find(struct store *store, struct arena *arena, const char *na
             .waiting = db_int(stmt, 7),
         };
     }
-    return status;
+    if (status != STATUS_OK)
+        return status;
+    out->items = arena_array(arena, count + 1, sizeof *out->items);
+    if (count > 0)
+        memcpy(out->items, found, count * sizeof *found);
+    out->count = count;
+    return STATUS_OK;
+}
+
+/* Instances that have no rows yet wait for slots, too. */
+static void add_to_come(const struct to_come_list *list, struct pool_info *pool)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct to_come *item = &list->items[i];
+        if (item->pool == NULL || !str_equal(item->pool->name, pool->name) ||
+            !str_equal(item->pool->namespace_, pool->namespace_))
+            continue;
+        pool->waiting += item->count;
+        pool->queued += item->count * item->def->slots;
+    }
+}
+
+static enum status find(struct store *store, struct arena *arena, const char *namespace_,
+                        const char *name, struct pool_infos *found, struct err *err)
+{
+    struct to_come_list list;
+    if (pool_infos_read(store, arena, namespace_, name, found, err) != STATUS_OK ||
+        to_come_read(store, arena, &list, err) != STATUS_OK)
+        return err->code;
+    for (size_t i = 0; i < found->count; i++)
+        add_to_come(&list, &found->items[i]);
+    return STATUS_OK;
 }
 
 enum status store_pool_list(struct store *store, struct arena *arena, struct pool_info **out,
                             size_t *out_count, struct err *err)
 {
-    CLEANUP(found_fini) struct pool_found found = {0};
+    struct pool_infos found = {0};
     if (find(store, arena, NULL, NULL, &found, err) != STATUS_OK)
         return err_wrap(err, "list pools");
-    *out = arena_array(arena, found.count + 1, sizeof **out);
-    if (found.count > 0)
-        memcpy(*out, found.items, found.count * sizeof **out);
+    *out = found.items;
     *out_count = found.count;
     return STATUS_OK;
 }
@@ -104,7 +126,7 @@ static enum status no_such_pool(struct store *store, const char *namespace_, con
 enum status store_pool_load(struct store *store, struct arena *arena, const char *namespace_,
                             const char *name, struct pool_info *out, struct err *err)
 {
-    CLEANUP(found_fini) struct pool_found found = {0};
+    struct pool_infos found = {0};
     if (find(store, arena, namespace_, name, &found, err) != STATUS_OK)
         return err_wrap(err, "look at a pool");
     if (found.count == 0)
@@ -243,6 +265,11 @@ static enum status write_change(struct store *store, const struct pool_change *c
     json_put_string(data, "namespace", change->namespace_);
     json_put_string(data, "pool", change->name);
     json_put_int(data, "slots", slots);
+    if (row->is_there) {
+        json_t *was = json_object();
+        json_put_int(was, "slots", row->slots);
+        json_put(data, "was", was);
+    }
     if (change->description != NULL)
         json_put_string(data, "description", change->description);
     if (tell(store, EVENT_POOL_SET, change->actor, data, err) != STATUS_OK)

@@ -15,6 +15,8 @@
  *
  * Private to the store layer.
  */
+#include "store/limit.h"
+#include "store/pool.h"
 #include "store/work.h"
 
 enum pool_kind { POOL_NAMED, POOL_OF_NAMESPACE, POOL_OF_DAG, POOL_KIND_COUNT };
@@ -60,6 +62,26 @@ NODISCARD enum status pools_take(struct work *work, const struct run_row *run,
                                  struct err *err);
 /* It waits in front of the pool that the last pools_take found full. */
 void pools_hold(struct work *work, const struct run_row *run, struct task_row *task);
+
+/* Pools as their rows say: without instances that have none yet. In the arena. */
+struct pool_infos {
+    struct pool_info *items;
+    size_t count;
+};
+
+/* Of this namespace and name; NULL: of any. */
+NODISCARD enum status pool_infos_read(struct store *store, struct arena *arena,
+                                      const char *namespace_, const char *name,
+                                      struct pool_infos *out, struct err *err);
+
+/* The same of limits. */
+struct limit_infos {
+    struct limit_info *items;
+    size_t count;
+};
+
+NODISCARD enum status limit_infos_read(struct store *store, struct arena *arena,
+                                       struct limit_infos *out, struct err *err);
 
 struct pool_set;
 void pool_set_free(struct pool_set *set); /* NULL is allowed */

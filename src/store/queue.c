@@ -10,6 +10,7 @@
 #include "model/limits.h"
 #include "store/channel.h"
 #include "store/store_priv.h"
+#include "store/to_come.h"
 
 bool queue_is_among(const char *queues, const char *name)
 {
@@ -100,12 +101,36 @@ static enum status add_hosts(struct store *store, struct queue_found *found, str
     return status;
 }
 
+/* Instances that have no rows yet, where no pool or limit keeps them from being claimed. */
+static enum status add_to_come(struct store *store, struct arena *arena, struct queue_found *found,
+                               struct err *err)
+{
+    struct to_come_list list;
+    if (to_come_read(store, arena, &list, err) != STATUS_OK)
+        return err->code;
+    for (size_t i = 0; i < list.count; i++) {
+        const struct to_come *item = &list.items[i];
+        if (item->scope != 0 || item->limit != NULL || item->pool != NULL || item->is_poolless)
+            continue;
+        for (size_t q = 0; q < found->count; q++) {
+            struct queue_info *queue = &found->items[q];
+            if (!str_equal(queue->name, item->queue))
+                continue;
+            bool is_older = queue->pending == 0 || item->since_us < queue->oldest_us;
+            queue->oldest_us = is_older ? item->since_us : queue->oldest_us;
+            queue->pending += item->count;
+        }
+    }
+    return STATUS_OK;
+}
+
 static enum status find(struct store *store, struct arena *arena, const char *name,
                         struct queue_found *found, struct err *err)
 {
     CLEANUP(db_endp) struct db *db = store->db;
     if (db_begin_read(db, err) != STATUS_OK ||
-        find_queues(store, arena, name, found, err) != STATUS_OK)
+        find_queues(store, arena, name, found, err) != STATUS_OK ||
+        add_to_come(store, arena, found, err) != STATUS_OK)
         return err->code;
     return add_hosts(store, found, err);
 }
@@ -253,6 +278,24 @@ static enum status find_or_make(struct store *store, const char *name, bool may_
     return db_do(db, err, LANE_ADD, "i", *out_id);
 }
 
+static const char QUEUE_NOW[] = "SELECT priority, max_running, soft_pending, hard_pending, paused,"
+                                " max_share FROM queue WHERE id = $1";
+
+/* What they were before, of the values that are set. */
+static enum status put_before(struct store *store, int64_t id, const struct queue_values *values,
+                              json_t *data, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    json_t *was = json_object();
+    json_put(data, "was", was);
+    enum status status = db_query(store->db, &stmt, err, QUEUE_NOW, "i", id);
+    while (status == STATUS_OK && db_next(stmt, &status, err))
+        for (size_t i = 0; i < ARRAY_LEN(COLUMNS); i++)
+            if (values->items[i] != NULL)
+                json_put_int(was, COLUMNS[i].name, db_int(stmt, (int)i));
+    return status;
+}
+
 enum status store_queue_set(struct store *store, const struct queue_change *change, bool may_create,
                             struct err *err)
 {
@@ -267,7 +310,7 @@ enum status store_queue_set(struct store *store, const struct queue_change *chan
         return err->code;
     json_t *data = json_object();
     json_put_string(data, "queue", change->name);
-    enum status status = STATUS_OK;
+    enum status status = put_before(store, id, &values, data, err);
     for (size_t i = 0; status == STATUS_OK && i < ARRAY_LEN(COLUMNS); i++) {
         if (values.items[i] == NULL)
             continue;

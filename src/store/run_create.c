@@ -110,6 +110,9 @@ static enum status choose_run_id(struct work *work, struct creation *call,
     char *out = draft->out->run_id;
     char date[INSTANT_TEXT_MAX];
     (void)instant_format_offset(request->logical_at_us, date);
+    if (request->run_id != NULL && !run_id_is_valid(request->run_id))
+        return err_set(err, STATUS_INVALID, "'%.100s' cannot be the id of a run: " RUN_ID_RULE,
+                       request->run_id);
     for (int i = 1; i <= RUN_ID_TRIES; i++) {
         int length = request->run_id != NULL ? snprintf(out, RUN_ID_TEXT_MAX, "%s", request->run_id)
                      : i == 1

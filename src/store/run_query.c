@@ -133,6 +133,12 @@ static const char RUN_LIST[] = "SELECT " RUN_COLUMNS RUN_TABLES
 static const char RUN_LIST_ACTIVE[] =
     "SELECT " RUN_COLUMNS RUN_TABLES " WHERE r.state IN (0, 1) ORDER BY r.id DESC LIMIT $1";
 
+static const char RUN_COUNT[] =
+    COUNT_OF("SELECT 1 AS one FROM run r WHERE ($1 < 0 OR r.state = $1) LIMIT $2");
+static const char RUN_COUNT_OF_DAG[] =
+    COUNT_OF("SELECT 1 AS one FROM run r WHERE r.dag = (SELECT id FROM dag WHERE dag_id = $3)"
+             " AND ($1 < 0 OR r.state = $1) LIMIT $2");
+
 /* Texts are borrowed until the next step, or copied when there is an arena. */
 static const char *text_of(struct db_stmt *stmt, struct arena *arena, int column)
 {
@@ -248,6 +254,15 @@ enum status store_run_each(struct store *store, const struct run_filter *filter,
             db_reset(stmt);
     }
     return status;
+}
+
+enum status store_run_count(struct store *store, const struct run_filter *filter, int64_t most,
+                            int64_t *out, struct err *err)
+{
+    return filter->dag_id == NULL
+               ? db_get_int(store->db, 0, out, err, RUN_COUNT, "ii", filter->state, most)
+               : db_get_int(store->db, 0, out, err, RUN_COUNT_OF_DAG, "iit", filter->state, most,
+                            filter->dag_id);
 }
 
 /* --- tasks ----------------------------------------------------------------------------------- */

@@ -211,3 +211,8 @@ enum status store_take_task_ids(struct store *store, int64_t run, int64_t count,
     *out_first = block.task;
     return db_later(store->db, err, BLOCK_ADD, "iii", run, *out_first, count);
 }
+
+enum status store_rehearse(struct store *store, struct err *err)
+{
+    return db_rehearse(store->db, err);
+}

@@ -31,7 +31,7 @@ struct store_options {
 };
 
 /* The schema this program writes. */
-enum { STORE_SCHEMA = 13 };
+enum { STORE_SCHEMA = 14 };
 
 /*
  * Open the store, create or migrate it in read-write mode.
@@ -65,6 +65,9 @@ int64_t store_now_us(const struct store *store);
  * the change has a reason of its own. NULL or empty: nobody said. Copied.
  */
 void store_set_reason(struct store *store, const char *reason);
+
+/* Until it is closed nothing that is changed lasts; see db_rehearse. */
+NODISCARD enum status store_rehearse(struct store *store, struct err *err);
 
 static inline void store_closep(struct store **store)
 {

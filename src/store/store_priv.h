@@ -25,6 +25,9 @@ struct store {
     char *reason; /* {"reason": ...} of whoever changes something now; NULL: none was given */
 };
 
+/* How many rows a statement has that ends in the LIMIT up to which they are counted. */
+#define COUNT_OF(rows) "SELECT count(*) FROM (" rows ") counted"
+
 /* The DAG of a version, read once and kept; borrowed from the store. */
 NODISCARD enum status store_dag(struct store *store, int64_t version, const struct dag **out,
                                 struct err *err);
@@ -59,6 +62,8 @@ NODISCARD enum status store_take_ids(struct store *store, int64_t runs, int64_t 
 NODISCARD enum status store_take_task_ids(struct store *store, int64_t run, int64_t count,
                                           int64_t *out_first, struct err *err);
 
+/* The data, JSON, with the reason that was given; heap. NULL: they stay as they are. */
+NODISCARD char *store_add_reason(const struct store *store, const char *actor, const char *data);
 /* An event that is about no run or task; `data` is JSON. Inside a write transaction. */
 NODISCARD enum status store_tell(struct store *store, enum event_kind kind, const char *actor,
                                  const char *data, struct err *err);

@@ -139,6 +139,21 @@ enum status store_version_numbered(struct store *store, struct arena *arena, con
                    (long long)number, dag_id);
 }
 
+static const char LAST[] =
+    "SELECT id FROM version WHERE dag = $1 ORDER BY dag DESC, number DESC LIMIT 1";
+
+enum status store_version_last(struct store *store, int64_t dag_key, int64_t *out_version,
+                               struct err *err)
+{
+    int64_t version = 0;
+    if (db_get_int(store->db, 0, &version, err, LAST, "i", dag_key) != STATUS_OK)
+        return err_wrap(err, "look for the newest version");
+    if (version == 0)
+        return err_set(err, STATUS_NOT_FOUND, "the DAG has no version any more");
+    *out_version = version;
+    return STATUS_OK;
+}
+
 typedef enum status (*version_fn)(void *context, const struct version_info *info, struct err *err);
 
 static enum status each_row(struct db_stmt *stmt, version_fn each, void *context, struct err *err)

@@ -56,6 +56,9 @@ NODISCARD enum status store_version_newest(struct store *store, struct arena *ar
                                            struct err *err);
 NODISCARD enum status store_version_load(struct store *store, struct arena *arena, int64_t version,
                                          struct version_info *out, struct err *err);
+/* The one with the highest number, which a rollback leaves behind the current one. */
+NODISCARD enum status store_version_last(struct store *store, int64_t dag_key, int64_t *out_version,
+                                         struct err *err);
 /* The version of a DAG with this number. */
 NODISCARD enum status store_version_numbered(struct store *store, struct arena *arena,
                                              const char *dag_id, int64_t number,

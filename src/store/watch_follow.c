@@ -175,23 +175,24 @@ enum status watch_task(struct work *work, struct run_row *run, const struct task
     return watch_tell(work, run, &message, &ignored, err);
 }
 
-/* A run that goes on has its time anew. */
+/* What counts from a start is written when the run starts anew; that it did start once is known. */
 static enum status follow_reopening(struct work *work, const struct run_row *run,
                                     const struct sla *sla, struct err *err)
 {
-    struct deadline end = {run->id, 0, SLA_WITHIN, run->row_version + 1,
-                           work->now_us + sla->within_ms * 1000};
-    if (sla->within_ms <= 0 || run->started_at_us == 0)
-        return STATUS_OK;
-    if (db_later(work->db, err, RUN_DEADLINE_DROP, "ii", run->id, (int64_t)SLA_WITHIN) != STATUS_OK)
+    if (sla->within_ms > 0 &&
+        db_later(work->db, err, RUN_DEADLINE_DROP, "ii", run->id, (int64_t)SLA_WITHIN) != STATUS_OK)
         return err->code;
-    return add(work, &end, err);
+    return sla->start_within_ms > 0 ? db_later(work->db, err, RUN_DEADLINE_DROP, "ii", run->id,
+                                               (int64_t)SLA_START_WITHIN)
+                                    : STATUS_OK;
 }
 
 static enum status follow_run(struct work *work, const struct run_row *run, const struct sla *sla,
                               struct err *err)
 {
-    struct deadline end = {run->id, 0, SLA_WITHIN, 0, run->started_at_us + sla->within_ms * 1000};
+    /* Every start has a deadline of its own, one after a reopening, too. */
+    struct deadline end = {run->id, 0, SLA_WITHIN, run->row_version + 1,
+                           run->started_at_us + sla->within_ms * 1000};
     if (run_state_is_final(run->state))
         return db_later(work->db, err, MISS_ENDED, "iii", run->id, (int64_t)0, run->ended_at_us);
     if (run_state_is_final(run->read_state))

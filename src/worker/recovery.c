@@ -78,7 +78,7 @@ static enum status take_back(struct store *store, struct sweep *sweep, int64_t *
     if (store_recover(store, 0, is_not_dead, sweep, out_tasks, err) != STATUS_OK)
         return err->code;
     for (size_t i = 0; i < sweep->count; i++)
-        if (store_host_end(store, sweep->dead[i].id, err) != STATUS_OK)
+        if (store_host_bury(store, sweep->dead[i].id, err) != STATUS_OK)
             return err->code;
     return STATUS_OK;
 }

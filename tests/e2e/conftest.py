@@ -58,6 +58,14 @@ def server(cluster, eider, monkeypatch):
     cluster.sql(f"DROP DATABASE {cluster.database} WITH (FORCE)")
 
 
+@pytest.fixture(params=["sqlite", "postgres"])
+def world(request, eider):
+    """The program with either kind of store."""
+    if request.param == "postgres":
+        request.getfixturevalue("server")
+    return eider
+
+
 @pytest.fixture
 def postgres(cluster):
     """The URL of an empty database."""

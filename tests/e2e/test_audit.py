@@ -59,7 +59,7 @@ def test_changes_around_runs_are_told_without_values(eider):
         (("pools", "set", "gpu", "--slots", "2"), "pool_set", "pool default/gpu"),
         (("queues", "set", "mail", "--priority", "3"), "queue_set", "queue mail"),
         (("queues", "pause", "mail"), "queue_set", "queue mail"),
-        (("limits", "set", "dag", "dag", "--max-running", "2"), "limit_set", "limit dag"),
+        (("limits", "set", "dag", "dag", "--max-running", "2"), "limit_set", "limit dag dag"),
         (("dags", "pause", "dag"), "dag_paused", "dag dag"),
         (("assets", "emit", "s3://x"), "asset_emitted", "asset s3://x"),
         (("store", "prune"), "store_pruned", "store"),

@@ -243,7 +243,7 @@ BAD = [
     (["--queue", "nowhere"], 3, "nowhere"),
     (["--task", "lode"], 3, "did you mean 'load'"),
     (["--dag-version", "7"], 3, "the newest is 1"),
-    (["--dag-version", "old"], 2, "neither a number nor newest"),
+    (["--dag-version", "old"], 2, "neither a number nor current"),
     (["-p", "zone=1"], 2, "zone"),
     (["--conf", "[]"], 2, "conf"),
 ]
@@ -297,10 +297,26 @@ def test_a_dag_that_depends_on_its_past_goes_forward(eider, up, evidence):
     number = create(eider, "--max-active", "3", last="2024-01-03")
     wait_for(lambda: show(eider, number)["failed"] == 1, "the first has failed")
     assert len(evidence.lines()) == 1 and show(eider, number)["active"] == 2
+    first = "backfill__2024-01-01T00:00:00+00:00"
+    assert first in show(eider, number)["held_because"]
+    assert "eider retry" in show(eider, number)["held_because"]
+    last = eider("explain", "daily/backfill__2024-01-03T00:00:00+00:00", "check", code=0).out
+    assert first in last and "which is failed" in last and "eider retry" in last, last
     (eider.folder / "evidence.fixed").touch()
     eider("tasks", "clear", "daily/backfill__2024-01-01T00:00:00+00:00", "check", code=0)
-    done = wait_for_state(eider, number, "failed")
-    assert done["succeeded"] == 2, "the verdict is that of the first try"
+    done = wait_for_state(eider, number, "success")
+    assert done["succeeded"] == 3 and done["failed"] == 0 and done.get("held_because") is None
+
+
+def test_a_backfill_that_failed_succeeds_when_its_date_is_mended(eider, up, evidence):
+    up(FAILS)
+    number = create(eider, last="2024-01-02")
+    wait_for_state(eider, number, "failed")
+    (eider.folder / "evidence.fixed").touch()
+    for row in show(eider, number, "--dates")["dates"]:
+        if row["state"] == "failed":
+            eider("retry", row["run"], code=0)
+    assert wait_for_state(eider, number, "success")["failed"] == 0
 
 
 @pytest.mark.parametrize("store", ["sqlite", "postgres"])
@@ -318,3 +334,56 @@ def test_production_beside_a_backfill_is_proved_and_nothing_is_left(eider, reque
     assert eider("runs", "list", "-o", "name", code=0).out.split() == []
     assert eider("queues", "list", "-o", "name", code=0).out.split() == ["default"]
     assert eider("store", "check").code == 0
+
+
+def test_what_of_the_range_the_schedule_does_not_have_is_said(eider, up):
+    up(FAILS)
+    for verb in ("plan", "create"):
+        cut = eider("backfill", verb, "daily", "--from", "2023-12-01", "--to", "2024-01-02", "-o",
+                    "json", code=0).json()
+        assert "2024-01-01" in cut["left_out"] and cut["size"] == 2
+    whole = eider("backfill", "plan", "daily", "--from", "2024-01-01", "--to", "2024-01-02", "-o",
+                  "json", code=0).json()
+    assert whole.get("left_out") is None
+
+
+def test_without_a_daemon_it_says_so(eider):
+    eider.write("dags/daily.yaml", FAILS)
+    dates = ("--from", "2024-01-01", "--to", "2024-01-02")
+    for command in (("backfill", "create", "dags/daily.yaml", *dates),
+                    ("dags", "trigger", "dags/daily.yaml")):
+        refused = eider(*command)
+        assert refused.code == 8 and "eider up" in refused.err, refused
+    eider("queues", "set", "q", code=0)
+    made = eider("backfill", "create", "dags/daily.yaml", *dates, "-o", "json", code=0)
+    assert "no scheduler" in made.json()["held_because"] and "eider up" in made.err
+    run = eider("dags", "trigger", "dags/daily.yaml", "-o", "json", code=0).json()
+    assert "eider up" in run["waits_because"]
+
+
+def test_a_removed_file_holds_its_backfill(eider, up, evidence):
+    up(FAILS.replace("test -e @evidence.fixed", "true"))
+    wait_for(lambda: eider("dags", "show", "daily").code == 0, "the DAG is offered")
+    number = create(eider, last="2024-01-02")
+    wait_for_state(eider, number, "success")
+    next(eider.folder.rglob("daily.yaml")).unlink()
+    wait_for(lambda: eider("dags", "list", "--all", "-o", "json", code=0).json()["dags"][0]
+             ["status"] == "inactive", "the DAG is inactive")
+    refused = eider("backfill", "create", "daily", "--from", "2024-01-03", "--to", "2024-01-04")
+    assert refused.code == 5 and "inactive" in refused.err
+
+
+def test_what_the_platform_says_holds_for_whoever_asks(eider, up):
+    eider("queues", "set", "history", "--priority", "-10", code=0)
+    up(DAILY, EIDER_BACKFILL_APPROVAL="3", EIDER_BACKFILL_QUEUE="history")
+    wait_for(lambda: eider("dags", "show", "daily").code == 0, "the DAG is offered")
+    dates = ("--from", "2024-01-01", "--to", "2024-01-04")
+    for own, waits in (("1000000", True), ("0", True), ("2", True)):
+        plan = eider("backfill", "plan", "daily", *dates, "-o", "json", code=0,
+                     env={"EIDER_BACKFILL_APPROVAL": own}).json()
+        assert plan["needs_approval"] == waits and plan["queue"] == "history", own
+    few = eider("backfill", "plan", "daily", "--from", "2024-01-01", "--to", "2024-01-03",
+                "--queue", "default", "-o", "json", code=0).json()
+    assert not few["needs_approval"] and few["queue"] == "default"
+    number = create(eider, last="2024-01-02")
+    assert wait_for_state(eider, number, "success")["queue"] == "history"

@@ -12,14 +12,6 @@ from harness import rows_of, wait_for
 BUSY = {"EIDER_CPU_MOST": "1000000"}  # tests run on busy machines
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def world(request, eider):
-    """The program with either kind of store."""
-    if request.param == "postgres":
-        request.getfixturevalue("server")
-    return eider
-
-
 @pytest.fixture
 def up(world):
     daemons = []
@@ -57,8 +49,8 @@ def version(eider, dag="dag"):
     return dags(eider).get(dag, {}).get("dag_version")
 
 
-def errors(eider):
-    return rows_of(eider("dags", "errors", "-o", "json", code=0).json())
+def errors(eider, *args):
+    return rows_of(eider("dags", "errors", *args, "-o", "json", code=0).json())
 
 
 def versions(eider, dag="dag"):
@@ -109,6 +101,11 @@ def test_a_broken_file_keeps_its_last_good_version(world, up):
     put(world, "never.yaml", "tasks: {a: {rum: x}}")
     up()
     assert [row["file"] for row in errors(world)] == [str(folder_of(world) / "never.yaml")] * 2
+    for name in ("never", "never.yaml", folder_of(world) / "never.yaml"):
+        assert errors(world, name) == errors(world)
+    assert errors(world, "dag") == errors(world, "dag.yaml") == []
+    unknown = world("dags", "errors", "dagg")
+    assert unknown.code == 3 and "did you mean 'dag'" in unknown.err
     put(world, "dag.yaml", "tasks:\n  a: {run: 'echo bad', reties: 3}\n")
     wait_for(lambda: status(world, "dag") == "broken", "the file is broken")
     found = [row for row in errors(world) if row["file"].endswith("dag.yaml")]
@@ -124,12 +121,17 @@ def test_a_broken_file_keeps_its_last_good_version(world, up):
 
 def test_two_files_with_one_dag(world, up):
     put(world, "b.yaml", "dag: same\n" + say("first"))
-    up()
+    daemon = up()
     put(world, "a.yaml", "dag: same\n" + say("second"))
     found = wait_for(lambda: errors(world), "the second file is refused")
     assert found[0]["file"].endswith("a.yaml")
     assert "b.yaml" in found[0]["message"] and "a.yaml" in found[0]["message"]
+    assert errors(world, "same") == errors(world, "a.yaml") == found
     assert "first" in world.log(trigger(world, "same"), "a")
+    put(world, "b.yaml", "dag: same\ntags: [t]\n" + say("first"))
+    wait_for(lambda: version(world, "same") == 2, "the first file is read again")
+    said = [line for line in daemon.text().splitlines() if "has problems" in line]
+    assert len(said) == 1 and "in " + str(folder_of(world) / "b.yaml") in said[0], said
     (folder_of(world) / "b.yaml").unlink()
     wait_for(lambda: not errors(world), "the second file has it now")
     assert status(world, "same") == "active"
@@ -178,6 +180,9 @@ def test_a_rollback_holds_until_the_next_edit(world, up):
     assert status(world, "dag") == "rolled_back"
     assert "one" in world.log(trigger(world), "a")
     assert "one" in world("run", "dag", "--logs", code=0).err
+    for which, number in (("current", 1), ("newest", 2), ("1", 1), ("original", 2)):
+        run = world("runs", "rerun", old, "--version", which, "-o", "json", code=0).json()
+        assert run["dag_version"] == number, which
     looks = daemon.text().count("DAG files folder")
     daemon.signal(1)
     wait_for(lambda: daemon.text().count("DAG files folder") > looks, "another look")

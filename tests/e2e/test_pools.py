@@ -97,6 +97,35 @@ def test_tasks_wait_for_slots_and_say_so(eider, up):
     eider("store", "check", code=0)
 
 
+@pytest.mark.usefixtures("world")
+def test_instances_of_a_mapped_task_that_wait_are_seen(eider, up):
+    eider.write("dags/dag.yaml", f"""
+        tasks:
+          m: {{ foreach: [1, 2, 3, 4, 5, 6], pool: warehouse, run: "{WAITS}" }}
+        """)
+    eider("pools", "set", "warehouse", "--slots", "1", code=0)
+    up()
+    eider("dags", "trigger", "dag", code=0)
+    wait_for(lambda: eider.evidence.count("+ m") == 1, "the first instance")
+    shown = pool(eider)
+    assert (shown["occupied_slots"], shown["queued_slots"], shown["waiting"]) == (1, 5, 5)
+    states = [row["state"] for row in eider.instances() if row["map_index"] >= 0]
+    assert states == ["running"] + 5 * ["none"]
+    said = explain(eider, "dag", "m")
+    assert "0 of 6 instances are over; 1 running; 5 to come" in said
+    assert "it needs 1 of 1 slots of the pool 'warehouse', 1 are held" in said
+    assert "come before it" not in said
+    waits = eider("mark", "dag", "m", "success", "--map-index", "3")
+    assert waits.code == 3 and "instance 3 of 'm' has not started yet" in waits.err
+    eider("limits", "set", "dag", "dag", "--max-running", "1", code=0)
+    limits = rows_of(eider("limits", "list", "-o", "json", code=0).json())
+    assert (limits[0]["running"], limits[0]["waiting"]) == (1, 5)
+    assert "dag 'dag' may have 1 tasks running and has 1" in explain(eider, "dag", "m")
+    let_go(eider)
+    wait_for_state(eider, "success")
+    assert pool(eider)["waiting"] == 0
+
+
 def test_a_pool_that_is_missing_is_said_before_and_while(eider, up):
     path = eider.write("dags/dag.yaml", POOLED)
     eider("pools", "list", code=0)
@@ -144,11 +173,11 @@ def test_limits_of_namespaces_and_dags(eider, up):
     wait_for(lambda: "dag 'dag' may have 2 tasks running and has 2" in explain(eider, "dag", "c"),
              "the next to be held")
     eider("limits", "set", "namespace", "default", "--max-running", "9", code=0)
-    eider("limits", "delete", "dag", "dag", code=0)
+    eider("limits", "delete", "dag", "dag", "--yes", code=0)
     wait_for(lambda: "c" in started(eider), "the limit to be lifted")
     let_go(eider)
     wait_for_state(eider, "success")
-    assert eider("limits", "delete", "dag", "dag").code == 3
+    assert eider("limits", "delete", "dag", "dag", "--yes").code == 3
     assert eider("limits", "set", "planet", "x", "--max-running", "1").code == 2
     assert eider("limits", "set", "dag", "x", "--max-running", "0").code == 2
     eider("store", "check", code=0)

@@ -197,3 +197,64 @@ Test(op_audit, a_clear_takes_what_a_task_needs_when_asked)
     cr_assert_eq(cleared(&world, ",\"failed\":true,\"downstream\":true"), 1);
     world_fini(&world);
 }
+
+/* The object and the change of the newest entry. */
+static const char *newest(struct world *world, struct arena *arena)
+{
+    json_t *trail = call_ok(world, "audit.list", "{\"limit\":1}");
+    const json_t *entry = entry_at(trail, 0);
+    const char *text = arena_format(arena, "%s | %s", json_get_string(entry, "object", ""),
+                                    json_get_string(entry, "change", "-"));
+    json_decref(trail);
+    return text;
+}
+
+Test(op_audit, an_entry_says_from_what_to_what)
+{
+    static const struct {
+        const char *operation;
+        const char *request;
+        const char *wanted;
+    } CASES[] = {
+        {"limit.set", "{\"kind\":\"dag\",\"name\":\"lim3\",\"max_running\":5}",
+         "limit dag lim3 | max_running 5"},
+        {"limit.set", "{\"kind\":\"dag\",\"name\":\"lim3\",\"max_running\":3}",
+         "limit dag lim3 | max_running 5 -> 3"},
+        {"limit.delete", "{\"kind\":\"dag\",\"name\":\"lim3\"}",
+         "limit dag lim3 | max_running 3 -> none"},
+        {"pool.set", "{\"name\":\"gpu\",\"slots\":2}", "pool default/gpu | slots 2"},
+        {"pool.set", "{\"name\":\"gpu\",\"slots\":4}", "pool default/gpu | slots 2 -> 4"},
+        {"queue.set", "{\"name\":\"slow\",\"max_running\":2}", "queue slow | max_running 0 -> 2"},
+        {"task.mark", "{\"run\":\"dag\",\"task\":\"c\",\"state\":\"failed\"}",
+         " c | state success -> failed"},
+        {"task.clear", "{\"run\":\"dag\",\"tasks\":[\"b\"],\"upstream\":true}",
+         " b | with what they need"},
+    };
+    struct world world;
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    world_init(&world);
+    (void)finished_run(&world);
+    for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
+        json_decref(call_ok(&world, CASES[i].operation, CASES[i].request));
+        EXPECT_CONTAINS(newest(&world, arena), CASES[i].wanted);
+    }
+    world_fini(&world);
+}
+
+Test(op_audit, a_clear_is_told_by_what_was_asked_for_with_its_reason)
+{
+    struct world world;
+    world_init(&world);
+    (void)finished_run(&world);
+    json_decref(call_ok(&world, "task.clear",
+                        "{\"run\":\"dag\",\"tasks\":[\"b\"],\"reason\":\"late file\"}"));
+
+    json_t *trail = call_ok(&world, "audit.list", "{\"limit\":1}");
+    const json_t *entry = entry_at(trail, 0);
+    const char *object = json_get_string(entry, "object", "");
+    EXPECT_STR("b", object + strlen(object) - 1);
+    EXPECT_STR("late file", json_get_string(entry, "reason", ""));
+    cr_assert_eq(json_get_int(entry, "count", 0), 2);
+    json_decref(trail);
+    world_fini(&world);
+}

@@ -166,7 +166,7 @@ Test(op_change, a_retry_is_planned_then_done)
 
     json_t *done = call_ok(&world, "run.retry", "{\"run\":\"dag\"}");
     EXPECT_STR("queued", json_get_string(find_row(done, "task_instances", "b", -1), "state", ""));
-    EXPECT_STR("running", run_state_of(&world));
+    EXPECT_STR("queued", run_state_of(&world));
     EXPECT_STR("success", state_of(&world, "a"));
     cr_assert_eq(world.wakes, 1);
     json_decref(plan);

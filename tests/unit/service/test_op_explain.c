@@ -171,8 +171,16 @@ Test(op_explain, mapped_tasks_by_their_instances)
     cr_assert_eq(list_size(one, "tasks"), 1);
     EXPECT_CONTAINS(json_get_string(one, "summary", ""), "'each' [0] is running");
     json_decref(one);
-    json_t *cancelled = call_ok(&world, "run.cancel", "{\"run\":\"dag\"}");
+    json_t *cancelled =
+        call_ok(&world, "run.cancel", "{\"run\":\"dag\",\"reason\":\"wrong date\"}");
+    EXPECT_STR("tester", json_get_string(cancelled, "stopped_by", ""));
+    EXPECT_STR("wrong date", json_get_string(cancelled, "stop_reason", ""));
+    cr_assert_not_null(json_get_string(cancelled, "stopped_at", NULL));
     json_decref(cancelled);
-    expect_because(&world, "after", "stopped before it started", "eider retry");
+    expect_because(&world, "after", "stopped before it started, by tester at ", "eider retry");
+    expect_because(&world, "after", ": wrong date", "eider retry");
+    json_t *explained = call_ok(&world, "run.explain", "{\"run\":\"dag\"}");
+    EXPECT_CONTAINS(json_get_string(explained, "summary", ""), "by tester at ");
+    json_decref(explained);
     world_fini(&world);
 }

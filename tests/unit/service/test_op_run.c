@@ -63,7 +63,6 @@ Test(op_run, runs_are_listed_newest_first_with_filters)
         size_t count;
     } CASES[] = {
         {"{\"dag\":\"one\"}", 1},
-        {"{\"dag\":\"none\"}", 0},
         {"{\"state\":\"running\"}", 1},
         {"{\"state\":\"failed\"}", 0},
         {"{\"limit\":1}", 1},
@@ -77,6 +76,7 @@ Test(op_run, runs_are_listed_newest_first_with_filters)
         json_decref(some);
     }
     call_fails(&world, "run.list", "{\"state\":\"faild\"}", STATUS_INVALID, "'failed'");
+    call_fails(&world, "run.list", "{\"dag\":\"none\"}", STATUS_NOT_FOUND, "no DAG 'none'");
     call_fails(&world, "run.list", "{\"limit\":-1}", STATUS_INVALID, "'limit'");
     call_fails(&world, "run.list", "{\"limit\":100001}", STATUS_INVALID, "100000");
     json_decref(all);

@@ -86,7 +86,8 @@ Test(audit, a_change_is_kept_with_who_and_why)
     struct found found = look(&(struct audit_filter){0}, 0);
 
     EXPECT_STR("run_cancel_asked cleo {\"reason\":\"wrong date\"}\n"
-               "pool_set bob {\"namespace\":\"default\",\"pool\":\"gpu\",\"slots\":4}\n"
+               "pool_set bob {\"namespace\":\"default\",\"pool\":\"gpu\",\"slots\":4,"
+               "\"was\":{\"slots\":4}}\n"
                "pool_set ann {\"namespace\":\"default\",\"pool\":\"gpu\",\"reason\":\"more "
                "\\\"room\\\"\",\"slots\":4}\n"
                "run_created test -\n",

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "model/event_kind.h"
+#include "store/audit.h"
 #include "store/backfill_store.h"
 #include "store/host.h"
 #include "store/queue.h"
@@ -208,7 +209,7 @@ STORE_TEST(backfill_store, runs_have_interval_params_and_note)
     cr_assert_eq(run.interval_end_us, us("2023-01-01"));
     cr_assert_str_eq(run.params, "{\"p\": 1}");
     cr_assert_str_eq(run.note, "why");
-    cr_assert_str_eq(run.actor, "ann");
+    cr_assert_str_eq(run.actor, "backfill 1");
 }
 
 static enum status note_date(void *context, const struct backfill_date *date, struct err *err)
@@ -347,7 +348,7 @@ STORE_TEST(backfill_store, a_paused_one_begins_nothing_and_a_resumed_one_goes_on
     cr_assert_eq(count_runs(), 5);
 }
 
-static size_t doomed(int64_t *runs)
+static size_t doomed(struct doomed_run *runs)
 {
     struct err err = {0};
     size_t count = 0;
@@ -361,7 +362,7 @@ STORE_TEST(backfill_store, a_cancel_spares_what_runs_unless_told_otherwise)
     struct version_ref ref = save_dag(DAILY);
     struct backfill_request request = request_of(&ref, 5);
     int64_t id = create(&request);
-    int64_t runs[10];
+    struct doomed_run runs[10];
     (void)step(id);
     bench.run.scope = 0;
     struct advance_result result = bench_advance(&bench, NULL, 0, 1);
@@ -370,13 +371,13 @@ STORE_TEST(backfill_store, a_cancel_spares_what_runs_unless_told_otherwise)
     change(id, VERB_CANCEL, false);
     cr_assert_eq(step(id).created, 0);
     cr_assert_eq(doomed(runs), 1, "one of two has started");
-    cr_assert_neq(runs[0], result.claims[0].run);
+    cr_assert_neq(runs[0].run, result.claims[0].run);
     change(id, VERB_CANCEL, true);
     cr_assert_eq(doomed(runs), 2);
     for (size_t i = 0; i < 2; i++)
         EXPECT_OK(store_run_cancel(bench.store,
                                    &(struct cancel_request){
-                                       .run = runs[i], .cause = CANCEL_ASKED, .actor = "test"},
+                                       .run = runs[i].run, .cause = CANCEL_ASKED, .actor = "test"},
                                    &err),
                   &err);
     cr_assert_eq(doomed(runs), 0);
@@ -684,4 +685,167 @@ STORE_TEST(backfill_store, how_long_runs_take_is_the_middle_of_the_last)
 
     EXPECT_OK(store_dag_usual_ms(bench.store, ref.dag_key, &usual_ms, &err), &err);
     cr_assert_eq(usual_ms, 7000);
+}
+
+STORE_TEST(backfill_store, how_long_runs_take_is_not_that_of_runs_done_in_part)
+{
+    struct err err = {0};
+    struct version_ref ref = save_dag(DAILY);
+    struct backfill_request request = request_of(&ref, 3);
+    (void)work_through(create(&request), 0);
+    bench_sql(&bench, "UPDATE run SET ended_at_us = started_at_us + 5000000;");
+    request.redo = REDO_ALL;
+    request.to_us -= DAY_US;
+    request.size = 2;
+    bench_now_us += DAY_US;
+    (void)work_through(create(&request), 0);
+
+    int64_t usual_ms = -1;
+    EXPECT_OK(store_dag_usual_ms(bench.store, ref.dag_key, &usual_ms, &err), &err);
+    cr_assert_eq(usual_ms, 5000, "%lld", (long long)usual_ms);
+    request.to_us += DAY_US;
+    request.size = 3;
+    bench_now_us += DAY_US;
+    (void)work_through(create(&request), 0);
+    EXPECT_OK(store_dag_usual_ms(bench.store, ref.dag_key, &usual_ms, &err), &err);
+    cr_assert(usual_ms > 0 && usual_ms < 5000, "all were redone: %lld", (long long)usual_ms);
+}
+
+static void retry_run(int64_t run)
+{
+    struct err err = {0};
+    struct clear_result cleared;
+    struct clear_request request = {.run = run, .map_index = -1, .actor = "ann"};
+    EXPECT_OK(store_clear(bench.store, &request, bench.arena, &cleared, &err), &err);
+    cr_assert_gt(cleared.count, 0);
+}
+
+static const char *held(int64_t id)
+{
+    struct err err = {0};
+    const char *text = NULL;
+    struct backfill_info info = load(id);
+    EXPECT_OK(store_backfill_held(bench.store, bench.arena, &info, &text, &err), &err);
+    return text != NULL ? text : "";
+}
+
+static const char OF_THE_PAST[] =
+    "{\"dag\": \"d\", \"schedule\": \"0 0 * * *\", \"depends_on_past\": true,"
+    " \"tasks\": {\"a\": {\"run\": \"x\"}}}";
+
+STORE_TEST(backfill_store, a_failed_date_that_was_mended_counts_as_it_ended_then)
+{
+    struct version_ref ref = save_dag(OF_THE_PAST);
+    struct backfill_request request = request_of(&ref, 3);
+    request.max_active = 3;
+    int64_t id = create(&request);
+    (void)step(id);
+    EXPECT_STR(held(id), "");
+    cr_assert_eq(work_off(1), 1);
+    (void)step(id);
+    cr_assert_eq(load(id).failed, 1);
+    int64_t first = bench_number(&bench, "SELECT min(id) FROM run WHERE id > $1", 0);
+    const char *command = arena_format(bench.arena, "`eider retry %lld`", (long long)first);
+    EXPECT_CONTAINS(held(id), command);
+    EXPECT_CONTAINS(held(id), "is failed");
+
+    retry_run(first);
+    cr_assert_eq(load(id).failed, 0, "it is open again");
+    EXPECT_STR(held(id), "");
+    cr_assert_eq(work_through(id, 0), BACKFILL_SUCCESS);
+    struct backfill_info info = load(id);
+    cr_assert_eq(info.succeeded, 3);
+    cr_assert_eq(info.failed, 0);
+}
+
+STORE_TEST(backfill_store, one_that_ended_as_failed_goes_on_with_what_is_mended)
+{
+    struct err err = {0};
+    struct version_ref ref = save_dag(DAILY);
+    struct backfill_request request = request_of(&ref, 2);
+    int64_t id = create(&request);
+    cr_assert_eq(work_through(id, 1), BACKFILL_FAILED);
+    int64_t first = bench_number(&bench, "SELECT min(id) FROM run WHERE id > $1", 0);
+
+    retry_run(first);
+    cr_assert_eq(load(id).state, BACKFILL_RUNNING);
+    cr_assert_eq(load(id).ended_at_us, 0);
+    cr_assert_eq(work_through(id, 0), BACKFILL_FAILED, "the other date is as it was");
+    retry_run(bench_number(&bench, "SELECT max(id) FROM run WHERE id > $1", 0));
+    cr_assert_eq(work_through(id, 0), BACKFILL_SUCCESS);
+    cr_assert_eq(load(id).succeeded, 2);
+    bool only_a[] = {true, false};
+    struct clear_result cleared;
+    struct clear_request again = {.run = first, .nodes = only_a, .map_index = -1, .actor = "ann"};
+    EXPECT_OK(store_clear(bench.store, &again, bench.arena, &cleared, &err), &err);
+    cr_assert_eq(load(id).state, BACKFILL_SUCCESS, "what succeeded keeps its verdict");
+}
+
+static enum status count_row(void *context, const struct event_row *row, bool *out_enough,
+                             struct err *err)
+{
+    (void)err;
+    (void)row;
+    (void)out_enough;
+    ++*(int64_t *)context;
+    return STATUS_OK;
+}
+
+static int64_t audited(const struct audit_filter *filter)
+{
+    struct err err = {0};
+    int64_t count = 0;
+    EXPECT_OK(store_audit_each(bench.store, filter, count_row, &count, &err), &err);
+    return count;
+}
+
+STORE_TEST(backfill_store, what_it_does_by_itself_is_under_its_own_name)
+{
+    struct version_ref ref = save_dag(DAILY);
+    struct backfill_request request = request_of(&ref, 3);
+    int64_t before = audited(&(struct audit_filter){0});
+    int64_t first = create(&request);
+    (void)work_through(first, 0);
+    request.redo = REDO_ALL;
+    int64_t second = create(&request);
+    (void)work_through(second, 0);
+
+    cr_assert_eq(audited(&(struct audit_filter){0}), before + 2, "people made two backfills");
+    cr_assert_eq(audited(&(struct audit_filter){.actor = "ann"}), 2);
+    cr_assert_eq(audited(&(struct audit_filter){.actor = "backfill"}), 3 + 6,
+                 "runs of the one, cleared tasks of the other");
+    const char *name = arena_format(bench.arena, "backfill %lld", (long long)second);
+    cr_assert_eq(audited(&(struct audit_filter){.actor = name}), 6);
+}
+
+STORE_TEST(backfill_store, nothing_of_a_dag_whose_file_is_gone_begins)
+{
+    struct err err = {0};
+    int64_t ids[10];
+    size_t count = 0;
+    bool goes_on = false;
+    struct version_ref ref = save_dag(DAILY);
+    struct backfill_request request = request_of(&ref, 3);
+    int64_t id = create(&request);
+    bench_sql(&bench, "UPDATE dag SET active = 0");
+
+    cr_assert_eq(step(id).created, 0);
+    EXPECT_OK(store_backfill_due(bench.store, ids, 10, &count, &goes_on, &err), &err);
+    cr_assert(count == 0 && goes_on);
+    EXPECT_CONTAINS(held(id), "'d' is inactive");
+    bench_sql(&bench, "UPDATE dag SET active = 1");
+    EXPECT_STR(held(id), "");
+    cr_assert_eq(work_through(id, 0), BACKFILL_SUCCESS);
+}
+
+STORE_TEST(backfill_store, the_number_of_one_that_is_gone_is_not_given_again)
+{
+    struct err err = {0};
+    struct version_ref ref = save_dag(DAILY);
+    struct backfill_request request = request_of(&ref, 1);
+    int64_t first = create(&request);
+    (void)work_through(first, 0);
+    EXPECT_OK(store_backfill_forget(bench.store, first, "ann", &err), &err);
+
+    cr_assert_gt(create(&request), first);
 }

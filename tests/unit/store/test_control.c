@@ -572,3 +572,96 @@ STORE_TEST(control, a_deleted_run_leaves_nothing_but_the_event_that_tells)
     db_close(db);
     cr_assert_eq(left, 1);
 }
+
+static struct run_info run_now(void)
+{
+    struct err err = {0};
+    struct run_info info;
+    EXPECT_OK(store_run_load(bench.store, bench.arena, bench.run.id, &info, &err), &err);
+    return info;
+}
+
+#define MINUTE_US ((int64_t)60000000)
+
+STORE_TEST(control, a_run_that_was_over_starts_anew_and_one_that_goes_keeps_its_start)
+{
+    bench_start(&bench, CHAIN);
+    struct bench_script fails[] = {{.task = "b", .exit_code = 1}, {0}};
+    cr_assert_eq(bench_drain(&bench, fails, 1), RUN_FAILED);
+    bench_now_us += 11 * MINUTE_US;
+
+    (void)clear(NULL, -1);
+    cr_assert_eq(run_now().state, RUN_QUEUED);
+    cr_assert_eq(run_now().started_at_us, 0);
+    bench_now_us += MINUTE_US;
+    struct advance_result result = bench_advance(&bench, NULL, 0, 1);
+    int64_t restarted_us = bench_now_us;
+    cr_assert_eq(run_now().started_at_us, restarted_us, "waiting is no part of it");
+    struct outcome ended = bench_outcome(&result.claims[0], 1);
+    bench_now_us += MINUTE_US;
+    (void)bench_advance(&bench, &ended, 1, 0);
+    cr_assert_eq(run_now().ended_at_us - run_now().started_at_us, MINUTE_US);
+
+    (void)clear(NULL, -1);
+    (void)bench_advance(&bench, NULL, 0, 1);
+    restarted_us = bench_now_us;
+    bench_now_us += MINUTE_US;
+    bool only_a[] = {true, false, false};
+    struct err err = {0};
+    struct clear_result cleared;
+    struct clear_request request = {
+        .run = bench.run.id, .nodes = only_a, .map_index = -1, .actor = "test"};
+    EXPECT_STATUS(STATUS_CONFLICT, store_clear(bench.store, &request, bench.arena, &cleared, &err),
+                  &err);
+    cr_assert_eq(run_now().started_at_us, restarted_us);
+}
+
+STORE_TEST(control, a_task_cleared_in_a_run_that_goes_leaves_its_start)
+{
+    bench_start(&bench, "{\"tasks\": {\"a\": {\"run\": \"x\"}, \"b\": {\"run\": \"x\"}}}");
+    struct advance_result result = bench_advance(&bench, NULL, 0, 2);
+    int64_t started_us = bench_now_us;
+    struct outcome ended = bench_outcome(&result.claims[0], 1);
+    bench_now_us += MINUTE_US;
+    (void)bench_advance(&bench, &ended, 1, 0);
+
+    (void)clear(NULL, -1);
+    cr_assert_eq(run_now().state, RUN_RUNNING);
+    cr_assert_eq(run_now().started_at_us, started_us);
+}
+
+STORE_TEST(control, a_mark_after_which_nothing_runs_leaves_the_time_of_the_run)
+{
+    bench_start(&bench, "{\"tasks\": {\"a\": {\"run\": \"x\"}}}");
+    struct bench_script fails[] = {{.task = "a", .exit_code = 1}, {0}};
+    cr_assert_eq(bench_drain(&bench, fails, 1), RUN_FAILED);
+    struct run_info before = run_now();
+    bench_now_us += 11 * MINUTE_US;
+
+    struct err err = {0};
+    struct mark_request request = {
+        .run = bench.run.id, .node = 0, .map_index = -1, .state = TASK_SUCCESS, .actor = "test"};
+    EXPECT_OK(store_mark(bench.store, &request, &err), &err);
+    cr_assert_eq(run_now().state, RUN_SUCCESS);
+    cr_assert_eq(run_now().started_at_us, before.started_at_us);
+    cr_assert_eq(run_now().ended_at_us, before.ended_at_us);
+}
+
+STORE_TEST(control, a_reopened_run_has_its_timeout_anew)
+{
+    bench_start(&bench, "{\"timeout\": \"1m\", \"tasks\": {\"a\": {\"run\": \"x\"}}}");
+    struct bench_script fails[] = {{.task = "a", .exit_code = 1}, {0}};
+    cr_assert_eq(bench_drain(&bench, fails, 1), RUN_FAILED);
+    bench_now_us += 11 * MINUTE_US;
+    (void)clear(NULL, -1);
+    (void)bench_advance(&bench, NULL, 0, 1);
+    bench_sql(&bench, "UPDATE run SET scope = 0"); /* as one of a daemon's */
+
+    struct err err = {0};
+    int64_t ids[1];
+    size_t count = 0;
+    int64_t next_us = 0;
+    EXPECT_OK(store_runs_overdue(bench.store, ids, 1, &count, &next_us, &err), &err);
+    cr_assert_eq(count, 0);
+    cr_assert_eq(next_us, bench_now_us + MINUTE_US);
+}

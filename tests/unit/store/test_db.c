@@ -44,6 +44,27 @@ static int64_t count_rows(struct db *from)
     return count;
 }
 
+Test(db, a_rehearsal_sees_what_it_does_and_leaves_nothing)
+{
+    struct err err = {0};
+    struct db *stage = NULL;
+    EXPECT_OK(db_open(place.url, DB_READ_WRITE, &stage, &err), &err);
+    EXPECT_OK(db_rehearse(stage, &err), &err);
+    cr_assert(!db_in_transaction(stage));
+    for (int64_t i = 0; i < 2; i++) {
+        EXPECT_OK(db_begin(stage, &err), &err);
+        EXPECT_OK(db_do(stage, &err, INSERT, "inn", i), &err);
+        EXPECT_OK(db_commit(stage, &err), &err);
+    }
+    EXPECT_OK(db_begin(stage, &err), &err);
+    EXPECT_OK(db_do(stage, &err, INSERT, "inn", (int64_t)3), &err);
+    db_end(stage);
+    cr_assert_eq(count_rows(stage), 2);
+    cr_assert_eq(count_rows(db), 0, "others never see it");
+    db_close(stage);
+    cr_assert_eq(count_rows(db), 0);
+}
+
 Test(db, what_is_not_committed_is_undone)
 {
     struct err err = {0};

@@ -84,7 +84,10 @@ static struct misses list(bool open_only)
     struct err err = {0};
     struct misses misses = {.count = 0};
     struct sla_filter filter = {.open_only = open_only, .limit = ARRAY_LEN(misses.items)};
+    int64_t counted = 0;
     EXPECT_OK(store_sla_each(bench.store, &filter, keep, &misses, &err), &err);
+    EXPECT_OK(store_sla_count(bench.store, &filter, filter.limit, &counted, &err), &err);
+    cr_assert_eq(counted, (int64_t)misses.count);
     return misses;
 }
 

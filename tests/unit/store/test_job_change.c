@@ -409,7 +409,10 @@ static struct letters letters(struct dead_filter filter)
 {
     struct err err = {0};
     struct letters found = {0};
+    int64_t counted = 0;
     EXPECT_OK(store_dead_each(bench.store, &filter, see_letter, &found, &err), &err);
+    EXPECT_OK(store_dead_count(bench.store, &filter, filter.limit, &counted, &err), &err);
+    cr_assert_eq(counted, (int64_t)found.count);
     return found;
 }
 

@@ -110,6 +110,24 @@ STORE_TEST(limit, a_limit_of_a_dag_counts_over_all_its_runs)
     cr_assert_eq(finish(&next.claims[0], 10).claims_count, 1);
 }
 
+STORE_TEST(limit, instances_without_rows_are_counted_as_waiting)
+{
+    struct err err = {0};
+    struct limit_info *limits = NULL;
+    size_t count = 0;
+    set(LIMIT_OF_DAG, "one", 1);
+    start("{\"dag\": \"one\", \"tasks\": {\"m\": {\"run\": \"x\", \"foreach\": [1]}}}");
+    struct claim expander = claim(10).claims[0];
+    struct outcome outcome = bench_outcome(&expander, 0);
+    outcome.kind = OUTCOME_EXPAND;
+    outcome.instances = 6;
+
+    cr_assert_eq(bench_advance(&bench, &outcome, 1, 10).claims_count, 1);
+    EXPECT_OK(store_limit_list(bench.store, bench.arena, &limits, &count, &err), &err);
+    cr_assert_eq(limits[0].running, 1);
+    cr_assert_eq(limits[0].waiting, 5);
+}
+
 STORE_TEST(limit, jobs_count_in_their_namespace)
 {
     set(LIMIT_OF_NAMESPACE, "sales", 2);

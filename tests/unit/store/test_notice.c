@@ -438,6 +438,10 @@ STORE_TEST(notice, a_failed_one_can_be_sent_again_by_hand)
     struct err err = {0};
     fail_with(WEBHOOK);
     struct notice_claim notice = claim();
+    const struct notice_filter all = {.state = -1};
+    int64_t counted = 0;
+    EXPECT_OK(store_notice_count(bench.store, &all, 10, &counted, &err), &err);
+    cr_assert_eq(counted, 1);
     EXPECT_STATUS(STATUS_CONFLICT, store_notice_retry(bench.store, notice.id, "me", &err), &err);
     settle(&notice, NOTICE_FAILED, 0);
 

@@ -297,6 +297,8 @@ STORE_TEST(pool, instances_of_a_mapped_task_keep_to_the_pool_and_its_list_needs_
     struct advance_result first = bench_advance(&bench, &outcome, 1, 10);
     cr_assert_eq(first.claims_count, 2);
     cr_assert_eq(held(), 2);
+    cr_assert_eq(load("db").waiting, 3, "those that have no row yet");
+    cr_assert_eq(load("db").queued, 3);
     cr_assert_eq(claim(10).claims_count, 0);
     int rest = 0;
     struct advance_result next = finish(&first.claims[0], 10);
@@ -307,6 +309,34 @@ STORE_TEST(pool, instances_of_a_mapped_task_keep_to_the_pool_and_its_list_needs_
     next = finish(&last, 10);
     cr_assert_eq(next.runs_count, 1);
     cr_assert_eq(held(), 0);
+}
+
+static struct queue_info load_queue(void)
+{
+    struct err err = {0};
+    struct queue_info queue;
+    EXPECT_OK(store_queue_load(bench.store, bench.arena, "default", &queue, &err), &err);
+    return queue;
+}
+
+STORE_TEST(pool, instances_without_rows_wait_in_one_place)
+{
+    set("db", 2);
+    start("{\"tasks\": {\"m\": {\"run\": \"x\", \"foreach\": [1], \"pool\": \"db\","
+          " \"max_parallel\": 4}}}");
+    struct claim expander = claim(1).claims[0];
+    struct outcome outcome = bench_outcome(&expander, 0);
+    outcome.kind = OUTCOME_EXPAND;
+    outcome.instances = 9;
+
+    cr_assert_eq(bench_advance(&bench, &outcome, 1, 1).claims_count, 1);
+    bench_sql(&bench, "UPDATE expansion SET scope = 0");
+    cr_assert_eq(load("db").waiting, 0, "it has a slot left");
+    cr_assert_eq(load_queue().pending, 3, "four at once are enough, one runs");
+    cr_assert_neq(load_queue().oldest_us, 0);
+    cr_assert_eq(claim(1).claims_count, 1);
+    cr_assert_eq(load("db").waiting, 2, "the pool is full");
+    cr_assert_eq(load_queue().pending, 0);
 }
 
 /* --- changing pools -------------------------------------------------------------------------- */

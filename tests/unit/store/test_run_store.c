@@ -1,6 +1,7 @@
 /*
  * Runs as a whole: their names, how they are found, and what a selection leaves out.
  */
+#include "model/limits.h"
 #include "store/overview.h"
 #include "store_bench.h"
 
@@ -152,16 +153,27 @@ STORE_TEST(run_store, ids_from_dates_are_told_apart_and_given_ones_are_not_chang
     EXPECT_STATUS(STATUS_CONFLICT, start("orders", NULL, "scheduled", NULL, &err), &err);
 }
 
+STORE_TEST(run_store, an_id_has_only_signs_that_are_safe_in_a_path)
+{
+    static const char *const GOOD[] = {"manual__2025-01-15T00:00:00+00:00", "_a.b~c@d", "1"};
+    static const char *const BAD[] = {"", "x y", "a/b", "-x", "x\n", "\xc3\xa4"};
+    struct err err = {0};
+    for (size_t i = 0; i < ARRAY_LEN(GOOD); i++)
+        EXPECT_OK(start("orders", GOOD[i], "manual", NULL, &err), &err);
+    for (size_t i = 0; i < ARRAY_LEN(BAD); i++)
+        EXPECT_STATUS(STATUS_INVALID, start("orders", BAD[i], "manual", NULL, &err), &err);
+}
+
 STORE_TEST(run_store, an_id_has_its_longest_length)
 {
     struct err err = {0};
-    char id[RUN_ID_TEXT_MAX + 1];
+    char id[LIMIT_ID_BYTES + 2];
     memset(id, 'x', sizeof id);
-    id[RUN_ID_TEXT_MAX] = '\0';
+    id[LIMIT_ID_BYTES + 1] = '\0';
     EXPECT_STATUS(STATUS_INVALID, start("orders", id, "manual", NULL, &err), &err);
-    EXPECT_CONTAINS(err.text, "longer than 299 bytes");
+    EXPECT_CONTAINS(err.text, "at most 250");
 
-    id[RUN_ID_TEXT_MAX - 1] = '\0';
+    id[LIMIT_ID_BYTES] = '\0';
     EXPECT_OK(start("orders", id, "manual", NULL, &err), &err);
     EXPECT_STR(id, bench.run.run_id);
 }

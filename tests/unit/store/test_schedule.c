@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "os/thread.h"
 #include "store/admission.h"
+#include "store/audit.h"
 #include "store/schedule_priv.h"
 #include "store/store_priv.h"
 #include "store_bench.h"
@@ -201,6 +202,16 @@ static const char *why(int64_t run)
     const char *text = NULL;
     EXPECT_OK(store_admission_why(bench.store, bench.arena, run, &text, &err), &err);
     return text != NULL ? text : "";
+}
+
+static int64_t find_at(const char *hour)
+{
+    struct err err = {0};
+    char name[128];
+    int64_t id = 0;
+    (void)snprintf(name, sizeof name, "d/scheduled__2023-11-%s:00:00+00:00", hour);
+    EXPECT_OK(store_run_find(bench.store, name, &id, &err), &err);
+    return id;
 }
 
 /* --- ticks ----------------------------------------------------------------------------------- */
@@ -629,7 +640,7 @@ STORE_TEST(schedule, runs_overlap_if_the_schedule_allows_it)
 STORE_TEST(schedule, a_newer_run_replaces_older_ones_if_the_schedule_says_so)
 {
     struct err err = {0};
-    int64_t replaced[5];
+    struct replaced_run replaced[5];
     size_t count = 0;
     save(DAG("\"schedule\": {\"cron\": \"@hourly\", \"overlap\": \"replace\"}"));
     at_hour(1, 0);
@@ -644,10 +655,17 @@ STORE_TEST(schedule, a_newer_run_replaces_older_ones_if_the_schedule_says_so)
     cr_assert_eq(count, 2);
     for (size_t i = 0; i < count; i++)
         EXPECT_OK(store_run_cancel(bench.store,
-                                   &(struct cancel_request){
-                                       .run = replaced[i], .cause = CANCEL_ASKED, .actor = "t"},
+                                   &(struct cancel_request){.run = replaced[i].run,
+                                                            .cause = CANCEL_ASKED,
+                                                            .replaced_by = replaced[i].by,
+                                                            .actor = "t"},
                                    &err),
                   &err);
+    struct stop_info stop;
+    EXPECT_OK(store_stop_load(bench.store, bench.arena, replaced[0].run, 0, &stop, &err), &err);
+    EXPECT_STR(stop.actor, "t");
+    cr_assert_eq(stop.at_us, bench_now_us);
+    cr_assert_eq(stop.replaced_by, find_at("15T01"));
     EXPECT_STR(runs(), "sche 23:00 cancelled, sche 00:00 cancelled, sche 01:00 queued");
     cr_assert_eq(let_go(), 1);
     cr_assert_eq(work_off(0), 1);
@@ -699,6 +717,50 @@ STORE_TEST(schedule, a_run_that_depends_on_its_past_waits_for_success)
     cr_assert_eq(work_off(0), 1);
     cr_assert_eq(let_go(), 1);
     cr_assert_eq(work_off(0), 1);
+}
+
+STORE_TEST(schedule, a_run_at_the_end_of_a_line_names_the_one_that_holds_it_up)
+{
+    save(DAG(HOURLY ", \"max_active_runs\": 5, \"depends_on_past\": true"));
+    for (int hour = 1; hour <= 4; hour++) {
+        at_hour(hour, 0);
+        (void)start_due();
+    }
+    int64_t first = find_at("14T23");
+    const char *explained = arena_format(bench.arena, "eider explain %lld", (long long)first);
+    EXPECT_CONTAINS(why(find_at("15T02")), explained);
+
+    cr_assert_eq(work_off(1), 1);
+    const char *wanted = arena_format(
+        bench.arena, "back to run %lld, scheduled__2023-11-14T23:00:00+00:00, which is failed",
+        (long long)first);
+    EXPECT_CONTAINS(why(find_at("15T02")), "scheduled__2023-11-15T01:00:00+00:00, is queued");
+    EXPECT_CONTAINS(why(find_at("15T02")), wanted);
+    const char *retried = arena_format(bench.arena, "eider retry %lld", (long long)first);
+    EXPECT_CONTAINS(why(find_at("15T02")), retried);
+    EXPECT_CONTAINS(why(find_at("15T00")), retried);
+}
+
+STORE_TEST(schedule, a_task_at_the_end_of_a_line_names_the_one_that_holds_it_up)
+{
+    struct err err = {0};
+    save("{" HOURLY ", \"max_active_runs\": 5, \"tasks\": {\"a\": {\"run\": \"x\","
+         " \"depends_on_past\": true}}}");
+    for (int hour = 1; hour <= 4; hour++) {
+        at_hour(hour, 0);
+        (void)start_due();
+    }
+    cr_assert_eq(work_off(1), 1);
+
+    struct past_reason reason;
+    struct run_info last;
+    EXPECT_OK(store_run_load(bench.store, bench.arena, find_at("15T02"), &last, &err), &err);
+    EXPECT_OK(store_past_why(bench.store, bench.arena, last.first_task, &reason, &err), &err);
+    cr_assert_eq(reason.run, find_at("14T23"));
+    cr_assert_eq(reason.state, TASK_FAILED);
+    EXPECT_CONTAINS(reason.text, "of run scheduled__2023-11-15T01:00:00+00:00 is none and waits");
+    EXPECT_CONTAINS(reason.text, "scheduled__2023-11-14T23:00:00+00:00, which is failed");
+    EXPECT_CONTAINS(reason.remedy, "eider retry ");
 }
 
 static int64_t past_let_go(bool *out_left)

@@ -598,6 +598,9 @@ STORE_TEST(trigger, a_call_with_the_token_makes_a_run_and_a_key_makes_one_only)
     EXPECT_OK(store_webhook_delete(bench.store, id, "test", &err), &err);
     cr_assert_eq(fire(token, "{}", NULL, &second), STATUS_DENIED);
     cr_assert_eq(bench_number(&bench, "SELECT count(*) FROM webhook WHERE id >= $1", 0), 0);
+    int64_t next = 0;
+    EXPECT_OK(store_webhook_create(bench.store, &request, &next, token, &err), &err);
+    cr_assert_gt(next, id, "its number is not given again");
 }
 
 Test(trigger, a_body_that_is_too_long_is_refused_before_it_is_read)

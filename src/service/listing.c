@@ -1,0 +1,19 @@
+#include "service/listing.h"
+
+#include "service/json_build.h"
+
+enum status listing_answer(const struct listing_page *page, json_t *taken_rows, json_t **out,
+                           struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *rows = taken_rows;
+    int64_t total = (int64_t)json_array_size(rows);
+    bool is_known = page->store == NULL || (!page->is_later && total < page->limit);
+    if (json_get_bool(page->request, "with_total", false) && !is_known &&
+        page->count(page->store, page->filter, LISTING_TOTAL_MAX + 1, &total, err) != STATUS_OK)
+        return err_wrap(err, "count what is listed");
+    *out = json_build_list(page->name, TAKE(rows));
+    json_put_int(*out, "total_entries", MIN(total, (int64_t)LISTING_TOTAL_MAX));
+    if (total > LISTING_TOTAL_MAX)
+        json_put_bool(*out, "total_is_more", true);
+    return STATUS_OK;
+}
