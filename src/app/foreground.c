@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "notify/sender.h"
+#include "store/notice.h"
 #include "store/run_store.h"
 
 enum { MESSAGES_WAIT_MS = 5000 }; /* at the end, for answers of receivers */
@@ -216,9 +217,23 @@ static enum status begin_sending(struct drive *drive, const struct engine_reques
     return sender_start(&options, &drive->sender, err);
 }
 
-static void drive_close(struct drive *drive)
+/* What was not delivered in time is left to a daemon; whoever looks is told. */
+static void end_sending(struct drive *drive, struct engine_result *result)
 {
-    sender_finish(drive->sender, MESSAGES_WAIT_MS);
+    struct notice_left left = {0};
+    struct err ignored = {0};
+    if (drive->sender == NULL)
+        return;
+    sender_finish(TAKE(drive->sender), MESSAGES_WAIT_MS);
+    if (store_notice_left(drive->session.store, drive->opened.run, &left, &ignored) != STATUS_OK)
+        return;
+    result->messages_waiting = left.waiting;
+    result->messages_failed = left.failed;
+}
+
+static void drive_close(struct drive *drive, struct engine_result *result)
+{
+    end_sending(drive, result);
     loop_timer_free(drive->tick);
     loop_timer_free(drive->timeout);
     for (size_t i = 0; i < ARRAY_LEN(drive->signals); i++)
@@ -287,7 +302,7 @@ static enum status run_in(const struct foreground *self, const struct home *home
     enum status status = session_open(&drive.session, &options, err);
     if (status == STATUS_OK)
         status = drive_run(&drive, request, result, err);
-    drive_close(&drive);
+    drive_close(&drive, result);
     return status;
 }
 

@@ -52,9 +52,17 @@ int cmd_notify_list(struct cli *cli, const struct parsed *parsed)
 
 int cmd_notify_retry(struct cli *cli, const struct parsed *parsed)
 {
+    struct err err = {0};
     json_t *request = request_new();
+    json_t *response = NULL;
     json_put_string(request, "id", parsed->args[0]);
-    return cli_show(cli, "notify.retry", request, &VIEW_NOTICE);
+    if (cli_call(cli, "notify.retry", request, &response, &err) != STATUS_OK)
+        return cli_fail(cli, &err);
+    (void)output_print(&cli->output, &VIEW_NOTICE, response);
+    if (!json_get_bool(response, "has_sender", true))
+        cli_say(cli, "no daemon runs that would send it: it waits until one does (eider up)");
+    json_decref(response);
+    return EXIT_CODE_DONE;
 }
 
 int cmd_notify_test(struct cli *cli, const struct parsed *parsed)

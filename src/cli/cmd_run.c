@@ -137,6 +137,20 @@ static void print_result(struct cli *cli, const struct engine_result *result)
     json_decref(response);
 }
 
+static void tell_messages(struct cli *cli, const struct engine_result *result)
+{
+    if (result->messages_waiting > 0)
+        cli_say(cli,
+                "%lld %s not arrived yet; a daemon sends what waits (eider up), see "
+                "`eider notify list --dag %s`",
+                (long long)result->messages_waiting,
+                result->messages_waiting == 1 ? "message has" : "messages have", result->dag_id);
+    if (result->messages_failed > 0)
+        cli_say(cli, "%lld %s not be delivered, see `eider notify list --failed`",
+                (long long)result->messages_failed,
+                result->messages_failed == 1 ? "message could" : "messages could");
+}
+
 static int follow_run(struct cli *cli, const struct parsed *parsed,
                       const struct engine_request *request)
 {
@@ -169,6 +183,7 @@ static int follow_run(struct cli *cli, const struct parsed *parsed,
     if (status != STATUS_OK)
         return cli_fail(cli, &err);
     print_result(cli, &result);
+    tell_messages(cli, &result);
     int code = exit_code_of_verdict(result.verdict, result.interrupted);
     engine_result_fini(&result);
     return code;

@@ -137,7 +137,9 @@ struct engine_result {
     struct engine_failure *failures; /* at most ENGINE_FAILURES_MAX */
     size_t failures_count;
     size_t failures_capacity;
-    size_t failures_total; /* those left out included */
+    size_t failures_total;    /* those left out included */
+    int64_t messages_waiting; /* to those who are told of it: for a daemon to send */
+    int64_t messages_failed;
 };
 
 enum { ENGINE_FAILURES_MAX = 100 };

@@ -13,6 +13,8 @@
 
 /* ---- events as documents ---- */
 
+enum { LISTED_ERROR_BYTES = 500 };
+
 /* The last bytes, from the start of a character. */
 static json_t *tail_of(const char *text, size_t most)
 {
@@ -41,6 +43,29 @@ static json_t *duration_of(const struct alert_event *event)
     return json_real((double)ms / 1000.0);
 }
 
+/* The first bytes, up to the end of a character. */
+static json_t *head_of(const char *text, size_t most)
+{
+    if (text == NULL)
+        return json_null();
+    size_t length = MIN(strlen(text), most);
+    while (length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80)
+        length--;
+    return json_text(text, length);
+}
+
+json_t *alert_failed_task_write(const struct alert_failed_task *failed)
+{
+    json_t *object = json_object();
+    json_put_string(object, "task", failed->task);
+    json_put_int(object, "map_index", failed->map_index);
+    json_put_string(object, "reason", failed->reason);
+    json_put(object, "exit_code",
+             failed->has_exit_code ? json_integer(failed->exit_code) : json_null());
+    json_put(object, "error", head_of(failed->error, LISTED_ERROR_BYTES));
+    return object;
+}
+
 json_t *alert_event_write(const struct alert_event *event)
 {
     json_t *document = json_object();
@@ -52,6 +77,9 @@ json_t *alert_event_write(const struct alert_event *event)
     json_put_int(document, "try_number", event->try_number);
     json_put_string(document, "state", event->state);
     json_put_string(document, "reason", event->reason);
+    json_put(document, "exit_code",
+             event->has_exit_code ? json_integer(event->exit_code) : json_null());
+    json_put(document, "signal", event->signal != 0 ? json_integer(event->signal) : json_null());
     json_put_instant(document, "logical_date", event->logical_at_us);
     json_put_instant(document, "started_at", event->started_at_us);
     json_put_instant(document, "ended_at", event->ended_at_us);
@@ -60,6 +88,8 @@ json_t *alert_event_write(const struct alert_event *event)
     json_put_string(document, "url", event->url);
     json_put(document, "error", tail_of(event->error, LIMIT_ALERT_ERROR_BYTES));
     json_put(document, "note", tail_of(event->note, LIMIT_ALERT_ERROR_BYTES));
+    put_object(document, "failed_tasks", event->failed);
+    json_put_int(document, "failed_total", event->failed_total);
     put_object(document, "params", event->params);
     put_object(document, "conf", event->conf);
     return document;
@@ -78,6 +108,12 @@ static const json_t *object_member(const json_t *document, const char *key)
     return json_is_object(value) ? value : NULL;
 }
 
+static const json_t *list_member(const json_t *document, const char *key)
+{
+    const json_t *value = json_object_get(document, key);
+    return json_is_array(value) ? value : NULL;
+}
+
 enum status alert_event_read(const json_t *document, struct alert_event *out, struct err *err)
 {
     const char *kind = json_get_string(document, "kind", "");
@@ -92,6 +128,11 @@ enum status alert_event_read(const json_t *document, struct alert_event *out, st
         .url = json_get_string(document, "url", NULL),
         .error = json_get_string(document, "error", NULL),
         .note = json_get_string(document, "note", NULL),
+        .has_exit_code = json_is_integer(json_object_get(document, "exit_code")),
+        .exit_code = json_get_int(document, "exit_code", 0),
+        .signal = json_get_int(document, "signal", 0),
+        .failed = list_member(document, "failed_tasks"),
+        .failed_total = json_get_int(document, "failed_total", 0),
         .params = object_member(document, "params"),
         .conf = object_member(document, "conf"),
     };

@@ -33,16 +33,35 @@ struct alert_event {
     int64_t try_number; /* 0: not known */
     const char *state;
     const char *reason;
+    bool has_exit_code;
+    int64_t exit_code;
+    int64_t signal; /* that ended it; 0: none did */
     int64_t logical_at_us;
     int64_t started_at_us;
     int64_t ended_at_us;
     int64_t happened_at_us;
-    const char *url;      /* of a page about it */
-    const char *error;    /* the end of what it said */
-    const char *note;     /* of the run */
+    const char *url;   /* of a page about it */
+    const char *error; /* the end of what it said */
+    const char *note;  /* of the run */
+    const json_t
+        *failed; /* of a run: its first failed tasks, a list of alert_failed_task, or NULL */
+    int64_t failed_total; /* how many there are */
     const json_t *params; /* objects, or NULL */
     const json_t *conf;
 };
+
+/* One of the tasks for which a run failed. */
+struct alert_failed_task {
+    const char *task;
+    int64_t map_index; /* -1: not mapped */
+    const char *reason;
+    bool has_exit_code;
+    int64_t exit_code;
+    const char *error; /* as much of its beginning as a list has room for */
+};
+
+/* A new reference. */
+NODISCARD json_t *alert_failed_task_write(const struct alert_failed_task *failed);
 
 /* The context document: every key is always there, null when unknown. A new reference. */
 NODISCARD json_t *alert_event_write(const struct alert_event *event);
@@ -95,16 +114,20 @@ struct alert_message {
 /*
  * The message of a notice. Templates see HOOK_ROOTS; those that are not of the event (var, conn,
  * secrets) are asked of `more`, which may be NULL. A success makes PagerDuty close the incident
- * that a failure of the same task and date opened.
+ * that a failure of the same task and date opened, and a skip the one of a hook about other events.
  *
- *   STATUS_INVALID  a template does not render, or what it renders could end a header.
+ *   STATUS_INVALID   a template does not render, or what it renders could end a header, and that
+ *                    will be so for ever.
+ *   STATUS_CONFLICT  the same of a text that asks `more`: once that answers otherwise, it may do.
+ *
+ * No error shows what may be a part of a secret.
  */
 NODISCARD enum status alert_render(struct arena *arena, const struct hook *hook,
                                    const struct alert_notice *notice,
                                    const struct template_scope *more, struct alert_message *out,
                                    struct err *err);
 
-/* Whether the hook's `if` wants the event; without one it does. */
+/* Whether the hook's `if` wants the event; without one it does. Fails as alert_render does. */
 NODISCARD enum status alert_is_wanted(const struct hook *hook, const struct alert_event *event,
                                       const struct template_scope *more, bool *out,
                                       struct err *err);

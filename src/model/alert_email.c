@@ -147,8 +147,10 @@ static enum status fill_addresses(struct alert_work *work, const char *what,
         const char *address = NULL;
         if (alert_fill(work, what, list->items[i], &address, err) != STATUS_OK)
             return err->code;
-        if (!hook_address_is_valid(address))
-            return err_set(err, STATUS_INVALID, "'%s': '%.60s' is not an address", what, address);
+        if (!hook_address_is_valid(address)) {
+            (void)err_set(err, STATUS_INVALID, "'%.60s' is not an address", address);
+            return alert_refuse(work, what, err);
+        }
         out->items[out->count++] = address;
     }
     return STATUS_OK;

@@ -2,7 +2,8 @@
  * alert_pagerduty: an event of PagerDuty's Events API v2.
  *
  * The key of an incident follows from DAG, task and logical date, so a second failure adds to the
- * incident that the first one opened and a success closes it. Whoever sends it adds routing_key.
+ * incident that the first one opened and a success closes it, or a skip that the hook is not about:
+ * nobody waits for it any more. Whoever sends it adds routing_key.
  */
 #include <string.h>
 
@@ -59,7 +60,7 @@ enum status alert_pagerduty(struct alert_work *work, struct alert_message *out, 
         return err->code;
     if (key == NULL || key[0] == '\0')
         key = alert_subject_key(work->arena, event);
-    bool resolves = event->kind == HOOK_SUCCESS;
+    bool resolves = hook_is_resolved_by(work->hook, event->kind);
     json_t *body = json_object();
     json_put_string(body, "event_action", resolves ? "resolve" : "trigger");
     json_put_string(body, "dedup_key", alert_key_within(work->arena, key));

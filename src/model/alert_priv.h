@@ -27,7 +27,18 @@ const char *alert_notice_headline(struct arena *arena, const struct alert_notice
 struct alert_scope {
     json_t *document; /* of the notice */
     const struct template_scope *more;
+    /* Of the text at hand. */
+    bool has_asked;             /* `more`, which may answer otherwise another time */
+    bool has_secrets;           /* some of what it answered is not to be shown */
+    char refusal[ERR_TEXT_MAX]; /* what it said last when it did not answer; shows no values */
 };
+/* Another text is rendered. */
+void alert_scope_begin(struct alert_scope *scope);
+/*
+ * What failed with a text, for who decides whether to try again, and to be shown: STATUS_INVALID
+ * when it fails for ever, else STATUS_CONFLICT; without what may be a part of a secret.
+ */
+void alert_scope_judge(const struct alert_scope *scope, struct err *err);
 /* The template scope over `scope`, which must stay where it is. */
 struct template_scope alert_scope_of(struct alert_scope *scope);
 
@@ -41,6 +52,8 @@ struct alert_work {
 /* A text of the hook, rendered; `what` names it in errors. */
 NODISCARD enum status alert_fill(struct alert_work *work, const char *what, const char *text,
                                  const char **out, struct err *err);
+/* The text filled last is wrong, as *err says: whether it may be right another time. */
+enum status alert_refuse(const struct alert_work *work, const char *what, struct err *err);
 /*
  * A text for people: NULL when the hook has none. What does not render is replaced by a line that
  * says so, because an alert that does not arrive is worse than one that looks wrong.
@@ -50,7 +63,7 @@ const char *alert_fill_for_people(struct alert_work *work, const char *what, con
 const char *alert_format(struct arena *arena, json_t *taken);
 
 /* The facts of an event as rows of a name and a text, for people. */
-enum { ALERT_FACTS_MAX = 9 };
+enum { ALERT_FACTS_MAX = 10 }; /* as many as Slack takes */
 struct alert_fact {
     const char *name;
     const char *text;

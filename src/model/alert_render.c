@@ -13,9 +13,16 @@
 
 /* ---- texts of the hook ---- */
 
+enum status alert_refuse(const struct alert_work *work, const char *what, struct err *err)
+{
+    alert_scope_judge(&work->scope, err);
+    return err_wrap(err, "render '%s' of the %s hook", what, hook_target_name(work->hook->target));
+}
+
 enum status alert_fill(struct alert_work *work, const char *what, const char *text,
                        const char **out, struct err *err)
 {
+    alert_scope_begin(&work->scope);
     if (text == NULL || template_is_plain(text)) {
         *out = text;
         return STATUS_OK;
@@ -29,11 +36,8 @@ enum status alert_fill(struct alert_work *work, const char *what, const char *te
         status = template_render_text(template, &scope, &rendered, &fault, err);
     if (status == STATUS_OK && strlen(rendered) > LIMIT_ALERT_BODY_BYTES)
         status = err_set(err, STATUS_LIMIT, "it is longer than %d bytes", LIMIT_ALERT_BODY_BYTES);
-    if (status != STATUS_OK) {
-        err->code = STATUS_INVALID; /* whatever it was, the same text fails the same way again */
-        return err_wrap(err, "render '%s' of the %s hook", what,
-                        hook_target_name(work->hook->target));
-    }
+    if (status != STATUS_OK)
+        return alert_refuse(work, what, err);
     *out = arena_strdup(work->arena, rendered);
     return STATUS_OK;
 }
@@ -78,6 +82,27 @@ static const char *duration_text(struct arena *arena, const struct alert_event *
     return arena_strdup(arena, duration_format(MIN(ms, DURATION_MS_MAX), text));
 }
 
+/* "load, check[3] and 2 more"; NULL: it is not about a run that failed. */
+static const char *failed_text(struct arena *arena, const struct alert_event *event)
+{
+    struct strbuf text;
+    size_t count = json_array_size(event->failed);
+    if (count == 0)
+        return NULL;
+    strbuf_init(&text, LIMIT_ALERT_ERROR_BYTES);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *failed = json_array_get(event->failed, i);
+        struct alert_event task = {.task = json_get_string(failed, "task", ""),
+                                   .map_index = json_get_int(failed, "map_index", -1)};
+        strbuf_addf(&text, "%s%s", i > 0 ? ", " : "", alert_task_text(arena, &task));
+    }
+    if (event->failed_total > (int64_t)count)
+        strbuf_addf(&text, " and %" PRId64 " more", event->failed_total - (int64_t)count);
+    const char *kept = arena_strndup(arena, text.text, text.length);
+    strbuf_fini(&text);
+    return kept;
+}
+
 size_t alert_facts(struct arena *arena, const struct alert_event *event,
                    struct alert_fact out[ALERT_FACTS_MAX])
 {
@@ -90,6 +115,11 @@ size_t alert_facts(struct arena *arena, const struct alert_event *event,
         add_fact(out, &count, "Attempt", arena_format(arena, "%" PRId64, event->try_number));
     add_fact(out, &count, "State", event->state);
     add_fact(out, &count, "Reason", event->reason);
+    if (event->has_exit_code)
+        add_fact(out, &count, "Exit code", arena_format(arena, "%" PRId64, event->exit_code));
+    else if (event->signal != 0)
+        add_fact(out, &count, "Signal", arena_format(arena, "%" PRId64, event->signal));
+    add_fact(out, &count, "Failed", failed_text(arena, event));
     add_fact(out, &count, "Date", instant_text(arena, event->logical_at_us));
     add_fact(out, &count, "Duration", duration_text(arena, event));
     add_fact(out, &count, "Note", event->note);
@@ -110,12 +140,18 @@ void alert_list(struct arena *arena, const struct alert_notice *notice, const ch
 
 /* ---- webhook ---- */
 
-static enum status refuse_lines(const char *what, const char *text, struct err *err)
+/* A text for one line. */
+static enum status fill_line(struct alert_work *work, const char *what, const char *text,
+                             const char **out, struct err *err)
 {
-    for (const char *p = text; p != NULL && *p != '\0'; p++)
-        if ((unsigned char)*p < 0x20 || *p == 0x7f)
-            return err_set(err, STATUS_INVALID, "'%s' has a line break or a control character",
-                           what);
+    if (alert_fill(work, what, text, out, err) != STATUS_OK)
+        return err->code;
+    for (const char *p = *out; p != NULL && *p != '\0'; p++) {
+        if ((unsigned char)*p < 0x20 || *p == 0x7f) {
+            (void)err_set(err, STATUS_INVALID, "it has a line break or a control character");
+            return alert_refuse(work, what, err);
+        }
+    }
     return STATUS_OK;
 }
 
@@ -126,28 +162,30 @@ static enum status fill_headers(struct alert_work *work, struct alert_message *o
     for (size_t i = 0; i < hook->headers_count; i++) {
         struct env_entry *header = &out->headers[out->headers_count++];
         header->name = hook->headers[i].name;
-        enum status status =
-            alert_fill(work, header->name, hook->headers[i].value, &header->value, err);
-        if (status == STATUS_OK)
-            status = refuse_lines(header->name, header->value, err);
-        if (status != STATUS_OK)
-            return status;
+        if (fill_line(work, header->name, hook->headers[i].value, &header->value, err) != STATUS_OK)
+            return err->code;
     }
     return STATUS_OK;
+}
+
+static enum status fill_url(struct alert_work *work, const char **out, struct err *err)
+{
+    if (fill_line(work, "url", work->hook->url, out, err) != STATUS_OK)
+        return err->code;
+    if (*out == NULL || str_starts_with(*out, "http://") || str_starts_with(*out, "https://"))
+        return STATUS_OK;
+    (void)err_set(err, STATUS_INVALID, "it does not begin with http:// or https://");
+    return alert_refuse(work, "url", err);
 }
 
 static enum status render_webhook(struct alert_work *work, struct alert_message *out,
                                   struct err *err)
 {
     const struct hook *hook = work->hook;
-    if (alert_fill(work, "url", hook->url, &out->url, err) != STATUS_OK ||
-        refuse_lines("url", out->url, err) != STATUS_OK ||
+    if (fill_url(work, &out->url, err) != STATUS_OK ||
         alert_fill(work, "secret", hook->secret, &out->secret, err) != STATUS_OK ||
         alert_fill(work, "body", hook->body, &out->body, err) != STATUS_OK)
         return err->code;
-    if (out->url != NULL && !str_starts_with(out->url, "http://") &&
-        !str_starts_with(out->url, "https://"))
-        return err_set(err, STATUS_INVALID, "'url' does not begin with http:// or https://");
     if (out->body == NULL)
         out->body = alert_format(work->arena, json_incref(work->scope.document));
     return fill_headers(work, out, err);
@@ -172,6 +210,8 @@ static size_t own_variables(struct alert_work *work, struct env_entry *out)
         {"EIDER_DELIVERY", work->notice->id},
         {"EIDER_EVENT", hook_event_name(event->kind)},
         {"EIDER_EVENT_COUNT", arena_format(arena, "%zu", work->notice->total)},
+        {"EIDER_EXIT_CODE",
+         event->has_exit_code ? arena_format(arena, "%" PRId64, event->exit_code) : ""},
         {"EIDER_LOGICAL_DATE", arena_strdup(arena, date)},
         {"EIDER_MAP_INDEX",
          arena_format(arena, "%" PRId64, event->task != NULL ? event->map_index : -1)},
@@ -262,7 +302,7 @@ enum status alert_is_wanted(const struct hook *hook, const struct alert_event *e
     struct template_fault fault = {0};
     if (template_parse(arena, hook->condition, &template, &fault, err) != STATUS_OK ||
         template_render(template, &scope, &value, &fault, err) != STATUS_OK) {
-        err->code = STATUS_INVALID;
+        alert_scope_judge(&own, err);
         return err_wrap(err, "render 'if' of the %s hook", hook_target_name(hook->target));
     }
     *out = template_truth(value);

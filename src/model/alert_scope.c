@@ -74,6 +74,47 @@ static json_t *find_own(json_t *document, const char *name)
     return find_date(document, name);
 }
 
+/* ---- what is asked of others ---- */
+
+void alert_scope_begin(struct alert_scope *scope)
+{
+    scope->has_asked = false;
+    scope->has_secrets = false;
+    scope->refusal[0] = '\0';
+}
+
+/* A connection that is not asked for one of its parts is all of it. */
+static bool gives_secrets(const char *const *path, size_t count)
+{
+    static const char *const OPEN_PARTS[] = {"conn_type", "host",   "login",
+                                             "port",      "schema", "type"};
+    if (strcmp(path[0], "conn") != 0 || count < 3)
+        return strcmp(path[0], "var") != 0;
+    for (size_t i = 0; i < ARRAY_LEN(OPEN_PARTS); i++)
+        if (strcmp(OPEN_PARTS[i], path[2]) == 0)
+            return false;
+    return true;
+}
+
+static enum status note_answer(struct alert_scope *scope, const char *const *path, size_t count,
+                               enum status status, const struct err *err)
+{
+    scope->has_asked = true;
+    if (status == STATUS_OK)
+        scope->has_secrets |= gives_secrets(path, count);
+    else if (!scope->has_secrets) /* else the name that was asked for may be one */
+        (void)snprintf(scope->refusal, sizeof scope->refusal, "%s", err->text);
+    return status;
+}
+
+void alert_scope_judge(const struct alert_scope *scope, struct err *err)
+{
+    bool is_refusal = scope->refusal[0] != '\0' && strstr(err->text, scope->refusal) != NULL;
+    if (scope->has_secrets && !is_refusal)
+        (void)err_set(err, err->code, "it fails; why is not shown, since it may hold a secret");
+    err->code = scope->has_asked ? STATUS_CONFLICT : STATUS_INVALID;
+}
+
 static enum status lookup(void *context, const char *const *path, size_t count, size_t *out_used,
                           json_t **out, struct err *err)
 {
@@ -85,7 +126,9 @@ static enum status lookup(void *context, const char *const *path, size_t count, 
         return STATUS_OK;
     }
     if (scope->more != NULL && scope->more->lookup != NULL)
-        return scope->more->lookup(scope->more->context, path, count, out_used, out, err);
+        return note_answer(
+            scope, path, count,
+            scope->more->lookup(scope->more->context, path, count, out_used, out, err), err);
     return err_set(err, STATUS_NOT_FOUND, "undefined name '%s'", path[0]);
 }
 
@@ -100,8 +143,10 @@ static bool is_function(void *context, const char *const *path, size_t count)
 static enum status call(void *context, const char *const *path, size_t count, json_t *args,
                         json_t *named, json_t **out, struct err *err)
 {
-    const struct template_scope *more = ((struct alert_scope *)context)->more;
-    return more->call(more->context, path, count, args, named, out, err);
+    struct alert_scope *scope = context;
+    const struct template_scope *more = scope->more;
+    return note_answer(scope, path, count,
+                       more->call(more->context, path, count, args, named, out, err), err);
 }
 
 static void before_output(void *context)
@@ -127,6 +172,7 @@ struct template_scope alert_scope_of(struct alert_scope *scope)
         .call = call,
         .before_output = before_output,
         .after_output = after_output,
+        .zones = scope->more != NULL ? scope->more->zones : NULL,
         .roots_count = HOOK_ROOTS_COUNT,
         .root = hook_root_name,
     };

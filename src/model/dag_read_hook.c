@@ -153,6 +153,8 @@ static void read_member(struct reader *r, const struct dag_field *field, struct 
     } else {
         reader_field(r, field, spot, value, hook);
     }
+    if (field->type == FIELD_NAME)
+        reader_place(r, spot, field->key);
     if (field->type == FIELD_TEXTS)
         check_addresses(r, field->key, spot, value,
                         strcmp(field->key, "to") == 0 ? &hook->to : &hook->cc);

@@ -180,15 +180,18 @@ static void check_task_value(const struct check *check, const struct template_na
 
 static void secret_elsewhere(const struct check *check, const struct template_name *name)
 {
+    static const char TASK[] = "in 'env', headers and hooks only, since everything else is shown "
+                               "and kept: give it to the task as a variable of 'env'";
+    static const char COMMAND[] = "only in 'env' of a command, since everybody on its host sees "
+                                  "what it runs: give it to the command as a variable of 'env'";
     bool is_secret = strcmp(name->parts[0], "secrets") == 0;
     reader_problem_at(check->r, DIAG_ERROR, name_span(check, name),
-                      "template: %s%s%s can be used in 'env', headers and hooks only, since "
-                      "everything else is shown and kept: give it to the task as a variable of "
-                      "'env'",
-                      is_secret ? "'secrets'" : "conn.", is_secret ? "" : name->parts[1],
+                      "template: %s%s%s can be used %s", is_secret ? "'secrets'" : "conn.",
+                      is_secret ? "" : name->parts[1],
                       is_secret                                 ? ""
                       : strcmp(name->parts[2], "password") == 0 ? ".password"
-                                                                : ".uri");
+                                                                : ".uri",
+                      check->use->in_hook ? COMMAND : TASK);
 }
 
 /* ---- all of them ---- */

@@ -14,6 +14,7 @@
 #include "model/dag_read_priv.h"
 #include "model/dag_roots.h"
 #include "model/duration.h"
+#include "model/hook.h"
 #include "model/limits.h"
 #include "model/template.h"
 
@@ -181,6 +182,7 @@ void reader_keep(struct reader *r, const struct field_table *table, const struct
 
 void reader_template(struct reader *r, const char *text, struct spot spot, const char *suffix)
 {
+    bool in_hook = r->hook_path != NULL;
     if (template_is_plain(text))
         return;
     r->uses = mem_grow(r->uses, &r->uses_capacity, r->uses_count, sizeof *r->uses);
@@ -188,8 +190,9 @@ void reader_template(struct reader *r, const char *text, struct spot spot, const
         .text = text,
         .spot = spot,
         .draft = r->current,
-        .in_hook = r->hook_path != NULL,
-        .takes_secrets = r->hook_path != NULL || dag_field_takes_secrets(suffix),
+        .in_hook = in_hook,
+        .takes_secrets =
+            in_hook ? hook_field_takes_secrets(suffix) : dag_field_takes_secrets(suffix),
     };
     reader_place(r, spot, suffix);
 }
@@ -206,7 +209,8 @@ void reader_place(struct reader *r, struct spot spot, const char *suffix)
     r->places = mem_grow(r->places, &r->places_capacity, r->places_count, sizeof *r->places);
     r->places[r->places_count++] = (struct source_place){
         .path = owner != NULL ? arena_format(r->dag->arena, "tasks.%s.%s", owner, suffix)
-                              : arena_format(r->dag->arena, "defaults.%s", suffix),
+                : r->current == CURRENT_DAG ? arena_strdup(r->dag->arena, suffix)
+                                            : arena_format(r->dag->arena, "defaults.%s", suffix),
         .line = span.line,
         .column = span.column,
     };

@@ -64,6 +64,11 @@ const struct hook_root *hook_root_find(const char *name)
     return NULL;
 }
 
+bool hook_field_takes_secrets(const char *field)
+{
+    return strcmp(field, "run") != 0;
+}
+
 const char *hook_event_name(enum hook_event event)
 {
     CHECK(event < HOOK_EVENT_COUNT);
@@ -100,8 +105,30 @@ const char *hook_severity_name(enum hook_severity severity)
 
 bool hook_is_resolvable(const struct hook *hook)
 {
-    return hook->target == HOOK_PAGERDUTY &&
-           (hook->event == HOOK_FAILURE || hook->event == HOOK_SLA_MISS);
+    return hook->target == HOOK_PAGERDUTY && hook->event != HOOK_SUCCESS;
+}
+
+bool hook_is_resolved_by(const struct hook *hook, enum hook_event event)
+{
+    return event == HOOK_SUCCESS || (event == HOOK_SKIP && hook->event != HOOK_SKIP);
+}
+
+/* Scheme, host and port; a template is taken as it is. */
+static const char *server_of(struct arena *arena, const char *url)
+{
+    const char *scheme = strstr(url, "://");
+    const char *host = scheme != NULL ? scheme + strlen("://") : url;
+    return arena_strndup(arena, url, (size_t)(host - url) + strcspn(host, "/?#"));
+}
+
+const char *hook_receiver(struct arena *arena, const struct hook *hook)
+{
+    const char *where = hook->connection;
+    if (hook->target == HOOK_COMMAND)
+        where = hook->run;
+    else if (where == NULL)
+        where = server_of(arena, hook->url != NULL ? hook->url : "");
+    return arena_format(arena, "%s %s", hook_target_name(hook->target), where);
 }
 
 /* ---- what may stand in a header ---- */
@@ -173,12 +200,12 @@ static bool mails_about(const json_t *rest, enum hook_event event)
     return event == HOOK_RETRY && json_get_bool(rest, "email_on_retry", true);
 }
 
-struct hook_list hook_list_of(const json_t *rest, enum hook_event event, struct arena *arena)
+static struct hook_list read_list(const json_t *rest, enum hook_event event, struct arena *arena,
+                                  struct diag_list *diags)
 {
     struct hook_list list = {0};
-    struct diag_list diags = {0};
     struct dag holder = {.arena = arena};
-    struct reader r = {.dag = &holder, .diags = &diags, .current = CURRENT_DAG};
+    struct reader r = {.dag = &holder, .diags = diags, .current = CURRENT_DAG};
     char key[32];
     CHECK((size_t)snprintf(key, sizeof key, "on_%s", hook_event_name(event)) < sizeof key);
 
@@ -192,6 +219,19 @@ struct hook_list hook_list_of(const json_t *rest, enum hook_event event, struct 
         append(arena, &list, &mails);
     }
     free(r.uses);
-    diag_list_fini(&diags);
     return list;
+}
+
+struct hook_list hook_list_of(const json_t *rest, enum hook_event event, struct arena *arena)
+{
+    CLEANUP(diag_list_fini) struct diag_list diags = {0};
+    return read_list(rest, event, arena, &diags);
+}
+
+enum status hook_list_check(const json_t *rest, enum hook_event event, struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    CLEANUP(diag_list_fini) struct diag_list diags = {0};
+    (void)read_list(rest, event, arena, &diags);
+    return diags.errors == 0 ? STATUS_OK : err_set(err, STATUS_INVALID, "%s", diags.items[0].text);
 }

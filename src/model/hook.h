@@ -114,13 +114,28 @@ const char *hook_severity_name(enum hook_severity severity);
  */
 struct hook_list hook_list_of(const json_t *rest, enum hook_event event, struct arena *arena);
 
-/* Whether an incident that this hook opened is closed by a later success. */
+/*
+ * Whether every hook for an event can be read, of keys that did not come from a DAG.
+ *
+ *   STATUS_INVALID  one cannot: what is wrong with it.
+ */
+NODISCARD enum status hook_list_check(const json_t *rest, enum hook_event event, struct err *err);
+
+/* Whether what this hook tells of opens an incident, which has to be closed later. */
 bool hook_is_resolvable(const struct hook *hook);
+/* Whether an event closes an incident of this hook: it went well, or nobody waits for it. */
+bool hook_is_resolved_by(const struct hook *hook, enum hook_event event);
+
+/* Who has to answer, as far as the hook itself tells: hooks of one receiver have the same text. */
+const char *hook_receiver(struct arena *arena, const struct hook *hook);
 
 /* An address for mail, "a@b.c" or "Name <a@b.c>", without anything that could end a header. */
 bool hook_address_is_valid(const char *address);
 /* A header of ours to send: a token that is not one that we or the transport set. */
 bool hook_header_is_valid(const char *name);
+
+/* What a command runs is seen by everybody on its host; everything else may hold secrets. */
+bool hook_field_takes_secrets(const char *field);
 
 /* The names that a template of a hook can start with, sorted. */
 struct hook_root {

@@ -72,6 +72,48 @@ bool watch_read(const json_t *rest, struct arena *arena, struct watch *out)
     return is_watched;
 }
 
+/* A run is neither tried again nor skipped by itself: there the DAG speaks of its tasks. */
+static bool is_for_tasks(enum hook_event event)
+{
+    return event == HOOK_RETRY || event == HOOK_SKIP;
+}
+
+/* What the DAG says of all its tasks goes to one that says nothing itself; false: there is none. */
+static bool inherit(const struct watch *of_dag, const json_t *rest, struct watch *out)
+{
+    bool has_any = false;
+    for (enum hook_event event = 0; event < HOOK_EVENT_COUNT; event++) {
+        CLEANUP(mem_freep) char *key = mem_format("on_%s", hook_event_name(event));
+        bool is_own = out->hooks[event].count > 0 || json_object_get(rest, key) != NULL;
+        if (!is_for_tasks(event) || is_own || of_dag->hooks[event].count == 0)
+            continue;
+        out->hooks[event] = of_dag->hooks[event];
+        has_any = true;
+    }
+    return has_any;
+}
+
+/* NULL when there is nothing to watch. */
+static const struct watch *watch_of_task(const struct watch *of_dag, const json_t *rest,
+                                         struct arena *arena)
+{
+    struct watch one;
+    bool is_watched = watch_read(rest, arena, &one);
+    is_watched |= inherit(of_dag, rest, &one);
+    if (!is_watched)
+        return NULL;
+    struct watch *own = arena_alloc(arena, sizeof *own);
+    *own = one;
+    return own;
+}
+
+static void forget_inherited(struct watch *of_dag)
+{
+    for (enum hook_event event = 0; event < HOOK_EVENT_COUNT; event++)
+        if (is_for_tasks(event))
+            of_dag->hooks[event] = (struct watch_hooks){0};
+}
+
 const struct dag_watch *watch_of_dag(const struct dag *dag)
 {
     bool may_be = may_be_watched(dag->rest);
@@ -85,20 +127,16 @@ const struct dag_watch *watch_of_dag(const struct dag *dag)
     watch.tasks = arena_array(dag->arena, dag->tasks_count + 1, sizeof(const struct watch *));
     for (size_t node = 0; node < dag->tasks_count; node++) {
         const json_t *rest = dag->tasks[node].rest;
-        struct watch one;
         /* What defaults say is one object for all tasks that add nothing to it. */
-        if (node > 0 && rest == dag->tasks[node - 1].rest) {
-            watch.tasks[node] = watch.tasks[node - 1];
-        } else if (watch_read(rest, dag->arena, &one)) {
-            struct watch *own = arena_alloc(dag->arena, sizeof *own);
-            *own = one;
-            watch.tasks[node] = own;
-        }
+        watch.tasks[node] = node > 0 && rest == dag->tasks[node - 1].rest
+                                ? watch.tasks[node - 1]
+                                : watch_of_task(&watch.run, rest, dag->arena);
         is_watched |= watch.tasks[node] != NULL;
         watch.has_sla |= watch.tasks[node] != NULL && watch.tasks[node]->has_sla;
     }
     if (!is_watched)
         return NULL;
+    forget_inherited(&watch.run);
     watch.tz = arena_strdup(dag->arena, sla_schedule_zone(dag->rest));
     struct dag_watch *out = arena_alloc(dag->arena, sizeof *out);
     *out = watch;
@@ -161,15 +199,29 @@ static void add_to_tasks(struct dag *dag, struct dag_watch *watch, const struct 
     }
 }
 
+/* As in a DAG, retries and skips are those of tasks. */
+static void move_to_tasks(struct watch *run, struct watch *task, struct arena *arena)
+{
+    struct watch moved = {0};
+    for (enum hook_event event = 0; event < HOOK_EVENT_COUNT; event++)
+        if (is_for_tasks(event))
+            moved.hooks[event] = run->hooks[event];
+    add_hooks(task, &moved, arena);
+    forget_inherited(run);
+}
+
 void watch_add(struct dag *dag, const struct watch *run, const struct watch *task)
 {
+    struct watch of_run = *run;
+    struct watch of_tasks = *task;
     if (!has_hooks(run) && !has_hooks(task))
         return;
+    move_to_tasks(&of_run, &of_tasks, dag->arena);
     struct dag_watch *watch = arena_alloc(dag->arena, sizeof *watch);
     *watch = dag->watch != NULL ? *dag->watch : (struct dag_watch){0};
     if (dag->watch == NULL)
         watch->tz = arena_strdup(dag->arena, sla_schedule_zone(dag->rest));
-    add_hooks(&watch->run, run, dag->arena);
-    add_to_tasks(dag, watch, task);
+    add_hooks(&watch->run, &of_run, dag->arena);
+    add_to_tasks(dag, watch, &of_tasks);
     dag->watch = watch;
 }

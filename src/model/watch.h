@@ -1,7 +1,8 @@
 #pragma once
 /*
  * watch: what of a DAG is watched, worked out once when it is read: deadlines, and who is told of
- * what. Whoever ends a task of a DAG that nobody watches finds a NULL and goes on.
+ * what. Whoever ends a task of a DAG that nobody watches finds a NULL and goes on. on_retry and
+ * on_skip of the DAG are those of every task that has none of its own.
  *
  * Ownership  Part of the DAG, in its arena.
  */

@@ -68,7 +68,9 @@ void deliver(const struct deliver_request *request, struct deliver_outcome *out)
     *out = (struct deliver_outcome){.verdict = DELIVER_FAILED, .retry_after_ms = -1};
     if (endpoint_of(arena, request->message, request->connection, &delivery.endpoint, &err) !=
         STATUS_OK) {
-        deliver_say_err(out, &err);
+        /* A connection can be mended while the message waits. */
+        deliver_say(out, request->connection != NULL ? DELIVER_RETRY : DELIVER_FAILED, err.text, "",
+                    0);
         return;
     }
     if (delivery.endpoint.ca_file == NULL)

@@ -169,8 +169,8 @@ void deliver_slack(const struct delivery *delivery, struct deliver_outcome *out)
     const struct endpoint *endpoint = &delivery->endpoint;
     bool is_named = names_channel(delivery->message);
     if (endpoint->wants_channel && !is_named && endpoint->channel == NULL) {
-        deliver_say(out, DELIVER_FAILED,
-                    "with a token slack has to know the channel: add 'channel'", "", 0);
+        deliver_say(out, DELIVER_RETRY, "with a token slack has to know the channel: add 'channel'",
+                    "", 0);
         return;
     }
     struct http_header headers[] = {

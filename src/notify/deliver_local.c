@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/mem.h"
+#include "base/strbuf.h"
 #include "model/alert_mail.h"
 #include "model/limits.h"
 #include "notify/deliver_priv.h"
@@ -29,6 +30,23 @@ static size_t collect_recipients(const struct delivery *delivery, const char **o
     return count;
 }
 
+/* "taken by the mail server, which refuses a@b, c@d" */
+static void say_taken(const struct mail_request *sent, struct deliver_outcome *out)
+{
+    struct strbuf text;
+    bool has_any = false;
+    strbuf_init(&text, DELIVER_TEXT_MAX - 1);
+    strbuf_add(&text, "taken by the mail server");
+    for (size_t i = 0; i < sent->recipients_count; i++) {
+        if (!sent->refused[i])
+            continue;
+        strbuf_addf(&text, "%s%s", has_any ? ", " : ", which refuses ", sent->recipients[i]);
+        has_any = true;
+    }
+    deliver_say(out, DELIVER_DONE, text.text, "", 0);
+    strbuf_fini(&text);
+}
+
 void deliver_email(const struct delivery *delivery, struct deliver_outcome *out)
 {
     const struct alert_message *message = delivery->message;
@@ -39,8 +57,8 @@ void deliver_email(const struct delivery *delivery, struct deliver_outcome *out)
         deliver_say_err(out, &err);
         return;
     }
-    const char **recipients =
-        arena_array(delivery->arena, message->to.count + message->cc.count + 1, sizeof *recipients);
+    size_t most = message->to.count + message->cc.count + 1;
+    const char **recipients = arena_array(delivery->arena, most, sizeof *recipients);
     struct mail_request wanted = {
         .host = endpoint->host,
         .port = endpoint->port,
@@ -53,11 +71,12 @@ void deliver_email(const struct delivery *delivery, struct deliver_outcome *out)
         .mail = mail,
         .mail_length = strlen(mail),
         .way = deliver_way(delivery),
+        .refused = arena_array(delivery->arena, most, sizeof(bool)),
     };
     if (mail_send(&wanted, &err) != STATUS_OK)
         deliver_say_err(out, &err);
     else
-        deliver_say(out, DELIVER_DONE, "taken by the mail server", "", 0);
+        say_taken(&wanted, out);
 }
 
 /* ---- command ---- */

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "os/zone_file.h"
 #include "store/vault_scope.h"
 
 struct parcel {
@@ -59,7 +60,23 @@ static enum status choose_events(const struct parcel_request *request,
 static enum status alert_connection(const struct parcel_request *request, const char *name,
                                     struct connection *out, struct err *err)
 {
-    return vault_connection(request->vault, request->space, name, out, err);
+    if (vault_connection(request->vault, request->space, name, out, err) == STATUS_OK)
+        return STATUS_OK;
+    /* Whatever is wrong with it, somebody may mend it. */
+    if (err->code == STATUS_INVALID || err->code == STATUS_CORRUPT)
+        err->code = STATUS_CONFLICT;
+    return err->code;
+}
+
+/* A connection that a template takes apart is found out only here. */
+static enum status check_command(const struct parcel *parcel, struct err *err)
+{
+    const char *run = parcel->message.run;
+    if (run == NULL || strcmp(vault_seen_mask(&parcel->seen, run), run) == 0)
+        return STATUS_OK;
+    return err_set(err, STATUS_INVALID,
+                   "the command line would show a secret: give it to the command as a variable of "
+                   "'env'");
 }
 
 /* *out_is_wanted false: nothing is to be sent. */
@@ -73,6 +90,7 @@ static enum status fill(struct parcel *parcel, const struct parcel_request *requ
         .seen = &parcel->seen,
     };
     struct template_scope scope = vault_scope_names(&names);
+    scope.zones = zone_file_read;
     struct alert_event *events = arena_array(parcel->arena, request->count, sizeof *events);
     size_t wanted = 0;
     if (read_events(parcel, request, events, err) != STATUS_OK ||
@@ -89,7 +107,8 @@ static enum status fill(struct parcel *parcel, const struct parcel_request *requ
         .total = request->total - (request->count - wanted),
     };
     if (alert_render(parcel->arena, request->hook, &notice, &scope, &parcel->message, err) !=
-        STATUS_OK)
+            STATUS_OK ||
+        check_command(parcel, err) != STATUS_OK)
         return err->code;
     if (request->hook->connection == NULL)
         return STATUS_OK;
@@ -111,6 +130,10 @@ enum status parcel_new(const struct parcel_request *request, struct parcel **out
     parcel->public_only = request->public_only;
     parcel->workdir = arena_strdup_null(parcel->arena, request->workdir);
     enum status status = fill(parcel, request, &is_wanted, err);
+    if (status != STATUS_OK) {
+        const char *shown = vault_seen_mask(&parcel->seen, err->text);
+        (void)err_set(err, status, "%s", arena_strdup(parcel->arena, shown));
+    }
     if (status != STATUS_OK || !is_wanted) {
         parcel_free(parcel);
         parcel = NULL;

@@ -26,7 +26,13 @@ struct parcel_request {
     const char *workdir; /* of commands; NULL: as ours */
 };
 
-/* NULL with STATUS_OK: the hook's `if` wants none of the events. */
+/*
+ * NULL with STATUS_OK: the hook's `if` wants none of the events. Secrets are hidden in errors.
+ *
+ *   STATUS_INVALID, STATUS_CORRUPT  it can never be sent.
+ *   any other                       not now: something is missing or cannot be read that may be
+ *                                   there another time, or on another host.
+ */
 NODISCARD enum status parcel_new(const struct parcel_request *request, struct parcel **out,
                                  struct err *err);
 /* Blocks. Secrets of the message are hidden in what was answered. */

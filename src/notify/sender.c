@@ -21,7 +21,8 @@
 #include "store/notice.h"
 
 enum {
-    AT_ONCE_MAX = 8,
+    AT_ONCE_MAX = 64,
+    PER_RECEIVER_MAX = 4, /* so that those that hang leave room for others */
     FIRST_WAIT_MS = 100,
     LONGEST_WAIT_MS = 5000,
     CHANCE_STEPS = 1 << 20,
@@ -33,6 +34,8 @@ enum end_wish { END_NOT, END_FINISHING, END_NOW };
 /* One message on its way. */
 struct trip {
     struct sender *owner;
+    struct trip *next;    /* of those under way */
+    const char *receiver; /* in its arena */
     struct thread *thread;
     struct arena *arena; /* of the claim */
     struct notice_claim claim;
@@ -52,7 +55,9 @@ struct sender {
     /* Of the sender's thread. */
     struct store *store; /* while it is ours */
     struct vault *vault; /* the same: it reads from the store */
+    struct trip *trips;  /* under way */
     size_t under_way;
+    struct notice_passing passing; /* hooks whose receivers have enough to do */
     int64_t next_us; /* when one is due, by the store's clock, and by the steady one */
     int64_t next_mono_us;
     int64_t wait_ms; /* after failures */
@@ -64,6 +69,42 @@ static void trip_free(struct trip *trip)
     parcel_free(trip->parcel);
     arena_free(trip->arena);
     free(trip);
+}
+
+/* --- receivers ------------------------------------------------------------------------------- */
+
+static const char *receiver_of(struct arena *arena, const struct notice_claim *claim)
+{
+    return arena_format(arena, "%s/%s", claim->space, hook_receiver(arena, &claim->hook));
+}
+
+static bool is_passed(void *context, const struct notice_claim *candidate)
+{
+    const struct sender *self = context;
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    const char *receiver = receiver_of(arena, candidate);
+    size_t count = 0;
+    for (const struct trip *trip = self->trips; trip != NULL; trip = trip->next)
+        count += strcmp(trip->receiver, receiver) == 0;
+    return count >= PER_RECEIVER_MAX;
+}
+
+static void add_trip(struct sender *self, struct trip *trip)
+{
+    trip->receiver = receiver_of(trip->arena, &trip->claim);
+    trip->next = self->trips;
+    self->trips = trip;
+    self->under_way++;
+}
+
+static void remove_trip(struct sender *self, struct trip *trip)
+{
+    struct trip **at = &self->trips;
+    while (*at != trip)
+        at = &(*at)->next;
+    *at = trip->next;
+    self->under_way--;
+    strbuf_clear(&self->passing.keys); /* its receiver has room again */
 }
 
 /* --- sending --------------------------------------------------------------------------------- */
@@ -93,7 +134,7 @@ static const char *workdir_of(struct trip *trip)
     return access(folder, X_OK) == 0 ? folder : NULL;
 }
 
-/* A connection may be added while it waits; a template does not get better. */
+/* What is missing may be added while it waits; a template does not get better. */
 static void fail_unsent(struct trip *trip, const struct err *err)
 {
     trip->outcome.verdict =
@@ -117,7 +158,7 @@ static void set_out(struct sender *self, struct trip *trip)
         .total = trip->claim.total,
         .workdir = workdir_of(trip),
     };
-    self->under_way++;
+    add_trip(self, trip);
     enum status status = parcel_new(&request, &trip->parcel, &err);
     trip->is_dropped = status == STATUS_OK && trip->parcel == NULL;
     if (status == STATUS_OK && trip->parcel != NULL &&
@@ -198,7 +239,7 @@ static bool settle(struct sender *self, struct trip *trip)
         return false;
     }
     tell(trip, &verdict);
-    self->under_way--;
+    remove_trip(self, trip);
     trip_free(trip);
     return true;
 }
@@ -225,12 +266,11 @@ static bool take(struct sender *self)
     struct err err = {0};
     while (self->under_way < AT_ONCE_MAX) {
         struct trip *trip = mem_zalloc(1, sizeof *trip);
-        bool is_found = false;
         trip->owner = self;
         trip->arena = arena_new();
-        enum status status = store_notice_claim(self->store, trip->arena, &trip->claim, &is_found,
-                                                &self->next_us, &err);
-        if (status == STATUS_OK && is_found) {
+        enum status status = store_notice_claim(self->store, trip->arena, &self->passing,
+                                                &trip->claim, &self->next_us, &err);
+        if (status == STATUS_OK && trip->claim.id != 0) {
             set_out(self, trip);
             continue;
         }
@@ -320,6 +360,8 @@ enum status sender_start(const struct sender_options *options, struct sender **o
     self->options = *options;
     self->knock_fd = -1;
     self->back = mailbox_new();
+    self->passing = (struct notice_passing){.is_passed = is_passed, .context = self};
+    strbuf_init(&self->passing.keys, NOTICE_PASSING_BYTES);
     if (knock_open(&self->knock_fd, err) != STATUS_OK ||
         thread_start("sender", body, self, &self->thread, err) != STATUS_OK) {
         sender_stop(self, 0);
@@ -348,6 +390,7 @@ static void end(struct sender *self, enum end_wish wish, int64_t wait_ms)
     if (self->under_way > 0)
         return;
     mailbox_free(self->back);
+    strbuf_fini(&self->passing.keys);
     file_closep(&self->knock_fd);
     free(self);
 }

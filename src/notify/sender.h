@@ -3,9 +3,9 @@
  * sender: the threads that bring messages from the outbox to their receivers.
  *
  * One takes what is due from the store, makes the message, and writes down what became of it; it
- * has the spare store only for that. Each message is sent by a thread of its own, a few at a time,
- * since a receiver may take half a minute to answer, or a command longer; others do not wait for
- * it.
+ * has the spare store only for that. Each message is sent by a thread of its own, since a receiver
+ * may take half a minute to answer, or a command longer; a few at a time to each receiver, so that
+ * others do not wait for one that hangs.
  *
  * Any number of hosts may do it at the same time: a notice is taken by one of them, and by another
  * after its time is up. Killed between an answer and its note, the message is sent again, under

@@ -58,6 +58,38 @@ static size_t read_mail(char *out, size_t size, size_t count, void *context)
     return part;
 }
 
+/* Which of the recipients the server's replies are about. */
+struct listening {
+    const struct mail_request *request;
+    size_t asked; /* recipients named to the server so far */
+    bool awaits;  /* its word on the last of them */
+};
+
+/* libcurl tells of the conversation only here: one line of it, ours or the server's. */
+static int note_talk(CURL *curl, curl_infotype type, char *line, size_t length, void *context)
+{
+    static const char RCPT[] = "RCPT TO:";
+    struct listening *listening = context;
+    (void)curl;
+    if (type == CURLINFO_HEADER_OUT) {
+        listening->awaits = length >= strlen(RCPT) && memcmp(line, RCPT, strlen(RCPT)) == 0;
+        listening->asked += listening->awaits;
+    } else if (type == CURLINFO_HEADER_IN && listening->awaits && length > 0 &&
+               listening->asked <= listening->request->recipients_count) {
+        listening->awaits = false;
+        listening->request->refused[listening->asked - 1] = line[0] == '4' || line[0] == '5';
+    }
+    return 0;
+}
+
+static void listen_for_refusals(struct transfer *transfer, struct listening *listening)
+{
+    CURLcode code = curl_easy_setopt(transfer->curl, CURLOPT_DEBUGFUNCTION, note_talk);
+    code |= curl_easy_setopt(transfer->curl, CURLOPT_DEBUGDATA, listening);
+    code |= curl_easy_setopt(transfer->curl, CURLOPT_VERBOSE, 1L);
+    CHECK(code == CURLE_OK);
+}
+
 static void set_request(struct transfer *transfer, const struct mail_request *request,
                         const char *url, struct reading *reading)
 {
@@ -112,6 +144,9 @@ enum status mail_send(const struct mail_request *request, struct err *err)
     struct reading reading = {.request = request};
     format_url(request, url);
     set_request(&transfer, request, url, &reading);
+    struct listening listening = {.request = request};
+    if (request->refused != NULL)
+        listen_for_refusals(&transfer, &listening);
     CURLcode code = curl_easy_perform(transfer.curl);
     enum status status = code == CURLE_OK ? STATUS_OK : mail_failed(&transfer, code, url, err);
     transfer_fini(&transfer);

@@ -30,6 +30,7 @@ struct mail_request {
     const char *mail; /* RFC 5322, lines end with CR LF */
     size_t mail_length;
     struct transfer_options way;
+    bool *refused; /* one per recipient: set where the server would not have it; NULL: not asked */
 };
 
 /*

@@ -6,7 +6,9 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/strmap.h"
 #include "model/dag_write.h"
+#include "model/hook.h"
 #include "model/template.h"
 #include "store/vault.h"
 
@@ -95,6 +97,34 @@ static bool find_kind(const struct template_name *name, enum vault_kind *out_kin
     return false;
 }
 
+/* A name that is nowhere, and what it was found in. */
+struct unknown {
+    const char *where;
+    enum vault_kind kind;
+    const char *name;
+};
+
+/* Only where a nearly equal name is there. */
+static void warn(struct walk *walk, const struct unknown *unknown, const struct source_place *place)
+{
+    const json_t *names = walk->check->names[unknown->kind];
+    const char *near = str_nearest(unknown->name, json_array_size(names), nth_name, names);
+    if (near == NULL)
+        return;
+    CLEANUP(mem_freep)
+    char *text = mem_format("%sthere is no %s '%.100s' here; did you mean '%s'?", unknown->where,
+                            vault_kind_name(unknown->kind), unknown->name, near);
+    json_t *problem = json_object();
+    json_put_string(problem, "file", walk->file);
+    json_put_int(problem, "line", place->line);
+    json_put_int(problem, "column", place->column);
+    json_put_int(problem, "length", 0);
+    json_put_string(problem, "severity", "warning");
+    json_put_string(problem, "message", text);
+    CHECK(json_array_append_new(walk->problems, problem) == 0);
+    walk->count++;
+}
+
 static void visit(void *context, const struct template_name *name)
 {
     struct walk *walk = context;
@@ -102,23 +132,11 @@ static void visit(void *context, const struct template_name *name)
     size_t at = 0;
     if (!find_kind(name, &kind, &at) || is_known(walk->check->names[kind], name->parts[at]))
         return;
-    const json_t *names = walk->check->names[kind];
-    const char *near = str_nearest(name->parts[at], json_array_size(names), nth_name, names);
-    if (near == NULL)
-        return;
     const struct source_place *place = dag_find_place(walk->dag, walk->path);
-    CLEANUP(mem_freep)
-    char *text = mem_format("template: there is no %s '%.100s' here; did you mean '%s'?",
-                            vault_kind_name(kind), name->parts[at], near);
-    json_t *problem = json_object();
-    json_put_string(problem, "file", walk->file);
-    json_put_int(problem, "line", place != NULL ? place->line + MAX(name->place.line, 1) - 1 : 0);
-    json_put_int(problem, "column", place != NULL ? place->column : 0);
-    json_put_int(problem, "length", 0);
-    json_put_string(problem, "severity", "warning");
-    json_put_string(problem, "message", text);
-    CHECK(json_array_append_new(walk->problems, problem) == 0);
-    walk->count++;
+    struct source_place at_name = place != NULL ? *place : (struct source_place){0};
+    if (place != NULL)
+        at_name.line += MAX(name->place.line, 1) - 1;
+    warn(walk, &(struct unknown){"template: ", kind, name->parts[at]}, &at_name);
 }
 
 /* As deep as a DAG file may be. */
@@ -145,6 +163,54 @@ static void walk_value(struct walk *walk, const json_t *value, const char *path)
         walk_value(walk, member, arena_format(walk->arena, "%s.%zu", path, i));
 }
 
+/* --- connections of hooks -------------------------------------------------------------------- */
+
+/* Where the hook stands: with its owner, or among what all tasks have. */
+static struct source_place place_of_hook(const struct walk *walk, const char *owner,
+                                         const struct hook *hook, size_t index)
+{
+    const char *const OWNERS[] = {owner, "defaults."};
+    for (size_t i = 0; i < ARRAY_LEN(OWNERS); i++) {
+        const struct source_place *place =
+            dag_find_place(walk->dag, arena_format(walk->arena, "%son_%s.%zu.connection", OWNERS[i],
+                                                   hook_event_name(hook->event), index));
+        if (place != NULL)
+            return *place;
+    }
+    return (struct source_place){0};
+}
+
+/* Each name once: what defaults say would be said of every task. */
+static void check_hooks(struct walk *walk, struct strmap *seen, const char *owner,
+                        const json_t *rest)
+{
+    const json_t *names = walk->check->names[VAULT_CONNECTION];
+    for (enum hook_event event = 0; event < HOOK_EVENT_COUNT; event++) {
+        struct hook_list list = hook_list_of(rest, event, walk->arena);
+        for (size_t i = 0; i < list.count; i++) {
+            const struct hook *hook = &list.items[i];
+            if (hook->connection == NULL || is_known(names, hook->connection) ||
+                !strmap_add(seen, hook->connection, 0))
+                continue;
+            struct source_place place = place_of_hook(walk, owner, hook, i);
+            const char *where =
+                arena_format(walk->arena, "%s hook: ", hook_target_name(hook->target));
+            warn(walk, &(struct unknown){where, VAULT_CONNECTION, hook->connection}, &place);
+        }
+    }
+}
+
+static void check_all_hooks(struct walk *walk)
+{
+    CLEANUP(strmap_freep) struct strmap *seen = strmap_new();
+    check_hooks(walk, seen, "", walk->dag->rest);
+    for (size_t i = 0; i < walk->dag->tasks_count; i++) {
+        const struct task_def *task = &walk->dag->tasks[i];
+        if (i == 0 || task->rest != walk->dag->tasks[i - 1].rest)
+            check_hooks(walk, seen, arena_format(walk->arena, "tasks.%s.", task->id), task->rest);
+    }
+}
+
 size_t name_check_dag(const struct name_check *check, const struct dag *dag, const char *path,
                       json_t *problems)
 {
@@ -153,5 +219,7 @@ size_t name_check_dag(const struct name_check *check, const struct dag *dag, con
     struct walk walk = {
         .check = check, .dag = dag, .file = path, .arena = arena, .problems = problems};
     walk_value(&walk, canonical, "");
+    if (dag->watch != NULL)
+        check_all_hooks(&walk);
     return walk.count;
 }

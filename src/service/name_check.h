@@ -1,6 +1,7 @@
 #pragma once
 /*
- * name_check: variables, connections and secrets that a DAG names and that look misspelt.
+ * name_check: variables, connections and secrets that a DAG names, in templates and hooks, and that
+ * look misspelt.
  *
  * A name may be set later, or on other hosts, so that it is missing here is no mistake. But one
  * that is nowhere while a nearly equal one is there, is worth a warning.

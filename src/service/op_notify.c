@@ -1,6 +1,7 @@
 /*
  * Messages: those on their way and those that arrived, and a message to try a target with.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -15,6 +16,7 @@
 #include "service/listing.h"
 #include "service/lookup.h"
 #include "service/op_handlers.h"
+#include "store/host.h"
 #include "store/notice.h"
 
 enum { LIST_DEFAULT = 100, LIST_MAX = 100000 };
@@ -122,6 +124,21 @@ enum status op_notify_list(struct service *service, const json_t *request, json_
 
 /* --- notify.retry ---------------------------------------------------------------------------- */
 
+struct sender_search {
+    const struct service *service;
+    bool has_any;
+};
+
+static enum status look_for_sender(void *context, const struct host_info *host, struct err *err)
+{
+    (void)err;
+    struct sender_search *search = context;
+    search->has_any |= str_equal(host->kind, "daemon") &&
+                       strstr(host->roles, "scheduler") != NULL &&
+                       service_host_lives(search->service, host);
+    return STATUS_OK;
+}
+
 enum status op_notify_retry(struct service *service, const json_t *request, json_t **out,
                             struct err *err)
 {
@@ -131,13 +148,16 @@ enum status op_notify_retry(struct service *service, const json_t *request, json
     if (!str_parse_i64(json_get_string(request, "id", ""), 1, INT64_MAX, &id))
         return err_set(err, STATUS_INVALID, "'id' is the number of a message");
     struct notice_filter filter = {.state = -1, .id = id, .limit = 1};
+    struct sender_search search = {.service = service};
     if (service_store(service, DB_READ_WRITE, &store, err) != STATUS_OK ||
         store_notice_retry(store, id, service->actor, err) != STATUS_OK ||
-        store_notice_each(store, &filter, list_notice, notices, err) != STATUS_OK)
+        store_notice_each(store, &filter, list_notice, notices, err) != STATUS_OK ||
+        store_host_each(store, false, look_for_sender, &search, err) != STATUS_OK)
         return err->code;
     service_wake(service);
     CHECK(json_array_size(notices) == 1);
     *out = json_incref(json_array_get(notices, 0));
+    json_put_bool(*out, "has_sender", search.has_any);
     return STATUS_OK;
 }
 
@@ -156,24 +176,23 @@ struct trial {
 };
 
 /* A document such as a run would leave. */
-static char *describe(const struct trial *trial)
+static char *describe(const struct trial *trial, enum hook_event kind, int64_t at_us)
 {
     static const char *const STATES[] = {
         [HOOK_SUCCESS] = "success", [HOOK_FAILURE] = "failed",   [HOOK_RETRY] = "up_for_retry",
         [HOOK_SKIP] = "skipped",    [HOOK_SLA_MISS] = "running",
     };
-    int64_t now_us = service_now_us(trial->service);
     const struct alert_event event = {
-        .kind = trial->kind,
+        .kind = kind,
         .dag = trial->dag_id,
         .run_id = "test",
         .task = trial->task,
         .map_index = -1,
         .try_number = trial->task != NULL ? 1 : 0,
-        .state = STATES[trial->kind],
+        .state = STATES[kind],
         .reason = "test",
-        .logical_at_us = now_us,
-        .happened_at_us = now_us,
+        .logical_at_us = at_us,
+        .happened_at_us = at_us,
         .error = "This is a test: nothing has happened.",
         .note = "sent by eider notify test",
     };
@@ -195,39 +214,65 @@ static void put_result(struct trial *trial, const struct hook *hook, const char 
     json_build_append(trial->results, result);
 }
 
-static void try_hook(struct trial *trial, const struct hook *hook)
+/* Send one message; false: it is not wanted. */
+static bool send_one(const struct trial *trial, const struct hook *hook, const char *document,
+                     struct deliver_outcome *out)
 {
-    const struct service *service = trial->service;
     struct err err = {0};
-    struct deliver_outcome outcome;
     struct parcel *parcel = NULL;
     uint64_t number = 0;
     rng_bytes(&number, sizeof number);
-    CLEANUP(mem_freep) char *document = describe(trial);
     CLEANUP(mem_freep) char *delivery = mem_format("test-%016llx", (unsigned long long)number);
-    const char *const documents[] = {document};
     const struct parcel_request request = {
         .vault = trial->vault,
         .space = trial->space,
-        .public_only = settings_number(service->settings, SETTING_HOOKS_PUBLIC_ONLY) != 0,
+        .public_only = settings_number(trial->service->settings, SETTING_HOOKS_PUBLIC_ONLY) != 0,
         .hook = hook,
         .delivery = delivery,
-        .at_us = service_now_us(service),
-        .documents = documents,
+        .at_us = service_now_us(trial->service),
+        .documents = &document,
         .count = 1,
         .total = 1,
     };
+    *out = (struct deliver_outcome){.verdict = DELIVER_FAILED};
     if (parcel_new(&request, &parcel, &err) != STATUS_OK) {
-        trial->is_ok = false;
-        put_result(trial, hook, "failed", err.text);
-        return;
+        (void)snprintf(out->text, sizeof out->text, "%s", err.text);
+        return true;
     }
-    if (parcel == NULL) {
+    if (parcel == NULL)
+        return false;
+    parcel_send(parcel, out);
+    parcel_free(parcel);
+    return true;
+}
+
+/* Nobody is to be woken by a test: the incident is closed as soon as it was opened. */
+static void close_incident(const struct trial *trial, const struct hook *hook, int64_t at_us,
+                           struct deliver_outcome *outcome)
+{
+    struct hook closing = *hook;
+    struct deliver_outcome end;
+    CLEANUP(mem_freep) char *document = describe(trial, HOOK_SUCCESS, at_us);
+    CLEANUP(mem_freep) char *opened = mem_strdup(outcome->text);
+    closing.condition = NULL;
+    (void)send_one(trial, &closing, document, &end);
+    bool is_closed = end.verdict == DELIVER_DONE;
+    outcome->verdict = end.verdict;
+    (void)snprintf(outcome->text, sizeof outcome->text, "%.400s; %s: %.400s", opened,
+                   is_closed ? "closed again" : "the incident could not be closed", end.text);
+}
+
+static void try_hook(struct trial *trial, const struct hook *hook)
+{
+    struct deliver_outcome outcome;
+    int64_t at_us = service_now_us(trial->service);
+    CLEANUP(mem_freep) char *document = describe(trial, trial->kind, at_us);
+    if (!send_one(trial, hook, document, &outcome)) {
         put_result(trial, hook, "dropped", "its 'if' is not true for a test");
         return;
     }
-    parcel_send(parcel, &outcome);
-    parcel_free(parcel);
+    if (outcome.verdict == DELIVER_DONE && hook_is_resolvable(hook))
+        close_incident(trial, hook, at_us, &outcome);
     bool is_done = outcome.verdict == DELIVER_DONE;
     trial->is_ok &= is_done;
     put_result(trial, hook, is_done ? "sent" : "failed", outcome.text);
@@ -272,6 +317,8 @@ static enum status try_target(struct trial *trial, json_t *taken_entry, struct e
     json_put(rest, key, taken_entry);
     CLEANUP(mem_freep) char *text = json_format(rest);
     trial->dag_id = "test";
+    if (hook_list_check(rest, trial->kind, err) != STATUS_OK)
+        return err_wrap(err, "the target cannot be read");
     if (try_text(trial, text, err) != STATUS_OK)
         return err->code;
     if (json_array_size(trial->results) == 0)

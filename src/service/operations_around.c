@@ -92,6 +92,7 @@ static const struct operation_field RECORD_NOTICE[] = {
     {"ended_at", FIELD_INSTANT, false, "when it was sent or given up"},
     {"attempts", FIELD_INTEGER, true, "how often it was tried"},
     {"answer", FIELD_STRING, false, "what the receiver said, or what went wrong"},
+    {"has_sender", FIELD_BOOLEAN, false, "of a retry: a daemon is there that sends it"},
 };
 static const struct operation_field REQUEST_NOTIFY_TEST[] = {
     {"target", FIELD_STRING, true, "a DAG or its file; or slack:NAME, webhook:URL, ..., an entry as JSON"},

@@ -41,7 +41,8 @@ struct outcome {
     struct nonce nonce;
     enum outcome_kind kind;
     struct attempt_end end;
-    const char *detail; /* text for people, or NULL */
+    const char *detail;  /* text for people, or NULL */
+    const char *log_end; /* of one that failed, for who is told of it: whole lines; or NULL */
     const char *label;
     int64_t started_at_us;
     int64_t ended_at_us;

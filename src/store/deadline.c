@@ -22,8 +22,6 @@ static const char MISS_ADD[] =
     "INSERT INTO sla_miss (run, task, kind, generation, due_at_us, dag, node, map_index,"
     " noticed_at_us, ended_at_us, notified) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0)"
     " ON CONFLICT (run, task, kind, generation) DO NOTHING";
-static const char MISS_TOLD[] = "UPDATE sla_miss SET notified = $5 WHERE run = $1 AND task = $2"
-                                " AND kind = $3 AND generation = $4";
 static const char EVENT_MISSED[] =
     "INSERT INTO event (at_us, kind, run, task, data) VALUES ($1, $2, $3, $4, $5)";
 
@@ -130,9 +128,7 @@ static enum status tell(struct work *work, const struct lateness *late, struct d
     if (watch_tell(work, late->run, &message, &told, err) != STATUS_OK)
         return err->code;
     out->told += told;
-    return told == 0 ? STATUS_OK
-                     : db_later(work->db, err, MISS_TOLD, "iiiii", due->run, due->task,
-                                (int64_t)due->kind, due->generation, told);
+    return STATUS_OK;
 }
 
 static enum status record(struct work *work, const struct lateness *late,

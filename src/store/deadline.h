@@ -34,7 +34,7 @@ struct sla_miss {
     int64_t expected_us;
     int64_t actual_us; /* 0: it is late still */
     int64_t noticed_at_us;
-    int64_t notified; /* hooks that were told */
+    int64_t notified; /* messages about it that arrived */
 };
 
 struct sla_filter {

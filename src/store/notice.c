@@ -34,6 +34,11 @@ bool notice_state_parse(const char *name, enum notice_state *out)
 
 static const char SETTLE[] = "UPDATE notice SET state = $3, due_at_us = $4, answer = $5,"
                              " ended_at_us = $6 WHERE id = $1 AND attempts = $2 AND state = 1";
+/* What is late was noticed in the transaction that left the message about it. */
+static const char SETTLE_MISS[] =
+    "UPDATE sla_miss SET notified = notified + 1 WHERE (run, task, noticed_at_us) IN"
+    " (SELECT run, task, at_us FROM notice WHERE (id = $1 OR head = $1) AND kind = 4)";
+_Static_assert(HOOK_SLA_MISS == 4, "as in the SQL");
 static const char SETTLE_FOLDED[] = "UPDATE notice SET ended_at_us = $2 WHERE head = $1";
 
 static enum status note(struct store *store, enum event_kind kind, const char *actor, int64_t id,
@@ -55,6 +60,9 @@ static enum status settle_once(struct store *store, const void *context, struct 
         return err->code;
     bool is_ours = db_changes(db) == 1;
     if (is_ours && is_over && db_do(db, err, SETTLE_FOLDED, "ii", verdict->id, now_us) != STATUS_OK)
+        return err->code;
+    if (is_ours && verdict->state == NOTICE_SENT &&
+        db_do(db, err, SETTLE_MISS, "i", verdict->id) != STATUS_OK)
         return err->code;
     if (is_ours && verdict->state == NOTICE_FAILED &&
         note(store, EVENT_NOTICE_FAILED, NULL, verdict->id, err) != STATUS_OK)
@@ -118,6 +126,26 @@ enum status store_notice_each(struct store *store, const struct notice_filter *f
             db_reset(stmt);
     }
     return status;
+}
+
+/* Those that go with another do as that does. */
+static const char LEFT[] =
+    "SELECT CAST(coalesce(sum(CASE WHEN n.state IN (0, 1) THEN 1 ELSE 0 END),"
+    " 0) AS BIGINT), CAST(coalesce(sum(CASE WHEN n.state = 3 THEN 1 ELSE 0"
+    " END), 0) AS BIGINT) FROM notice n WHERE n.run = $1";
+
+enum status store_notice_left(struct store *store, int64_t run, struct notice_left *out,
+                              struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    bool row = false;
+    if (db_query(store->db, &stmt, err, LEFT, "i", run) != STATUS_OK ||
+        db_step(stmt, &row, err) != STATUS_OK)
+        return err_wrap(err, "look into the outbox");
+    CHECK(row);
+    *out = (struct notice_left){.waiting = db_int(stmt, 0), .failed = db_int(stmt, 1)};
+    db_reset(stmt);
+    return STATUS_OK;
 }
 
 /* --- by hand --------------------------------------------------------------------------------- */

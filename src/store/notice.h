@@ -12,6 +12,7 @@
  * `delivery`, but is never forgotten.
  */
 #include "base/arena.h"
+#include "base/strbuf.h"
 #include "model/hook.h"
 #include "store/store.h"
 
@@ -35,7 +36,8 @@ const char *notice_state_name(enum notice_state state);
 NODISCARD bool notice_state_parse(const char *name, enum notice_state *out);
 
 enum {
-    NOTICE_DOCUMENTS_MAX = 200,      /* of a folded message that are read */
+    NOTICE_DOCUMENTS_MAX = 200, /* of a folded message that are read */
+    NOTICE_PASSING_BYTES = 64 << 10,
     NOTICE_LEASE_MS = 2 * 60 * 1000, /* longer than a try takes; a command's own time is added */
 };
 
@@ -58,11 +60,23 @@ struct notice_claim {
 };
 
 /*
- * The notice that is due first, with what is folded into it, for the caller to send. *out_found
- * false: nothing is; *out_next_us then tells when something will be (INT64_MAX: never).
+ * Hooks whose notices are left where they are for now. Whoever asks about a candidate gets its
+ * ids, namespace and hook; the hooks that were refused are kept in `keys`, so that they are asked
+ * about once, until the caller empties it.
+ */
+struct notice_passing {
+    bool (*is_passed)(void *context, const struct notice_claim *candidate);
+    void *context;
+    struct strbuf keys; /* of at most NOTICE_PASSING_BYTES */
+};
+
+/*
+ * The notice that is due first, with what is folded into it, for the caller to send. `passing` may
+ * be NULL. out->id 0: nothing is; *out_next_us then tells when something will be (INT64_MAX:
+ * never), of what is not passed over.
  */
 NODISCARD enum status store_notice_claim(struct store *store, struct arena *arena,
-                                         struct notice_claim *out, bool *out_found,
+                                         struct notice_passing *passing, struct notice_claim *out,
                                          int64_t *out_next_us, struct err *err);
 
 /* When the first of those that are not settled is due (INT64_MAX: there is none). */
@@ -115,6 +129,15 @@ NODISCARD enum status store_notice_each(struct store *store, const struct notice
 /* How many there are, at most `most`; `limit` does not count. */
 NODISCARD enum status store_notice_count(struct store *store, const struct notice_filter *filter,
                                          int64_t most, int64_t *out, struct err *err);
+
+/* What of a run has not arrived. */
+struct notice_left {
+    int64_t waiting; /* it will be tried, or is being sent */
+    int64_t failed;
+};
+
+NODISCARD enum status store_notice_left(struct store *store, int64_t run, struct notice_left *out,
+                                        struct err *err);
 
 /*
  * Send it at once, however often that was tried.

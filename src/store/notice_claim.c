@@ -2,31 +2,39 @@
  * notice_claim: choosing what is sent next.
  *
  * A notice that is due may still have to wait: for the one that it follows, or for its hook's
- * rate; then it is due later. What is chosen takes along whatever waits in its group.
+ * rate; then it is due later. One whose receiver the caller does not want now stays as it is. What
+ * is chosen takes along whatever waits in its group.
  */
 #include <string.h>
 
 #include "base/check.h"
 #include "base/json.h"
+#include "base/sha256.h"
 #include "model/alert_pace.h"
 #include "store/id_list.h"
 #include "store/notice.h"
 #include "store/store_priv.h"
 
-enum { FOLLOW_WAIT_US = 1000000, FOLDED_MAX = 10000, PASSED_MAX = 100 };
+enum { FOLLOW_WAIT_US = 1000000, FOLDED_MAX = 10000, PUT_OFF_MAX = 100, FULL_WAIT_US = 1000000 };
 
 #define SKIP_LOCKED " FOR UPDATE SKIP LOCKED"
-#define FIRST_DUE                                                                                  \
+#define FIRST_DUE(find)                                                                            \
     "SELECT id, delivery, dag_id, run, task, at_us, attempts, first_at_us, event, hook, hook_key," \
     " group_key, follows, coalesce((SELECT d.namespace FROM dag d WHERE d.dag_id ="                \
     " notice.dag_id), 'default') FROM notice WHERE state IN (0, 1) AND due_at_us <= $1"            \
-    " ORDER BY due_at_us, id LIMIT 1"
+    " AND " find "($2, hook_key) = 0 ORDER BY due_at_us, id LIMIT 1"
+#define NEXT_BUT(find)                                                                             \
+    "SELECT due_at_us FROM notice WHERE state IN (0, 1) AND " find "($1, hook_key) = 0"            \
+    " ORDER BY due_at_us LIMIT 1"
 #define GROUP_MEMBERS                                                                              \
     "SELECT id FROM notice WHERE state = 0 AND group_key = $1 AND group_key IS NOT NULL"           \
     " AND id <> $2 AND attempts = 0 ORDER BY id LIMIT $3"
 #define RATE_OF "SELECT empty_at_us FROM alert_rate WHERE hook_key = $1"
 
-static const char *const DUE[] = {[DB_SQLITE] = FIRST_DUE, [DB_POSTGRES] = FIRST_DUE SKIP_LOCKED};
+static const char *const DUE[] = {
+    [DB_SQLITE] = FIRST_DUE("instr"), [DB_POSTGRES] = FIRST_DUE("strpos") SKIP_LOCKED};
+static const char *const NEXT_DUE_BUT[] = {
+    [DB_SQLITE] = NEXT_BUT("instr"), [DB_POSTGRES] = NEXT_BUT("strpos")};
 static const char *const MEMBERS[] = {
     [DB_SQLITE] = GROUP_MEMBERS, [DB_POSTGRES] = GROUP_MEMBERS SKIP_LOCKED};
 static const char *const RATE[] = {[DB_SQLITE] = RATE_OF, [DB_POSTGRES] = RATE_OF " FOR UPDATE"};
@@ -71,13 +79,22 @@ static enum status read_hook(struct arena *arena, const char *text, enum hook_ev
     return STATUS_OK;
 }
 
+static const char *keys_of(const struct notice_passing *passing)
+{
+    return passing != NULL && passing->keys.length > 0 ? passing->keys.text : "";
+}
+
+/* out->claim.id 0: nothing is due. */
 static enum status find(struct store *store, int64_t now_us, struct arena *arena,
-                        struct candidate *out, bool *out_found, struct err *err)
+                        const struct notice_passing *passing, struct candidate *out,
+                        struct err *err)
 {
     struct db_stmt *stmt = NULL;
-    *out_found = false;
-    if (db_query(store->db, &stmt, err, DUE[db_dialect(store->db)], "i", now_us) != STATUS_OK ||
-        db_step(stmt, out_found, err) != STATUS_OK || !*out_found)
+    bool row = false;
+    *out = (struct candidate){0};
+    if (db_query(store->db, &stmt, err, DUE[db_dialect(store->db)], "it", now_us,
+                 keys_of(passing)) != STATUS_OK ||
+        db_step(stmt, &row, err) != STATUS_OK || !row)
         return err->code;
     *out = (struct candidate){
         .claim =
@@ -205,18 +222,41 @@ static enum status take(struct store *store, int64_t now_us, struct arena *arena
     return read_documents(store, arena, claim, err);
 }
 
-static enum status choose(struct store *store, struct arena *arena, struct notice_claim *out,
-                          bool *out_found, struct err *err)
+/* False: it is the caller's turn to take it. */
+static bool pass(struct notice_passing *passing, const struct candidate *candidate)
+{
+    if (passing == NULL || !passing->is_passed(passing->context, &candidate->claim))
+        return false;
+    strbuf_addf(&passing->keys, "%s,", candidate->hook_key);
+    return true;
+}
+
+static bool has_room(const struct notice_passing *passing)
+{
+    return passing == NULL || passing->keys.length < NOTICE_PASSING_BYTES - SHA256_HEX_MAX - 1;
+}
+
+static enum status find_wait(struct store *store, const struct candidate *candidate, int64_t now_us,
+                             int64_t *out_us, struct err *err)
+{
+    if (wait_for_first(store, candidate, now_us, out_us, err) != STATUS_OK || *out_us != 0)
+        return err->code;
+    return wait_for_rate(store, candidate, now_us, out_us, err);
+}
+
+static enum status choose(struct store *store, struct arena *arena, struct notice_passing *passing,
+                          struct notice_claim *out, struct err *err)
 {
     int64_t now_us = store_now_us(store);
-    for (int passed = 0; passed < PASSED_MAX; passed++) {
-        struct candidate candidate = {0};
+    for (int put_off = 0; put_off < PUT_OFF_MAX && has_room(passing);) {
+        struct candidate candidate;
         int64_t later_us = 0;
-        if (find(store, now_us, arena, &candidate, out_found, err) != STATUS_OK || !*out_found)
+        if (find(store, now_us, arena, passing, &candidate, err) != STATUS_OK ||
+            candidate.claim.id == 0)
             return err->code;
-        if (wait_for_first(store, &candidate, now_us, &later_us, err) != STATUS_OK ||
-            (later_us == 0 &&
-             wait_for_rate(store, &candidate, now_us, &later_us, err) != STATUS_OK))
+        if (pass(passing, &candidate))
+            continue;
+        if (find_wait(store, &candidate, now_us, &later_us, err) != STATUS_OK)
             return err->code;
         if (later_us == 0) {
             if (take(store, now_us, arena, &candidate, err) != STATUS_OK)
@@ -224,7 +264,7 @@ static enum status choose(struct store *store, struct arena *arena, struct notic
             *out = candidate.claim;
             return STATUS_OK;
         }
-        *out_found = false;
+        put_off++;
         if (db_do(store->db, err, PUT_OFF, "ii", candidate.claim.id, later_us) != STATUS_OK)
             return err->code;
     }
@@ -233,40 +273,58 @@ static enum status choose(struct store *store, struct arena *arena, struct notic
 
 struct claiming {
     struct arena *arena;
+    struct notice_passing *passing;
     struct notice_claim *out;
-    bool *out_found;
 };
 
 static enum status claim_once(struct store *store, const void *context, struct err *err)
 {
     const struct claiming *call = context;
     CLEANUP(db_endp) struct db *db = store->db;
+    *call->out = (struct notice_claim){0};
     if (db_begin(db, err) != STATUS_OK ||
-        choose(store, call->arena, call->out, call->out_found, err) != STATUS_OK)
+        choose(store, call->arena, call->passing, call->out, err) != STATUS_OK)
         return err->code;
     return db_commit(db, err);
 }
 
-enum status store_notice_next(struct store *store, int64_t *out_us, struct err *err)
+static enum status read_next(struct store *store, const struct notice_passing *passing,
+                             int64_t *out_us, struct err *err)
 {
     int64_t next_us = 0;
-    if (db_get_int(store->db, 0, &next_us, err, NEXT_DUE, "") != STATUS_OK)
-        return err_wrap(err, "look into the outbox");
+    const char *keys = keys_of(passing);
+    enum status status = keys[0] == '\0'
+                             ? db_get_int(store->db, 0, &next_us, err, NEXT_DUE, "")
+                             : db_get_int(store->db, 0, &next_us, err,
+                                          NEXT_DUE_BUT[db_dialect(store->db)], "t", keys);
+    if (status != STATUS_OK)
+        return status;
     *out_us = next_us != 0 ? next_us : INT64_MAX;
+    if (!has_room(passing))
+        *out_us = MAX(*out_us, store_now_us(store) + FULL_WAIT_US);
     return STATUS_OK;
 }
 
 /* Nearly always there is nothing, and a look is enough to see it. */
-enum status store_notice_claim(struct store *store, struct arena *arena, struct notice_claim *out,
-                               bool *out_found, int64_t *out_next_us, struct err *err)
+enum status store_notice_claim(struct store *store, struct arena *arena,
+                               struct notice_passing *passing, struct notice_claim *out,
+                               int64_t *out_next_us, struct err *err)
 {
-    const struct claiming call = {arena, out, out_found};
-    *out_found = false;
-    if (store_notice_next(store, out_next_us, err) != STATUS_OK)
-        return err->code;
-    if (*out_next_us > store_now_us(store))
-        return STATUS_OK;
-    if (store_repeat(store, claim_once, &call, err) != STATUS_OK)
+    struct notice_claim found = {0};
+    const struct claiming call = {arena, passing, &found};
+    if (read_next(store, passing, out_next_us, err) != STATUS_OK)
+        return err_wrap(err, "look into the outbox");
+    if (*out_next_us <= store_now_us(store) &&
+        (store_repeat(store, claim_once, &call, err) != STATUS_OK ||
+         read_next(store, passing, out_next_us, err) != STATUS_OK))
         return err_wrap(err, "take from the outbox");
-    return store_notice_next(store, out_next_us, err);
+    *out = found;
+    return STATUS_OK;
+}
+
+enum status store_notice_next(struct store *store, int64_t *out_us, struct err *err)
+{
+    if (read_next(store, NULL, out_us, err) != STATUS_OK)
+        return err_wrap(err, "look into the outbox");
+    return STATUS_OK;
 }

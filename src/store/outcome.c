@@ -72,6 +72,7 @@ static void note_usage(struct work *work, struct task_row *task, const struct ou
                           ? outcome->end.exit_code
                           : -1;
     task->detail = outcome->detail != NULL ? arena_strdup(work->arena, outcome->detail) : NULL;
+    task->log_end = outcome->log_end;
     if (outcome->label != NULL)
         task->label = arena_strdup(work->arena, outcome->label);
     if (outcome->started_at_us != 0)

@@ -68,6 +68,8 @@ char *outcome_format(const struct outcome *outcome)
     json_put_int(object, "result", (int64_t)outcome->end.result);
     json_put_bool(object, "for_good", outcome->end.for_good);
     json_put_string(object, "detail", outcome->detail);
+    if (outcome->log_end != NULL)
+        json_put_string(object, "log_end", outcome->log_end);
     json_put_string(object, "label", outcome->label);
     json_put_bool(object, "is_choice", outcome->is_choice);
     json_t *values = json_array();
@@ -247,6 +249,7 @@ enum status outcome_parse(const char *text, struct arena *arena, struct outcome 
         parse_datasets(object, arena, &outcome, err) != STATUS_OK ||
         parse_wait(object, arena, &outcome, err) != STATUS_OK)
         return err->code;
+    outcome.log_end = arena_strdup_null(arena, json_get_string(object, "log_end", NULL));
     *out = outcome;
     return STATUS_OK;
 }

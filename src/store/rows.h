@@ -91,6 +91,7 @@ struct task_row {
     enum reason reason;
     int64_t exit_code; /* -1: none */
     const char *detail;
+    const char *log_end; /* of an attempt that ended in this transaction; it is not kept */
     const char *label;
     int64_t log_bytes;
     int64_t cpu_ms;

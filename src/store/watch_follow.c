@@ -161,14 +161,16 @@ enum status watch_task(struct work *work, struct run_row *run, const struct task
         return STATUS_OK;
     if (watch->has_sla && follow_task(work, run, task, &watch->sla, err) != STATUS_OK)
         return err->code;
-    if (!event_of_task(task, &event))
+    bool is_dropped = task->state == TASK_CANCELLED || task->state == TASK_REMOVED;
+    if (!event_of_task(task, &event) && !is_dropped)
         return STATUS_OK;
     const struct message message = {
-        .kind = event,
+        .kind = is_dropped ? HOOK_SKIP : event,
+        .closes_only = is_dropped,
         .task = task,
         .state = task_state_name(task->state),
         .reason = task->reason != REASON_NONE ? reason_name(task->reason) : NULL,
-        .error = task->detail,
+        .error = task->log_end != NULL ? task->log_end : task->detail,
     };
     return watch_tell(work, run, &message, &ignored, err);
 }
@@ -204,6 +206,24 @@ static enum status follow_run(struct work *work, const struct run_row *run, cons
     return sla->within_ms > 0 ? add(work, &end, err) : STATUS_OK;
 }
 
+/* A run failed: what is said of it begins with why. */
+static enum status tell_failure(struct work *work, struct run_row *run, struct message *message,
+                                struct err *err)
+{
+    struct failures failures = {0};
+    int64_t ignored = 0;
+    if (run->dag->watch->run.hooks[HOOK_FAILURE].count == 0)
+        return STATUS_OK;
+    if (watch_failures(work, run, &failures, err) != STATUS_OK)
+        return err->code;
+    message->error = failures.first_error;
+    message->failed = failures.list;
+    message->failed_total = failures.total;
+    enum status status = watch_tell(work, run, message, &ignored, err);
+    json_decref(failures.list);
+    return status;
+}
+
 enum status watch_run(struct work *work, struct run_row *run, struct err *err)
 {
     const struct watch *watch = &run->dag->watch->run;
@@ -212,14 +232,19 @@ enum status watch_run(struct work *work, struct run_row *run, struct err *err)
         return STATUS_OK;
     if (watch->has_sla && follow_run(work, run, &watch->sla, err) != STATUS_OK)
         return err->code;
-    if (run->state != RUN_SUCCESS && run->state != RUN_FAILED)
+    if (!run_state_is_final(run->state))
         return STATUS_OK;
-    const struct message message = {
-        .kind = run->state == RUN_SUCCESS ? HOOK_SUCCESS : HOOK_FAILURE,
+    struct message message = {
+        .kind = HOOK_SUCCESS,
         .state = run_state_name(run->state),
-        .reason = run->state == RUN_SUCCESS             ? NULL
-                  : run->cancel_asked == CANCEL_TIMEOUT ? "timeout"
-                                                        : "tasks failed",
     };
+    if (run->state == RUN_CANCELLED) {
+        message.kind = HOOK_SKIP;
+        message.closes_only = true;
+    } else if (run->state == RUN_FAILED) {
+        message.kind = HOOK_FAILURE;
+        message.reason = run->cancel_asked == CANCEL_TIMEOUT ? "timeout" : "tasks failed";
+        return tell_failure(work, run, &message, err);
+    }
     return watch_tell(work, run, &message, &ignored, err);
 }

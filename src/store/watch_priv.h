@@ -29,13 +29,33 @@ NODISCARD enum status watch_run(struct work *work, struct run_row *run, struct e
 /* One thing to tell; `task` is NULL for the run. */
 struct message {
     enum hook_event kind;
+    bool closes_only; /* nobody is told of it, but incidents about it are over */
     const struct task_row *task;
     const char *state;
     const char *reason;
     const char *error;
+    const json_t *failed; /* of a run that failed: see alert.h */
+    int64_t failed_total;
+    int64_t follows;    /* the notice whose incident it closes; 0: none */
+    const char *run_id; /* of that notice; NULL: of the run */
 };
 
-/* Leave a message for every hook that wants it; *out_count of them. */
+/*
+ * The tasks for which a run failed: the first ones as a list of alert_failed_task, a new reference,
+ * how many there are, and in the work's arena what the first one said (NULL: nothing).
+ */
+struct failures {
+    json_t *list;
+    int64_t total;
+    const char *first_error;
+};
+NODISCARD enum status watch_failures(struct work *work, const struct run_row *run,
+                                     struct failures *out, struct err *err);
+
+/*
+ * Leave a message for every hook that wants it, and when it is over for every incident that was
+ * opened about the same task and logical date, by this run or another; *out_count of them.
+ */
 NODISCARD enum status watch_tell(struct work *work, struct run_row *run,
                                  const struct message *message, int64_t *out_count,
                                  struct err *err);

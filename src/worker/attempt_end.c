@@ -93,14 +93,19 @@ static bool note_line(void *context, const struct log_line *line)
     return true;
 }
 
-/* What the task printed last usually says why it failed. */
-static const char *last_words(const struct attempt_facts *facts, struct arena *arena)
+static struct blob_key log_key(const struct attempt_facts *facts)
 {
-    struct blob_key key = {
+    return (struct blob_key){
         .kind = BLOB_LOG,
         .ids = {facts->claim->run, facts->claim->task, facts->claim->attempt},
         .id_count = 3,
     };
+}
+
+/* What the task printed last usually says why it failed. */
+static const char *last_words(const struct attempt_facts *facts, struct arena *arena)
+{
+    struct blob_key key = log_key(facts);
     CLEANUP(log_reader_closep) struct log_reader *reader = NULL;
     struct last_line last = {.length = 0};
     struct err ignored = {0};
@@ -111,18 +116,51 @@ static const char *last_words(const struct attempt_facts *facts, struct arena *a
     return arena_strdup(arena, json_string_value(clean));
 }
 
+/* The last lines of its log as far as a message has room for them. */
+static const char *log_end_of(const struct attempt_facts *facts, struct arena *arena)
+{
+    struct blob_key key = log_key(facts);
+    CLEANUP(log_reader_closep) struct log_reader *reader = NULL;
+    struct log_totals totals = {0};
+    struct err ignored = {0};
+    char *bytes = arena_alloc(arena, LIMIT_ALERT_ERROR_BYTES + 1);
+    size_t length = 0;
+    if (log_reader_open(facts->blob, &key, &reader, &ignored) != STATUS_OK ||
+        log_reader_totals(reader, &totals, &ignored) != STATUS_OK)
+        return NULL;
+    uint64_t offset = totals.bytes - MIN(totals.bytes, (uint64_t)LIMIT_ALERT_ERROR_BYTES);
+    if (log_reader_bytes(reader, offset, bytes, LIMIT_ALERT_ERROR_BYTES, &length, &ignored) !=
+        STATUS_OK)
+        return NULL;
+    while (length > 0 && (unsigned char)bytes[length - 1] <= ' ')
+        length--;
+    const char *end = offset > 0 ? memchr(bytes, '\n', length) : NULL;
+    const char *first = end != NULL ? end + 1 : bytes;
+    length -= (size_t)(first - bytes);
+    for (; offset > 0 && length > 0 && ((unsigned char)*first & 0xC0) == 0x80; length--)
+        first++; /* not in the middle of a character */
+    CLEANUP(json_decrefp) json_t *clean = json_text(first, length);
+    return length > 0 ? arena_strdup(arena, json_string_value(clean)) : NULL;
+}
+
+/* Only its log can say why it failed. */
+static bool is_told_by_log(const struct attempt_facts *facts, const struct keeper_exit *exit)
+{
+    bool is_explained =
+        exit->kind == KEEPER_EXITED && (facts->reports->reason != NULL || exit->code == 0);
+    return !is_explained && exit->kind != KEEPER_EXEC_ERROR && exit->kind != KEEPER_NO_RESOURCES &&
+           exit->kind != KEEPER_STOPPED;
+}
+
 static const char *detail_of(const struct attempt_facts *facts, const struct keeper_exit *exit,
                              struct arena *arena)
 {
+    if (is_told_by_log(facts, exit))
+        return last_words(facts, arena);
     if (exit->kind == KEEPER_EXITED && facts->reports->reason != NULL)
         return arena_strdup(arena, facts->reports->reason);
-    if (exit->kind == KEEPER_EXITED && exit->code == 0)
-        return NULL;
-    if (exit->kind == KEEPER_EXEC_ERROR || exit->kind == KEEPER_NO_RESOURCES)
-        return arena_strdup(arena, exit->text);
-    if (exit->kind == KEEPER_STOPPED)
-        return NULL;
-    return last_words(facts, arena);
+    bool is_our_word = exit->kind == KEEPER_EXEC_ERROR || exit->kind == KEEPER_NO_RESOURCES;
+    return is_our_word ? arena_strdup(arena, exit->text) : NULL;
 }
 
 /* A log that could not be kept is no failure of the task, and nothing to keep quiet about. */
@@ -239,6 +277,9 @@ void attempt_end_make(const struct attempt_facts *facts, const struct keeper_exi
         .cpu_ms = (exit->user_us + exit->system_us) / 1000,
         .rss_kb = exit->rss_kb,
     };
+    /* Nobody is told of jobs. */
+    if (facts->claim->run != 0 && is_told_by_log(facts, exit))
+        out->log_end = log_end_of(facts, arena);
     if (exit->kind == KEEPER_EXITED && exit->code == 0 && facts->reports->defer_until_us != 0)
         defer(facts, arena, out);
     struct err err = {0};

@@ -6,6 +6,7 @@ import pytest
 
 from fleet import Daemon, Server, finish_all
 from harness import BINARY, ROOT, Eider
+from receiver import MailServers, Receiver
 
 DATABASES = itertools.count(1)
 
@@ -101,3 +102,17 @@ def fleet_up(eider, server):
 
     yield start
     finish_all(daemons)
+
+
+@pytest.fixture
+def receiver():
+    server = Receiver()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def mail():
+    servers = MailServers()
+    yield servers
+    servers.close()

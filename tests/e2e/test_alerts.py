@@ -1,46 +1,12 @@
 """Hooks and deadlines, from a real daemon to real receivers."""
-import contextlib
 import json
 import signal
-import sqlite3
 
 import pytest
+from alerts import change_store, misses, notices, write_dag
 from fleet import free_port, let_go, started, wait_for_state
-from harness import rows_of, wait_for
-from receiver import MailServers, Receiver
-
-
-@pytest.fixture
-def receiver():
-    server = Receiver()
-    yield server
-    server.close()
-
-
-@pytest.fixture
-def mail():
-    servers = MailServers()
-    yield servers
-    servers.close()
-
-
-def write_dag(eider, text, name="dag.yaml"):
-    return eider.write(f"dags/{name}", text)
-
-
-def notices(eider, *args):
-    return rows_of(eider("notify", "list", "-o", "json", *args, code=0).json())
-
-
-def misses(eider, *args):
-    return rows_of(eider("sla", "list", "-o", "json", *args, code=0).json())
-
-
-def change_store(eider, sql):
-    """As if time had passed; the daemon finds it with its next look."""
-    with contextlib.closing(sqlite3.connect(eider.home / "eider.db", timeout=30)) as db:
-        db.execute(sql)
-        db.commit()
+from harness import ROOT, rows_of, wait_for
+from receiver import Receiver
 
 
 def test_hooks_tell_what_happens_to_tasks_and_runs(eider, up, receiver):
@@ -71,7 +37,10 @@ def test_hooks_tell_what_happens_to_tasks_and_runs(eider, up, receiver):
     assert task["headers"]["X-Team"] == "data"
     assert task["body"]["task"] == "bad" and task["body"]["try_number"] == 2
     assert task["body"]["kind"] == "failure" and task["body"]["reason"] == "exit"
-    assert receiver.got("/run")[0]["body"]["task"] is None
+    assert task["body"]["exit_code"] == 3
+    of_run = receiver.got("/run")[0]["body"]
+    assert of_run["task"] is None and of_run["failed_total"] == 1
+    assert [one["task"] for one in of_run["failed_tasks"]] == ["bad"]
     assert receiver.got("/retry")[0]["body"]["try_number"] == 1
     wait_for(lambda: " failure bad" in eider.evidence.path.read_text()
              if eider.evidence.path.exists() else False, "the command ran")
@@ -134,6 +103,31 @@ def test_an_unreachable_receiver_holds_up_nobody(eider, up, receiver):
     assert again.code == 5 and "sent" in again.err, again
 
 
+def test_a_receiver_that_hangs_holds_up_only_what_is_for_itself(eider, up, receiver):
+    other = Receiver()
+    write_dag(eider, f"""
+        tasks:
+          m: {{foreach: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], run: "exit 1",
+               on_failure: [{{webhook: "{receiver.url('/a')}"}},
+                            {{webhook: "{receiver.url('/b')}"}}]}}
+          b: {{needs: m, trigger_rule: all_done, run: "exit 1",
+               on_failure: {{webhook: "{other.url()}"}}}}
+    """)
+    receiver.hold()
+    try:
+        up()
+        eider("dags", "trigger", "dag", code=0)
+        wait_for(other.got, "the other has its message")
+        answers = [row["answer"] for row in notices(eider) if row["task_id"] == "m"]
+        assert len(answers) == 24 and not any(answers), "none of them had to be given up for it"
+        assert len(receiver.got()) <= 4
+        receiver.let_go()
+        wait_for(lambda: {row["state"] for row in notices(eider)} == {"sent"}, "all arrived")
+        assert len(set(receiver.deliveries())) == 24
+    finally:
+        other.close()
+
+
 def test_what_is_refused_for_good_is_shown(eider, up, receiver):
     receiver.status = 404
     write_dag(eider, f"""
@@ -156,6 +150,61 @@ def test_a_run_in_the_foreground_tells_by_itself(eider, receiver):
     assert [row["state"] for row in notices(eider)] == ["sent"]
     eider("test", eider.work / "dag.yaml", "a", code=1)
     assert len(receiver.got()) == 1, "a test tells nobody"
+
+
+def test_the_example_tells_all_that_it_says(eider, up):
+    text = (ROOT / "examples/alerts.yaml").read_text()
+    (eider.work / "dags").mkdir()
+    (eider.work / "dags/alerts.yaml").write_text(text)
+    up()
+    eider("dags", "trigger", "alerts", "-p", f"messages={eider.evidence.path}", code=0)
+    wait_for_state(eider, "success", "alerts")
+    wait_for(lambda: len(eider.evidence.lines()) == 3, "all is told")
+    late, again, done = eider.evidence.lines()
+    assert late.startswith("late: manual__") and again == "again: load, exit code 3"
+    assert done.startswith("done: alerts, at 20") and done[-6:] in ("+01:00", "+02:00"), done
+
+
+def test_a_run_in_the_foreground_says_what_has_not_arrived(eider, up, receiver):
+    done = eider.run(f"""
+        on_failure:
+          - webhook: "{receiver.url('/later')}"
+            group: 1h
+          - webhook: "http://127.0.0.1:{free_port()}/"
+          - command: "exit 3"
+          - webhook: "{receiver.url('/now')}"
+        tasks: {{a: {{run: "exit 1"}}}}
+    """, code=1)
+    assert "2 messages have not arrived yet" in done.err, done
+    assert "eider notify list --dag dag" in done.err
+    assert "1 message could not be delivered" in done.err
+    assert [one["path"] for one in receiver.got()] == ["/now"]
+    (row,) = notices(eider, "--failed")
+    again = eider("notify", "retry", row["id"], code=0)
+    assert "no daemon runs" in again.err, again
+    up()
+    wait_for(lambda: notices(eider, "--failed"), "it was tried")
+    again = eider("notify", "retry", row["id"], code=0)
+    assert "no daemon" not in again.err, again
+
+
+def test_an_alert_has_the_end_of_the_log(eider, receiver):
+    eider("secrets", "set", "token", input="s3cret-of-the-log", code=0)
+    eider.run(f"""
+        on_failure: {{webhook: "{receiver.url('/run')}"}}
+        tasks:
+          short: {{run: "echo one; echo two >&2; exit 5",
+                   on_failure: {{webhook: "{receiver.url('/short')}"}}}}
+          long:
+            env: {{T: "{{{{ secrets.token }}}}"}}
+            run: "for i in $(seq 1000); do echo line $i; done; echo last $T; exit 1"
+            on_failure: {{webhook: "{receiver.url('/long')}"}}
+    """, code=1)
+    assert sorted(receiver.got("/short")[0]["body"]["error"].split("\n")) == ["one", "two"]
+    error = receiver.got("/long")[0]["body"]["error"]
+    assert 4000 < len(error) <= 4096 and error.endswith("\nline 1000\nlast ***")
+    assert error.startswith("line "), "whole lines"
+    assert receiver.got("/run")[0]["body"]["error"] in ("one\ntwo", "two", "last ***", error)
 
 
 def test_mail_and_conditions(eider, up, mail):
@@ -204,7 +253,8 @@ def test_a_deadline_is_told_while_it_is_missed(eider, up, receiver):
     assert "expected by" in body["error"]
     open_ones = misses(eider, "--open")
     assert {row["task_id"] for row in open_ones} == {None, "work"}
-    assert all(row["actual"] is None and row["notified"] for row in open_ones)
+    assert all(row["actual"] is None for row in open_ones)
+    wait_for(lambda: all(row["notified"] for row in misses(eider, "--open")), "both are told")
     assert eider("runs", "show", "dag", "-o", "json", code=0).json()["late"] is True
     let_go(eider)
     wait_for_state(eider, "success")
@@ -234,9 +284,46 @@ def test_a_test_message_shows_what_was_answered(eider, receiver):
     refused = eider("notify", "test", f"webhook:{receiver.url()}")
     assert refused.code == 1 and "500" in refused.out, refused
     assert eider("notify", "test", "slack:nobody").code == 1
-    assert eider("notify", "test", "{\"slak\": \"x\"}").code == 2
+    for entry, wrong in (('{"slak": "x"}', "slak"), ('{"slack": {"txt": "x"}}', "txt"),
+                         ('{"command": "x", "gruop": "5m"}', "gruop"), ('{}', "needs a target")):
+        odd = eider("notify", "test", entry)
+        assert odd.code == 2 and wrong in odd.err, odd
     command = eider("notify", "test", "command:cat > /dev/null; echo hello; exit 2")
     assert command.code == 1 and "hello" in command.out, command
+
+
+def pages(receiver):
+    """What PagerDuty was told: what to do, and about which incident."""
+    return [(one["body"]["event_action"], one["body"]["dedup_key"]) for one in receiver.got()]
+
+
+def keep_pager(eider, receiver):
+    (eider.work / "connections.yaml").write_text(
+        f"pagerduty: {{conn_type: http, password: key, extra: {{url: '{receiver.url()}'}}}}\n")
+    (eider.work / "eider.yaml").write_text("")
+
+
+def test_a_test_leaves_no_incident_open(eider, receiver):
+    keep_pager(eider, receiver)
+    (row,) = rows_of(eider("notify", "test", "pagerduty:pagerduty", "-o", "json", code=0).json())
+    assert row["state"] == "sent" and "closed again" in row["answer"], row
+    (opened, key), (closed, same) = pages(receiver)
+    assert (opened, closed) == ("trigger", "resolve") and key == same
+
+
+def test_a_rerun_closes_the_incident_of_its_date(eider, up, receiver):
+    keep_pager(eider, receiver)
+    eider.run("""
+        on_failure: {pagerduty: pagerduty}
+        tasks: {a: {run: "test -e @evidence"}}
+    """, code=1)
+    assert [what for what, _ in pages(receiver)] == ["trigger"]
+    eider.evidence.path.write_text("")
+    up()
+    eider("runs", "rerun", "dag", code=0)
+    wait_for(lambda: len(pages(receiver)) == 2, "it is closed")
+    (opened, key), (closed, same) = pages(receiver)
+    assert (opened, closed) == ("trigger", "resolve") and key == same
 
 
 def test_two_hosts_send_each_message_once(eider, fleet_up, server, receiver):

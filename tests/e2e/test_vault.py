@@ -518,3 +518,26 @@ def test_validation_warns_of_names_that_look_misspelt(eider):
         (2, "template: there is no variable 'regoin' here; did you mean 'region'?"),
         (5, "template: there is no secret 'api_tokn' here; did you mean 'api-token'?")]
     assert done["warnings"] == 2 and done["errors"] == 0
+
+
+def test_validation_warns_of_connections_of_hooks_that_look_misspelt(eider):
+    path = eider.write("dag.yaml", """\
+        on_failure:
+          - command: "true"
+          - slack: emial
+        defaults:
+          on_retry: {webhook: {connection: opps}}
+        tasks:
+          a: {run: "true"}
+          b: {run: "true", on_success: {pagerduty: {connection: nigth}}, retries: 1}
+          c: {run: "true", on_success: {slack: unheard}}
+    """)
+    assert "did you mean" not in eider("validate", path, code=0).err
+    for name in ("email", "ops", "night"):
+        eider("conns", "set", name, input="http://127.0.0.1/", code=0)
+    done = eider("validate", path, "-o", "json", code=0).json()
+    problems = [(problem["line"], problem["message"]) for problem in done["files"][0]["problems"]]
+    assert problems == [
+        (3, "slack hook: there is no connection 'emial' here; did you mean 'email'?"),
+        (5, "webhook hook: there is no connection 'opps' here; did you mean 'ops'?"),
+        (8, "pagerduty hook: there is no connection 'nigth' here; did you mean 'night'?")]

@@ -17,6 +17,8 @@ static const struct alert_event FAILURE = {
     .try_number = 2,
     .state = "failed",
     .reason = "exit",
+    .has_exit_code = true,
+    .exit_code = 3,
     .logical_at_us = 1736899200000000, /* 2025-01-15 */
     .started_at_us = 1736899260000000,
     .ended_at_us = 1736899261500000,
@@ -78,11 +80,12 @@ Test(alert, the_document_has_every_key_and_reads_back)
     CLEANUP(mem_freep) char *text = json_format(document);
     EXPECT_STR("{\"conf\":null,\"dag\":\"sales\",\"duration\":1.5,\"ended_at\":"
                "\"2025-01-15T00:01:01.500000Z\",\"error\":\"table <stage> & \\\"more\\\" ``` is "
-               "gone\",\"happened_at\":\"2025-01-15T00:01:01.500000Z\",\"kind\":\"failure\","
+               "gone\",\"exit_code\":3,\"failed_tasks\":null,\"failed_total\":0,"
+               "\"happened_at\":\"2025-01-15T00:01:01.500000Z\",\"kind\":\"failure\","
                "\"logical_date\":\"2025-01-15T00:00:00Z\",\"map_index\":-1,\"note\":null,"
-               "\"params\":null,\"reason\":\"exit\",\"run_id\":\"manual__1\",\"started_at\":"
-               "\"2025-01-15T00:01:00Z\",\"state\":\"failed\",\"task\":\"load\",\"try_number\":2,"
-               "\"url\":\"http://eider.example/runs/1\"}",
+               "\"params\":null,\"reason\":\"exit\",\"run_id\":\"manual__1\",\"signal\":null,"
+               "\"started_at\":\"2025-01-15T00:01:00Z\",\"state\":\"failed\",\"task\":\"load\","
+               "\"try_number\":2,\"url\":\"http://eider.example/runs/1\"}",
                text);
 
     struct alert_event read = {0};
@@ -90,6 +93,41 @@ Test(alert, the_document_has_every_key_and_reads_back)
     EXPECT_OK(alert_event_read(document, &read, &err), &err);
     CLEANUP(json_decrefp) json_t *again = alert_event_write(&read);
     cr_expect(json_equal(document, again));
+}
+
+Test(alert, a_run_that_failed_says_which_of_its_tasks_did)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    CLEANUP(json_decrefp) json_t *failed = json_array();
+    static const struct alert_failed_task TASKS[] = {
+        {.task = "load",
+         .map_index = -1,
+         .reason = "exit",
+         .has_exit_code = true,
+         .exit_code = 7,
+         .error = "gone"},
+        {.task = "part", .map_index = 4, .reason = "timeout"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(TASKS); i++)
+        (void)json_array_append_new(failed, alert_failed_task_write(&TASKS[i]));
+    struct alert_event event = FAILURE;
+    event.task = NULL;
+    event.has_exit_code = false;
+    event.failed = failed;
+    event.failed_total = 6;
+    CLEANUP(json_decrefp) json_t *document = alert_event_write(&event);
+    CLEANUP(mem_freep) char *list = json_format(json_object_get(document, "failed_tasks"));
+    EXPECT_STR("[{\"error\":\"gone\",\"exit_code\":7,\"map_index\":-1,\"reason\":\"exit\","
+               "\"task\":\"load\"},{\"error\":null,\"exit_code\":null,\"map_index\":4,"
+               "\"reason\":\"timeout\",\"task\":\"part\"}]",
+               list);
+
+    struct alert_event read = {0};
+    struct err err = {0};
+    EXPECT_OK(alert_event_read(document, &read, &err), &err);
+    struct alert_notice notice = notice_of(&read);
+    struct alert_message message = render(arena, "{\"slack\":\"#data\"}", &notice);
+    EXPECT_CONTAINS(message.body, "*Failed*\\nload, part[4] and 4 more");
 }
 
 Test(alert, what_is_no_document_is_refused)
@@ -277,13 +315,101 @@ Test(alert, what_would_end_a_header_or_leave_http_is_refused)
     struct alert_event event = FAILURE;
     event.error = "x\r\nX-Admin: yes";
     expect_refused("{\"webhook\":{\"url\":\"http://x\",\"headers\":{\"A\":\"{{ alert.error }}\"}}}",
-                   &event, "'A' has a line break");
+                   &event, "render 'A' of the webhook hook: it has a line break");
     expect_refused("{\"webhook\":{\"url\":\"http://x/{{ alert.error }}\"}}", &event,
-                   "'url' has a line break");
+                   "render 'url' of the webhook hook: it has a line break");
     expect_refused("{\"webhook\":{\"url\":\"{{ dag.id }}://x\"}}", &event, "does not begin with");
     expect_refused("{\"email\":{\"to\":\"a@b{{ alert.error }}\"}}", &event, "is not an address");
     expect_refused("{\"command\":\"{{ alert.nothing }}\"}", &event,
                    "render 'run' of the command hook");
+}
+
+/* ---- what others are asked for ---- */
+
+static enum status ask(void *context, const char *const *path, size_t count, size_t *out_used,
+                       json_t **out, struct err *err)
+{
+    (void)context;
+    *out_used = count;
+    if (strcmp(path[0], "secrets") == 0 && strcmp(path[count - 1], "token") == 0)
+        *out = json_string("t0ken-nobody-sees\n");
+    else if (strcmp(path[0], "var") == 0 && strcmp(path[count - 1], "word") == 0)
+        *out = json_string("word");
+    else
+        return err_set(err, STATUS_DENIED, "'%s' cannot be had now", path[count - 1]);
+    return STATUS_OK;
+}
+
+static const struct template_scope ASKED = {.lookup = ask};
+
+static struct err fail(const char *entry)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    struct err err = {0};
+    struct hook hook = hook_of(arena, entry);
+    struct alert_notice notice = notice_of(&FAILURE);
+    struct alert_message message = {0};
+    bool is_wanted = false;
+    if (alert_is_wanted(&hook, &FAILURE, &ASKED, &is_wanted, &err) == STATUS_OK)
+        cr_expect_neq(alert_render(arena, &hook, &notice, &ASKED, &message, &err), STATUS_OK, "%s",
+                      entry);
+    return err;
+}
+
+#define OF_HEADER(text) "{\"webhook\":{\"url\":\"http://x\",\"headers\":{\"A\":\"" text "\"}}}"
+#define OF_IF(text)     "{\"webhook\":\"http://x\",\"if\":\"" text "\"}"
+
+Test(alert, what_others_may_answer_better_later_is_not_given_up)
+{
+    static const struct {
+        const char *entry;
+        enum status status;
+    } CASES[] = {
+        {OF_HEADER("{{ secrets.later }}"), STATUS_CONFLICT},
+        {OF_HEADER("{{ secrets.token }}"), STATUS_CONFLICT}, /* it has a line break today */
+        {OF_HEADER("{{ var.value.word + 1 }}"), STATUS_CONFLICT},
+        {OF_HEADER("{{ alert.nothing }}"), STATUS_INVALID},
+        {OF_HEADER("{{ alert.kind + 1 }}"), STATUS_INVALID},
+        {OF_IF("{{ secrets.later == 'x' }}"), STATUS_CONFLICT},
+        {OF_IF("{{ alert.nothing == 'x' }}"), STATUS_INVALID},
+        {"{\"webhook\":{\"url\":\"{{ var.value.word }}\"}}", STATUS_CONFLICT},
+        {"{\"email\":{\"to\":\"{{ var.value.word }}\"}}", STATUS_CONFLICT},
+        {"{\"email\":{\"to\":[\"{{ dag.id }}\"]}}", STATUS_INVALID},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
+        struct err err = fail(CASES[i].entry);
+        cr_expect_eq(err.code, CASES[i].status, "%s: %s", CASES[i].entry, err.text);
+    }
+}
+
+Test(alert, errors_show_what_is_missing_and_no_secret)
+{
+    static const char *const QUOTING[] = {
+        "{\"email\":{\"to\":[\"{{ secrets.token }}\"]}}",
+        "{\"email\":{\"to\":[\"{{ secrets.token | upper }}\"]}}",
+        OF_HEADER("{{ {}[secrets.token] }}"),
+        OF_HEADER("{{ secrets[secrets.token] }}"),
+        OF_HEADER("{{ ts | tz(secrets.token) }}"),
+        OF_IF("{{ {}[secrets.token] }}"),
+    };
+    EXPECT_CONTAINS(fail(OF_HEADER("{{ secrets.later }}")).text, "'later' cannot be had now");
+    for (size_t i = 0; i < ARRAY_LEN(QUOTING); i++) {
+        struct err err = fail(QUOTING[i]);
+        EXPECT_CONTAINS(err.text, "why is not shown");
+        cr_expect_null(strcasestr(err.text, "t0ken"), "%s: %s", QUOTING[i], err.text);
+    }
+}
+
+Test(alert, a_text_that_fails_on_a_secret_does_not_tell_it_to_people)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    struct err err = {0};
+    struct hook hook = hook_of(arena, "{\"slack\":{\"text\":\"{{ ts | tz(secrets.token) }}\"}}");
+    struct alert_notice notice = notice_of(&FAILURE);
+    struct alert_message message = {0};
+    EXPECT_OK(alert_render(arena, &hook, &notice, &ASKED, &message, &err), &err);
+    EXPECT_CONTAINS(message.body, "task 'load' of 'sales' failed (render 'text'");
+    cr_expect_null(strstr(message.body, "t0ken"), "%s", message.body);
 }
 
 static const char *variable(const struct alert_message *message, const char *name)

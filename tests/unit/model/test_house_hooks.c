@@ -100,6 +100,18 @@ Test(house_hooks, one_that_a_dag_has_itself_is_told_once)
     house_hooks_free(hooks);
 }
 
+Test(house_hooks, retries_and_skips_are_those_of_tasks)
+{
+    struct house_hooks *hooks = read_hooks("{\"on_retry\": {\"slack\": \"ops\"}, \"tasks\":"
+                                           " {\"on_retry\": {\"slack\": \"more\"}}}");
+    struct dag *dag = read_dag("{\"tasks\": {\"a\": {\"run\": \"x\"}}}");
+    house_hooks_add(hooks, dag);
+    cr_assert_eq(of_run(dag, HOOK_RETRY), 0);
+    cr_assert_eq(dag->watch->tasks[0]->hooks[HOOK_RETRY].count, 2);
+    dag_free(dag);
+    house_hooks_free(hooks);
+}
+
 Test(house_hooks, none_change_nothing)
 {
     struct dag *dag = read_dag("{\"tasks\": {\"a\": {\"run\": \"x\"}}}");

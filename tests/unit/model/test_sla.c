@@ -194,3 +194,31 @@ Test(watch, hooks_are_kept_one_by_one_with_their_event)
     cr_expect_not(watch->run.has_sla);
     dag_free(dag);
 }
+
+Test(watch, retries_and_skips_of_a_dag_are_those_of_its_tasks)
+{
+    struct dag *dag = read_dag(
+        "{\"on_retry\":{\"slack\":\"#a\"},\"on_skip\":{\"slack\":\"#s\"},"
+        "\"email\":\"ops@example.com\",\"tasks\":{\"a\":{\"run\":\"x\"},\"b\":{\"run\":\"x\"},"
+        "\"c\":{\"run\":\"x\",\"on_retry\":{\"slack\":\"#c\"}},"
+        "\"d\":{\"run\":\"x\",\"on_retry\":[],\"on_skip\":[]}}}");
+    const struct dag_watch *watch = dag->watch;
+
+    cr_assert_not_null(watch);
+    cr_expect_eq(watch->run.hooks[HOOK_RETRY].count, 0);
+    cr_expect_eq(watch->run.hooks[HOOK_SKIP].count, 0);
+    cr_expect_eq(watch->run.hooks[HOOK_FAILURE].count, 1);
+    cr_assert_not_null(watch->tasks[0]);
+    cr_expect_eq(watch->tasks[0], watch->tasks[1]);
+    cr_assert_eq(watch->tasks[0]->hooks[HOOK_RETRY].count, 2);
+    EXPECT_STR("{\"on_retry\":{\"slack\":\"#a\"}}",
+               watch->tasks[0]->hooks[HOOK_RETRY].items[0].json);
+    EXPECT_STR("{\"email\":\"ops@example.com\"}", watch->tasks[0]->hooks[HOOK_RETRY].items[1].json);
+    cr_expect_eq(watch->tasks[0]->hooks[HOOK_FAILURE].count, 0);
+    cr_assert_eq(watch->tasks[2]->hooks[HOOK_RETRY].count, 1);
+    EXPECT_STR("{\"on_retry\":{\"slack\":\"#c\"}}",
+               watch->tasks[2]->hooks[HOOK_RETRY].items[0].json);
+    cr_expect_eq(watch->tasks[2]->hooks[HOOK_SKIP].count, 1);
+    cr_expect_null(watch->tasks[3]);
+    dag_free(dag);
+}

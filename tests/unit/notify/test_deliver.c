@@ -187,7 +187,7 @@ Test(deliver, slack_with_a_token_needs_a_channel_and_is_judged_by_its_answer)
 {
     static const char ENTRY[] = "{\"slack\":\"ops\"}";
     struct deliver_outcome outcome = slack(ENTRY, "xoxb-1", "/say", "");
-    expect_verdict(&outcome, DELIVER_FAILED, "add 'channel'");
+    expect_verdict(&outcome, DELIVER_RETRY, "add 'channel'");
     cr_expect_null(listener_received(&LISTENER));
 
     outcome = slack(ENTRY, "xoxb-1", "/say?{\\\"ok\\\":true}", ",\"channel\":\"#data\"");
@@ -316,8 +316,20 @@ Test(deliver, a_mail_server_that_says_no_is_believed)
     outcome = mail("{\"email\":\"a@b.c\"}", "closed", EXTRA);
     expect_verdict(&outcome, DELIVER_RETRY, "127.0.0.1");
     outcome = mail("{\"email\":\"a@b.c\"}", "smtp", "{\"from\":\"e@x\\r\\nBcc: b@b\"}");
-    expect_verdict(&outcome, DELIVER_FAILED, "no sender");
+    expect_verdict(&outcome, DELIVER_RETRY, "no sender");
     cr_expect_null(listener_received(&LISTENER));
+}
+
+Test(deliver, recipients_that_are_refused_are_named)
+{
+    static const char EXTRA[] = "{\"from\":\"e@x.example\",\"security\":\"none\"}";
+    struct deliver_outcome outcome =
+        mail("{\"email\":[\"a@b.c\",\"gone@b.c\",\"x@b.c\",\"later@b.c\"]}", "smtp", EXTRA);
+    expect_verdict(&outcome, DELIVER_DONE, "which refuses gone@b.c, later@b.c");
+    CLEANUP(json_decrefp) json_t *some = listener_received(&LISTENER);
+    cr_expect_eq(json_array_size(json_object_get(some, "recipients")), 2);
+    outcome = mail("{\"email\":[\"a@b.c\"]}", "smtp", EXTRA);
+    cr_expect_null(strstr(outcome.text, "refuses"), "%s", outcome.text);
 }
 
 /* ---- command ---- */
@@ -354,7 +366,8 @@ Test(deliver_command, a_command_gets_the_context_and_nothing_else)
         "-f1 | tr '\\\\n' ' '");
     expect_verdict(&outcome, DELIVER_DONE,
                    "exit code 0: \"kind\":\"failure\" load failure b A EIDER_DAG_ID EIDER_DELIVERY "
-                   "EIDER_EVENT EIDER_EVENT_COUNT EIDER_LOGICAL_DATE EIDER_MAP_INDEX EIDER_REASON "
+                   "EIDER_EVENT EIDER_EVENT_COUNT EIDER_EXIT_CODE EIDER_LOGICAL_DATE "
+                   "EIDER_MAP_INDEX EIDER_REASON "
                    "EIDER_RUN_ID EIDER_STATE EIDER_TASK_ID EIDER_TRY_NUMBER EIDER_URL PATH PWD");
 }
 

@@ -5,6 +5,7 @@
 
 #include "model/event_kind.h"
 #include "store/deadline.h"
+#include "store/notice.h"
 #include "store_bench.h"
 
 static struct bench_store bench;
@@ -114,7 +115,7 @@ STORE_TEST(deadline, a_run_that_takes_too_long_is_late_once_until_it_ends)
     cr_assert_eq(misses.items[0].kind, SLA_WITHIN);
     cr_assert_eq(misses.items[0].expected_us, started_us + 10 * MINUTE_US);
     cr_assert_eq(misses.items[0].actual_us, 0);
-    cr_assert_eq(misses.items[0].notified, 1);
+    cr_assert_eq(misses.items[0].notified, 0, "the message has not arrived yet");
     cr_assert_null(misses.items[0].task_id);
 
     struct outcome first = end_of(&result.claims[0], 0);
@@ -423,4 +424,38 @@ STORE_TEST(deadline, several_schedulers_tell_each_once)
     cr_assert_eq(missed, RUNS);
     cr_assert_eq(notices(), RUNS);
     cr_assert_eq(list(true).count, 8);
+}
+
+/* --- whether it was told --------------------------------------------------------------------- */
+
+static void settle_next(enum notice_state state)
+{
+    struct err err = {0};
+    struct notice_claim notice = {0};
+    int64_t next_us = 0;
+    EXPECT_OK(store_notice_claim(bench.store, bench.arena, NULL, &notice, &next_us, &err), &err);
+    cr_assert_neq(notice.id, 0);
+    struct notice_verdict verdict = {
+        .id = notice.id, .attempts = notice.attempts, .state = state, .answer = "so"};
+    EXPECT_OK(store_notice_settle(bench.store, &verdict, &err), &err);
+}
+
+STORE_TEST(deadline, a_miss_is_told_once_a_message_about_it_has_arrived)
+{
+    static const char LATE[] = "SELECT coalesce(sum(notified), 0) FROM sla_miss WHERE run = $1";
+    bench_start(&bench, "{\"sla\": {\"of_schedule\": \"1m\"}, \"on_sla_miss\":"
+                        " [{\"command\": \"a\"}, {\"command\": \"b\"}],"
+                        " \"on_success\": {\"command\": \"c\"},"
+                        " \"tasks\": {\"a\": {\"run\": \"x\"}}}");
+    bench_now_us += INT64_C(120) * 1000000;
+    cr_assert_eq(pass().told, 2);
+    cr_expect_eq(bench_number(&bench, LATE, bench.run.id), 0);
+    settle_next(NOTICE_FAILED);
+    cr_expect_eq(bench_number(&bench, LATE, bench.run.id), 0);
+    settle_next(NOTICE_SENT);
+    cr_expect_eq(bench_number(&bench, LATE, bench.run.id), 1);
+
+    cr_assert_eq(bench_drain(&bench, NULL, 1), RUN_SUCCESS);
+    settle_next(NOTICE_SENT);
+    cr_expect_eq(bench_number(&bench, LATE, bench.run.id), 1, "that one was about the end");
 }

@@ -44,11 +44,10 @@ static struct notice_claim claim(void)
 {
     struct err err = {0};
     struct notice_claim notice = {0};
-    bool found = false;
     int64_t next_us = 0;
-    EXPECT_OK(store_notice_claim(bench.store, bench.arena, &notice, &found, &next_us, &err), &err);
-    cr_assert(found, "nothing is due; the next one is in %lld us",
-              (long long)(next_us - bench_now_us));
+    EXPECT_OK(store_notice_claim(bench.store, bench.arena, NULL, &notice, &next_us, &err), &err);
+    cr_assert_neq(notice.id, 0, "nothing is due; the next one is in %lld us",
+                  (long long)(next_us - bench_now_us));
     return notice;
 }
 
@@ -57,10 +56,9 @@ static int64_t idle_until(void)
 {
     struct err err = {0};
     struct notice_claim notice = {0};
-    bool found = false;
     int64_t next_us = 0;
-    EXPECT_OK(store_notice_claim(bench.store, bench.arena, &notice, &found, &next_us, &err), &err);
-    cr_assert_not(found, "notice %lld is due", (long long)notice.id);
+    EXPECT_OK(store_notice_claim(bench.store, bench.arena, NULL, &notice, &next_us, &err), &err);
+    cr_assert_eq(notice.id, 0, "notice %lld is due", (long long)notice.id);
     return next_us;
 }
 
@@ -115,6 +113,21 @@ STORE_TEST(notice, what_happens_to_tasks_and_runs_is_left_for_those_who_asked)
     cr_expect_eq(all(), 6);
 }
 
+STORE_TEST(notice, retries_and_skips_are_told_of_tasks_though_the_dag_asked)
+{
+    static const struct bench_script SCRIPT[] = {
+        {.task = "bad", .fails_first = 2}, {.task = "odd", .exit_code = 99}, {.task = NULL}};
+    bench_start(&bench, "{\"on_retry\": " WEBHOOK ", \"on_skip\": " WEBHOOK ", \"tasks\": {"
+                        "\"bad\": {\"run\": \"x\", \"retries\": 2}, \"odd\": {\"run\": \"x\"},"
+                        " \"after\": {\"run\": \"x\", \"needs\": [\"odd\"]}}}");
+    cr_assert_eq(bench_drain(&bench, SCRIPT, 4), RUN_SUCCESS);
+
+    static const char OF_KIND[] = "SELECT count(*) FROM notice WHERE kind = $1 AND task <> 0";
+    cr_expect_eq(bench_number(&bench, OF_KIND, HOOK_RETRY), 2);
+    cr_expect_eq(bench_number(&bench, OF_KIND, HOOK_SKIP), 2, "by itself, and by its parent");
+    cr_expect_eq(all(), 4);
+}
+
 STORE_TEST(notice, a_message_says_what_happened)
 {
     static const struct bench_script SCRIPT[] = {{.task = "a", .exit_code = 3}, {.task = NULL}};
@@ -134,6 +147,47 @@ STORE_TEST(notice, a_message_says_what_happened)
     cr_expect_str_eq(json_get_string(document, "reason", ""), "exit");
     cr_expect_str_eq(json_get_string(document, "run_id", ""), bench.run.run_id);
     cr_expect_eq(json_get_int(document, "try_number", 0), 1);
+    cr_expect_eq(json_get_int(document, "exit_code", 0), 3);
+    cr_expect(json_is_null(json_object_get(document, "failed_tasks")));
+}
+
+STORE_TEST(notice, the_message_of_a_run_says_which_tasks_failed_and_what_the_first_said)
+{
+    bench_start(&bench, "{\"on_failure\": " WEBHOOK ", \"tasks\": {\"m\": {\"run\": \"x\","
+                        " \"foreach\": \"{{ params }}\"}, \"a\": {\"run\": \"x\"},"
+                        " \"b\": {\"run\": \"x\"}, \"c\": {\"run\": \"x\", \"needs\": [\"a\"]}}}");
+    static const struct bench_script SCRIPT[] = {
+        {.task = "m", .expand = 15, .exit_code = 2}, {.task = "b", .exit_code = 3}, {.task = NULL}};
+    struct advance_result result = bench_advance(&bench, NULL, 0, 4);
+    cr_assert_eq(result.claims_count, 3);
+    struct outcome first[3];
+    for (size_t i = 0; i < 3; i++)
+        first[i] = bench_play(&bench, SCRIPT, &result.claims[i]);
+    for (size_t i = 0; i < 3; i++) {
+        if (strcmp(bench.dag->tasks[result.claims[i].node].id, "b") != 0)
+            continue;
+        first[i].detail = "the last line";
+        first[i].log_end = "Traceback:\nthe last line";
+    }
+    bench_now_us += 1000;
+    result = bench_advance(&bench, first, 3, 1);
+    while (result.runs_count == 0) {
+        struct outcome next = bench_play(&bench, SCRIPT, &result.claims[0]);
+        bench_now_us += 1000;
+        result = bench_advance(&bench, &next, result.claims_count, 1);
+    }
+    cr_assert_eq(result.runs[0].state, RUN_FAILED);
+
+    struct notice_claim notice = claim();
+    CLEANUP(json_decrefp) json_t *document = document_of(&notice, 0);
+    const json_t *failed = json_object_get(document, "failed_tasks");
+    cr_expect_eq(json_get_int(document, "failed_total", 0), 16, "%s", notice.documents[0]);
+    cr_assert_eq(json_array_size(failed), 10);
+    cr_expect_str_eq(json_get_string(json_array_get(failed, 0), "task", ""), "b");
+    cr_expect_str_eq(json_get_string(json_array_get(failed, 0), "error", ""), "the last line");
+    cr_expect_eq(json_get_int(json_array_get(failed, 0), "exit_code", 0), 3);
+    cr_expect_str_eq(json_get_string(json_array_get(failed, 9), "task", ""), "m");
+    cr_expect_str_eq(json_get_string(document, "error", ""), "the last line");
 }
 
 /* A run of one task that failed, with the hooks given. */
@@ -229,6 +283,41 @@ STORE_TEST(notice, a_rate_holds_for_the_target_whatever_the_dag)
     (void)idle_until();
 }
 
+static bool is_slow(void *context, const struct notice_claim *candidate)
+{
+    (*(int *)context)++;
+    return strstr(candidate->hook.url, "slow") != NULL;
+}
+
+STORE_TEST(notice, what_goes_to_a_receiver_that_is_busy_lets_others_pass)
+{
+    struct err err = {0};
+    int asked = 0;
+    int64_t next_us = 0;
+    struct notice_claim notice = {0};
+    struct notice_passing passing = {.is_passed = is_slow, .context = &asked};
+    strbuf_init(&passing.keys, NOTICE_PASSING_BYTES);
+    for (int i = 0; i < 3; i++)
+        fail_with("[{\"webhook\": \"http://slow/a\"}, {\"webhook\": \"http://slow/b\"}]");
+    fail_with("{\"webhook\": \"http://quick\"}");
+    bench_now_us += MINUTE_US;
+
+    EXPECT_OK(store_notice_claim(bench.store, bench.arena, &passing, &notice, &next_us, &err),
+              &err);
+    cr_assert_neq(notice.id, 0);
+    cr_expect_str_eq(notice.hook.url, "http://quick");
+    cr_expect_eq(asked, 3, "once for each hook, not for each message");
+    settle(&notice, NOTICE_PENDING, bench_now_us + 5 * MINUTE_US);
+    EXPECT_OK(store_notice_claim(bench.store, bench.arena, &passing, &notice, &next_us, &err),
+              &err);
+    cr_expect_eq(notice.id, 0);
+    cr_expect_eq(next_us, bench_now_us + 5 * MINUTE_US, "what is passed over is not waited for");
+
+    strbuf_clear(&passing.keys);
+    cr_expect_str_eq(claim().hook.url, "http://slow/a", "nothing happened to it");
+    strbuf_fini(&passing.keys);
+}
+
 STORE_TEST(notice, a_success_closes_the_incident_after_it_was_opened)
 {
     struct err err = {0};
@@ -261,6 +350,87 @@ STORE_TEST(notice, a_success_closes_the_incident_after_it_was_opened)
     EXPECT_OK(store_clear(bench.store, &request, bench.arena, &cleared, &err), &err);
     cr_assert_eq(bench_drain(&bench, NULL, 1), RUN_SUCCESS);
     cr_expect_eq(all(), 2);
+}
+
+static int64_t closings(void)
+{
+    return count("SELECT count(*) FROM notice WHERE follows IS NOT NULL AND $1 = 0");
+}
+
+static int64_t open_incidents(void)
+{
+    return count("SELECT count(*) FROM notice WHERE incident = 1 AND $1 = 0");
+}
+
+#define PAGER "{\"pagerduty\": \"night\"}"
+
+STORE_TEST(notice, an_incident_of_a_retry_is_closed_by_the_success)
+{
+    static const struct bench_script SCRIPT[] = {{.task = "a", .fails_first = 1}, {.task = NULL}};
+    bench_start(&bench, "{\"tasks\": {\"a\": {\"run\": \"x\", \"retries\": 1,"
+                        " \"on_retry\": " PAGER "}}}");
+    (void)bench_drain(&bench, SCRIPT, 1);
+    cr_assert_eq(all(), 2);
+    cr_expect_eq(closings(), 1);
+    cr_expect_eq(open_incidents(), 0);
+}
+
+STORE_TEST(notice, an_incident_is_closed_by_another_run_of_its_date)
+{
+    static const struct bench_script SCRIPT[] = {{.task = "a", .exit_code = 1}, {.task = NULL}};
+    static const char DAG[] = "{\"on_failure\": " PAGER ", \"tasks\": {\"a\": {\"run\": \"x\","
+                              " \"on_failure\": {\"pagerduty\": {\"key\": \"{{ run_id }}\"}}},"
+                              " \"b\": {\"run\": \"x\", \"on_failure\": " PAGER "}}}";
+    bench_start(&bench, DAG);
+    cr_assert_eq(bench_drain(&bench, SCRIPT, 4), RUN_FAILED);
+    CLEANUP(mem_freep) char *first = mem_strdup(bench.run.run_id);
+    cr_assert_eq(open_incidents(), 2);
+
+    bench_now_us = count("SELECT max(logical_at_us) FROM run WHERE $1 = 0");
+    bench_start(&bench, DAG);
+    cr_assert_eq(bench_drain(&bench, NULL, 4), RUN_SUCCESS);
+    cr_expect_eq(open_incidents(), 0);
+    cr_expect_eq(closings(), 2);
+    for (size_t i = 0; i < 4; i++) {
+        struct notice_claim notice = claim();
+        CLEANUP(json_decrefp) json_t *document = document_of(&notice, 0);
+        settle(&notice, NOTICE_SENT, 0);
+        bench_now_us += 2000000;
+        cr_expect_str_eq(json_get_string(document, "run_id", ""), first,
+                         "a key may have the run in it");
+    }
+}
+
+STORE_TEST(notice, a_success_of_another_date_closes_nothing)
+{
+    static const struct bench_script SCRIPT[] = {{.task = "a", .exit_code = 1}, {.task = NULL}};
+    static const char DAG[] = "{\"tasks\": {\"a\": {\"run\": \"x\", \"on_failure\": " PAGER "}}}";
+    bench_start(&bench, DAG);
+    cr_assert_eq(bench_drain(&bench, SCRIPT, 1), RUN_FAILED);
+    bench_now_us += MINUTE_US;
+    bench_start(&bench, DAG);
+    cr_assert_eq(bench_drain(&bench, NULL, 1), RUN_SUCCESS);
+    cr_expect_eq(open_incidents(), 1);
+    cr_expect_eq(all(), 1);
+}
+
+STORE_TEST(notice, a_cancelled_run_is_not_late_any_more)
+{
+    struct err err = {0};
+    struct deadline_result late;
+    bench_start(&bench, "{\"sla\": {\"of_schedule\": \"1m\"}, \"on_sla_miss\": " PAGER
+                        ", \"on_skip\": " PAGER ","
+                        " \"on_failure\": " PAGER ", \"tasks\": {\"a\": {\"run\": \"x\","
+                        " \"sla\": {\"of_schedule\": \"1m\"}, \"on_sla_miss\": " PAGER "}}}");
+    bench_now_us += 2 * MINUTE_US;
+    EXPECT_OK(store_deadline_pass(bench.store, &late, &err), &err);
+    cr_assert_eq(open_incidents(), 2);
+
+    struct cancel_request request = {.run = bench.run.id, .actor = "test"};
+    EXPECT_OK(store_run_cancel(bench.store, &request, &err), &err);
+    cr_expect_eq(open_incidents(), 0);
+    cr_expect_eq(closings(), 2);
+    cr_expect_eq(all(), 4, "nobody is told of it otherwise");
 }
 
 STORE_TEST(notice, a_failed_one_can_be_sent_again_by_hand)
@@ -339,12 +509,11 @@ static void *send_all(void *context)
     for (;;) {
         CLEANUP(arena_freep) struct arena *arena = arena_new();
         struct notice_claim notice = {0};
-        bool found = false;
         int64_t next_us = 0;
-        EXPECT_OK(store_notice_claim(store, arena, &notice, &found, &next_us, &err), &err);
-        if (!found && next_us > bench_now_us)
+        EXPECT_OK(store_notice_claim(store, arena, NULL, &notice, &next_us, &err), &err);
+        if (notice.id == 0 && next_us > bench_now_us)
             break;
-        if (found)
+        if (notice.id != 0)
             self->ids[self->count++] = notice.id;
     }
     store_close(store);
