@@ -275,9 +275,9 @@ static enum status drive_run(struct drive *drive, const struct engine_request *r
     return watching_result(&drive->watching, request->record, result, err);
 }
 
-/* `vault_url` as in session_options. */
+/* In a home that is there for the run alone, variables and secrets are those of the usual one. */
 static enum status run_in(const struct foreground *self, const struct home *home,
-                          const char *vault_url, const struct engine_request *request,
+                          const struct engine_request *request,
                           const struct engine_observer *observer, struct engine_result *result,
                           struct err *err)
 {
@@ -285,7 +285,7 @@ static enum status run_in(const struct foreground *self, const struct home *home
     struct session_options options = {
         .config = self->config,
         .home = home,
-        .vault_url = vault_url,
+        .vault_url = home != self->home ? self->home->store_url : NULL,
         .exe = self->exe,
         .events =
             {
@@ -319,13 +319,12 @@ enum status foreground_run(void *context, const struct engine_request *request,
     if (is_for_daemons) {
         status = onlooker_run(self, request, observer, &result, err);
     } else if (request->record) {
-        status = run_in(self, self->home, NULL, request, observer, &result, err);
+        status = run_in(self, self->home, request, observer, &result, err);
     } else {
         CLEANUP(opening_scratch_fini) struct opening_scratch scratch = {0};
         status = opening_scratch_make(&self->config->settings, &scratch, err);
         if (status == STATUS_OK)
-            status =
-                run_in(self, &scratch.home, self->home->store_url, request, observer, &result, err);
+            status = run_in(self, &scratch.home, request, observer, &result, err);
     }
     if (status == STATUS_OK)
         *out_result = result;
