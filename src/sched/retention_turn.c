@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/attrs.h"
+#include "base/idmap.h"
 #include "base/mem.h"
 #include "blob/value_key.h"
 #include "store/dead.h"
@@ -37,10 +38,18 @@ static int64_t instant_before(const struct retention_call *call, int64_t age_ms)
 
 /* --- whole runs ------------------------------------------------------------------------------ */
 
+/* A dry turn finds again what a real one would have removed before. */
+static bool is_gone(const struct retention_call *call, int64_t run)
+{
+    return call->is_dry && idmap_find(call->gone, run) != NULL;
+}
+
 static enum status remove_runs(const struct retention_call *call, const struct old_runs *runs,
                                struct retention_report *report, struct err *err)
 {
     for (size_t i = 0; i < runs->count; i++) {
+        if (is_gone(call, runs->ids[i]))
+            continue;
         if (!call->is_dry && call->blob != NULL &&
             blob_delete_all(call->blob, &runs->ids[i], 1, err) != STATUS_OK)
             return err->code;
@@ -51,6 +60,8 @@ static enum status remove_runs(const struct retention_call *call, const struct o
             continue; /* somebody else did it, or made it run again */
         if (status != STATUS_OK)
             return status;
+        if (call->is_dry)
+            idmap_set(call->gone, runs->ids[i], call->gone);
         report->runs++;
     }
     return STATUS_OK;
@@ -229,7 +240,9 @@ static enum status remove_parts(const struct retention_call *call, const struct 
         if (store_runs_ended_before(call->store, place, before_us, &runs, err) != STATUS_OK)
             return err->code;
         for (size_t i = 0; i < runs.count; i++) {
-            enum status status = part->remove(call, runs.ids[i], report, err);
+            enum status status = is_gone(call, runs.ids[i])
+                                     ? STATUS_OK
+                                     : part->remove(call, runs.ids[i], report, err);
             if (status != STATUS_OK && status != STATUS_NOT_FOUND)
                 return status;
         }
@@ -369,8 +382,8 @@ int64_t retention_report_events(const struct retention_report *report)
            report->rest[OLD_WEBHOOK_CALLS] + report->rest[OLD_MISSED];
 }
 
-enum status retention_turn(const struct retention_call *call, struct retention_report *report,
-                           bool *out_more, struct err *err)
+static enum status remove_all(const struct retention_call *call, struct retention_report *report,
+                              bool *out_more, struct err *err)
 {
     const struct part logs = {"logs", call->policy->logs_ms, remove_logs};
     const struct part values = {"values", call->policy->values_ms, remove_values};
@@ -386,4 +399,13 @@ enum status retention_turn(const struct retention_call *call, struct retention_r
         if (remove_rest(call, (enum old_rows)kind, report, out_more, err) != STATUS_OK)
             return err->code;
     return STATUS_OK;
+}
+
+enum status retention_turn(const struct retention_call *call, struct retention_report *report,
+                           bool *out_more, struct err *err)
+{
+    CLEANUP(idmap_freep) struct idmap *gone = idmap_new();
+    struct retention_call turn = *call;
+    turn.gone = gone;
+    return remove_all(&turn, report, out_more, err);
 }

@@ -23,6 +23,8 @@ struct retention_policy {
 
 struct retention_policy retention_policy_of(const struct settings *settings);
 
+struct idmap;
+
 struct retention_report {
     int64_t runs; /* removed whole */
     int64_t jobs;
@@ -42,6 +44,7 @@ struct retention_call {
     const struct retention_policy *policy;
     bool is_dry; /* only tell what would go */
     const char *actor;
+    struct idmap *gone; /* of retention_turn itself: runs that a dry turn has counted as removed */
 };
 
 /* One portion of each; *out_more: there may be more. Adds to the report. */

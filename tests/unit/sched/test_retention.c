@@ -418,3 +418,23 @@ STORE_TEST(retention, news_neither_bring_it_on_nor_put_it_off)
     cr_assert_gt(ask_duty(due_us), due_us);
     cr_assert_eq(bench_number(&bench, "SELECT count(*) FROM run WHERE id <> $1", 0), 0);
 }
+
+/* What goes by its age, by its number and loses its log is counted once. */
+STORE_TEST(retention, a_dry_turn_counts_what_a_real_one_removes)
+{
+    policy = (struct retention_policy){
+        .runs_ms = DAY_MS, .runs_per_dag = 1, .logs_ms = DAY_MS / 2, .values_ms = DAY_MS / 2};
+    for (int i = 0; i < 3; i++)
+        (void)run_one();
+    pass_days(2);
+    (void)run_one();
+    (void)run_one();
+
+    struct retention_report counted = remove_old(true);
+    struct retention_report removed = remove_old(false);
+
+    cr_assert_eq(removed.runs, 4);
+    cr_assert_eq(counted.runs, removed.runs);
+    cr_assert_eq(counted.runs_without_logs, removed.runs_without_logs);
+    cr_assert_eq(counted.runs_without_values, removed.runs_without_values);
+}
