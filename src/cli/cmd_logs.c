@@ -79,8 +79,11 @@ static enum status make_request(const struct parsed *parsed, json_t *request, st
     return request_put_int(request, parsed, "map-index", "map_index", LIMIT_INSTANCES, err);
 }
 
-static int tell_missing(struct cli *cli, bool is_arriving)
+static int tell_missing(struct cli *cli, bool is_arriving, bool is_removed)
 {
+    if (is_removed)
+        (void)fprintf(cli->host.err, "eider: what was printed is not kept any more; how long logs "
+                                     "are kept says `eider config get keep_logs`\n");
     if (is_arriving)
         (void)fprintf(cli->host.err, "eider: the end of a log is still on the host that ran its "
                                      "task; try again when that host reaches the store\n");
@@ -95,6 +98,7 @@ static int print_all(struct printing *printing, json_t *request, bool follow)
 {
     struct cli *cli = printing->cli;
     int64_t idle_ms = 0;
+    bool is_removed = false;
     for (;;) {
         struct err err = {0};
         json_t *response = NULL;
@@ -105,6 +109,7 @@ static int print_all(struct printing *printing, json_t *request, bool follow)
         bool more = cursor != NULL && json_get_bool(response, "more", false);
         bool live = cursor != NULL && follow && json_get_bool(response, "live", false);
         bool is_arriving = cursor != NULL && json_get_bool(response, "arriving", false);
+        is_removed |= json_get_bool(response, "removed", false);
         idle_ms = json_array_size(json_object_get(response, "entries")) > 0 ? 0 : idle_ms + POLL_MS;
         if (cursor != NULL)
             json_put_string(request, "cursor", cursor);
@@ -113,7 +118,7 @@ static int print_all(struct printing *printing, json_t *request, bool follow)
             continue;
         (void)fflush(cli->host.out);
         if (!live && !(is_arriving && idle_ms < ARRIVAL_MS))
-            return tell_missing(cli, is_arriving);
+            return tell_missing(cli, is_arriving, is_removed);
         if (!cli->host.pause(cli->host.context, POLL_MS))
             return EXIT_CODE_INTERRUPTED;
     }

@@ -224,35 +224,50 @@ struct part {
                           struct retention_report *report, struct err *err);
 };
 
-/* Goes on where the last turn ended. What has not ended by then is left until its run goes. */
+static enum status remove_part_of_all(const struct retention_call *call, const struct part *part,
+                                      const struct old_runs *runs, struct retention_report *report,
+                                      struct err *err)
+{
+    for (size_t i = 0; i < runs->count; i++) {
+        struct err problem = {0};
+        enum status status = is_gone(call, runs->ids[i])
+                                 ? STATUS_OK
+                                 : part->remove(call, runs->ids[i], report, &problem);
+        if (status == STATUS_OK || status == STATUS_NOT_FOUND)
+            continue;
+        *err = problem;
+        return status;
+    }
+    return STATUS_OK;
+}
+
+/*
+ * Goes on where the last turn ended, by the ends of runs: those up to that instant are done. Of the
+ * last instant of a portion there may be more, so that it is begun again.
+ */
 static enum status remove_parts(const struct retention_call *call, const struct part *part,
                                 struct retention_report *report, bool *out_more, struct err *err)
 {
     int64_t ids[PORTION];
     struct old_runs runs = {.ids = ids, .room = PORTION};
-    int64_t place = 0;
+    struct ended_place place = {.run = INT64_MAX};
     if (part->age_ms == 0)
         return STATUS_OK;
-    if (store_retention_place(call->store, part->name, &place, err) != STATUS_OK)
+    if (store_retention_place(call->store, part->name, &place.ended_us, err) != STATUS_OK)
         return err->code;
+    int64_t begun_us = place.ended_us;
+    int64_t done_us = begun_us;
     int64_t before_us = instant_before(call, part->age_ms);
     do {
-        if (store_runs_ended_before(call->store, place, before_us, &runs, err) != STATUS_OK)
+        if (store_runs_ended_after(call->store, &place, before_us, &runs, err) != STATUS_OK ||
+            remove_part_of_all(call, part, &runs, report, err) != STATUS_OK)
             return err->code;
-        for (size_t i = 0; i < runs.count; i++) {
-            enum status status = is_gone(call, runs.ids[i])
-                                     ? STATUS_OK
-                                     : part->remove(call, runs.ids[i], report, err);
-            if (status != STATUS_OK && status != STATUS_NOT_FOUND)
-                return status;
-        }
-        bool is_moved = runs.looked_to > place && !call->is_dry;
-        place = runs.looked_to;
-        if (is_moved && store_retention_move(call->store, part->name, place, err) != STATUS_OK)
-            return err->code;
-    } while (runs.more && call->is_dry);
+        done_us = runs.more ? place.ended_us - 1 : place.ended_us;
+    } while (runs.more && (call->is_dry || done_us == begun_us));
     *out_more |= runs.more;
-    return STATUS_OK;
+    if (call->is_dry || done_us == begun_us)
+        return STATUS_OK;
+    return store_retention_move(call->store, part->name, done_us, err);
 }
 
 /* --- the rest -------------------------------------------------------------------------------- */

@@ -163,7 +163,7 @@ enum status log_part_read(struct blob *blob, const struct log_part_request *requ
     enum status status =
         blob != NULL ? log_reader_open(blob, &request->key, &reader, &problem) : STATUS_NOT_FOUND;
     if (status == STATUS_NOT_FOUND) {
-        part.is_at_end = true;
+        part.is_at_end = part.is_missing = true;
         *out_part = part;
         return STATUS_OK;
     }

@@ -20,8 +20,9 @@ struct log_part_request {
 };
 
 struct log_part {
-    int64_t offset; /* where the next one begins */
-    bool is_at_end; /* there is nothing more at the moment */
+    int64_t offset;  /* where the next one begins */
+    bool is_at_end;  /* there is nothing more at the moment */
+    bool is_missing; /* there is no such log */
 };
 
 /*

@@ -27,6 +27,7 @@ struct reading {
     bool has_more;
     bool is_orphaned; /* something runs whose owner is dead */
     bool is_arriving; /* something is over whose log is not all there yet */
+    bool is_removed;  /* something has printed whose log is gone */
 };
 
 /* --- entries --------------------------------------------------------------------------------- */
@@ -80,6 +81,8 @@ static enum status read_attempt(struct reading *reading, const struct task_row *
         return err_wrap(err, "log of '%s'", reading->run.dag->tasks[task->node].id);
     if (text.length > 0)
         add_entry(reading, task, place->attempt, &text);
+    reading->is_removed |= part.is_missing && request.is_over && place->attempt == task->attempt &&
+                           task->log_bytes > 0;
     place->offset = part.offset;
     *out = !part.is_at_end ? HAS_MORE : is_due ? IS_ARRIVING : is_over ? IS_OVER : IS_AT_END;
     return STATUS_OK;
@@ -297,5 +300,6 @@ enum status op_log_read(struct service *service, const json_t *request, json_t *
     json_put_bool(*out, "more", reading.has_more);
     json_put_bool(*out, "live", live);
     json_put_bool(*out, "arriving", reading.is_arriving);
+    json_put_bool(*out, "removed", reading.is_removed);
     return STATUS_OK;
 }

@@ -327,10 +327,9 @@ static const struct operation_field RESPONSE_LOG[] = {
     {"more", FIELD_BOOLEAN, true, "another part is there at once"},
     {"live", FIELD_BOOLEAN, true, "more may come later"},
     {"arriving", FIELD_BOOLEAN, true, "the end of a log is still on the host that ran its task"},
+    {"removed", FIELD_BOOLEAN, false, "a task has printed something that is not kept any more"},
 };
-static const struct operation_field LIST_TASK_INSTANCES[] = {
-    {"task_instances", FIELD_ARRAY, true, "task instances"}, TOTAL,
-};
+static const struct operation_field LIST_TASK_INSTANCES[] = {{"task_instances", FIELD_ARRAY, true, "task instances"}, TOTAL};
 static const struct operation_field REQUEST_CANCEL[] = {
     RUN, {"task", FIELD_STRING, false, "only this task; one that runs is ended"}, INDEX, REASON,
     DRY_RUN,

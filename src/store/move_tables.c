@@ -71,7 +71,7 @@ const struct move_table MOVE_TABLES[] = {
     {"secret", "namespace/t name/t sealed/t doc/t actor/t updated_at_us", false, false},
     {"asset", "id uri/t created_at_us", true, false},
     {"asset_event", "id asset at_us run task_id/t map_index actor/t extra/t", true, false},
-    {"trigger_dag", "dag keeps paused row_version", false, false},
+    {"trigger_dag", "dag keeps paused row_version refused", false, false},
     {"trigger_watch", "dag kind name/t states settle_ms since_us", false, false},
     {"trigger_pending", "id dag kind source name/t state at_us seen", true, false},
     {"run_cause", "run kind source name/t state at_us", false, false},

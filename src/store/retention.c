@@ -10,6 +10,9 @@ _Static_assert(RUN_SUCCESS == 2 && RUN_FAILED == 3 && RUN_CANCELLED == 4, "as in
 static const char RUNS_AFTER[] =
     "SELECT id, CASE WHEN state IN " OVER " AND ended_at_us < $2 THEN 1 ELSE 0 END, created_at_us"
     " FROM run WHERE id > $1 ORDER BY id LIMIT $3";
+static const char RUNS_ENDED[] =
+    "SELECT id, ended_at_us FROM run WHERE ended_at_us IS NOT NULL AND (ended_at_us, id) > ($1, $2)"
+    " AND ended_at_us < $3 AND state IN " OVER " ORDER BY ended_at_us, id LIMIT $4";
 static const char RUNS_BEYOND[] =
     "SELECT id FROM (SELECT id, state, row_number()"
     " OVER (PARTITION BY dag ORDER BY logical_at_us DESC, id DESC) AS place FROM run) AS runs"
@@ -52,6 +55,25 @@ enum status store_runs_ended_before(struct store *store, int64_t after, int64_t 
     return STATUS_OK;
 }
 
+enum status store_runs_ended_after(struct store *store, struct ended_place *place,
+                                   int64_t before_us, struct old_runs *out, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    struct ended_place last = *place;
+    out->count = 0;
+    enum status status = db_query(store->db, &stmt, err, RUNS_ENDED, "iiii", place->ended_us,
+                                  place->run, before_us, (int64_t)out->room);
+    while (status == STATUS_OK && db_next(stmt, &status, err)) {
+        last = (struct ended_place){.run = db_int(stmt, 0), .ended_us = db_int(stmt, 1)};
+        out->ids[out->count++] = last.run;
+    }
+    if (status != STATUS_OK)
+        return err_wrap(err, "find runs by their end");
+    out->more = out->count == out->room;
+    *place = last;
+    return STATUS_OK;
+}
+
 enum status store_runs_beyond(struct store *store, int64_t keep, struct old_runs *out,
                               struct err *err)
 {
@@ -71,10 +93,9 @@ enum status store_retention_place(struct store *store, const char *what, int64_t
     return db_get_int(store->db, 0, out, err, PLACE, "t", what);
 }
 
-enum status store_retention_move(struct store *store, const char *what, int64_t run,
-                                 struct err *err)
+enum status store_retention_move(struct store *store, const char *what, int64_t to, struct err *err)
 {
-    return db_do(store->db, err, PLACE_MOVE, "ti", what, run);
+    return db_do(store->db, err, PLACE_MOVE, "ti", what, to);
 }
 
 enum status store_values_remove(struct store *store, int64_t run, int64_t *out_count,

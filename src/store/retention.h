@@ -9,7 +9,7 @@ struct old_runs {
     int64_t *ids; /* room for `room`; over, and ended before the instant asked for */
     size_t room;
     size_t count;
-    int64_t looked_to; /* the last run that was looked at; what was left behind it is not over */
+    int64_t looked_to; /* the last run that was looked at */
     bool more;         /* there may be more behind it */
 };
 
@@ -20,14 +20,25 @@ NODISCARD enum status store_runs_ended_before(struct store *store, int64_t after
 NODISCARD enum status store_runs_beyond(struct store *store, int64_t keep, struct old_runs *out,
                                         struct err *err);
 
+/* Where a walk over runs by their end is. All zero: before the first. */
+struct ended_place {
+    int64_t ended_us;
+    int64_t run;
+};
+
+/* Runs that are over, by their end, from behind `place` up to the instant; `place` moves on. */
+NODISCARD enum status store_runs_ended_after(struct store *store, struct ended_place *place,
+                                             int64_t before_us, struct old_runs *out,
+                                             struct err *err);
+
 /*
- * How far "values" or "logs" are done; 0 at first. "files/N": the instant since when files count
- * for the DAG with that key (old_rows.c).
+ * To go on from: "logs" and "values" of runs that ended before that instant are done; "files/N":
+ * the instant since when files count for the DAG with that key (old_rows.c). 0 at first.
  */
 NODISCARD enum status store_retention_place(struct store *store, const char *what, int64_t *out,
                                             struct err *err);
 /* Never back. */
-NODISCARD enum status store_retention_move(struct store *store, const char *what, int64_t run,
+NODISCARD enum status store_retention_move(struct store *store, const char *what, int64_t to,
                                            struct err *err);
 
 /* The values of a run; how many there were. */

@@ -72,8 +72,6 @@ NODISCARD enum status trigger_refuse(struct store *store, int64_t dag_key, const
 NODISCARD enum status trigger_refusal_load(struct store *store, struct arena *arena,
                                            int64_t dag_key, const struct trigger_refusal **out,
                                            struct err *err);
-/* The DAG is being deleted. Inside a write transaction. */
-NODISCARD enum status trigger_refusal_forget(struct store *store, int64_t dag_key, struct err *err);
 /* Nobody else makes runs of the DAG until the transaction ends; *out_free: and it may be made. */
 NODISCARD enum status trigger_lock(struct store *store, int64_t dag_key, bool *out_free,
                                    struct err *err);

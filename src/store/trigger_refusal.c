@@ -1,33 +1,20 @@
 /*
  * trigger_refusal: events that asked for a run which could not be made.
  *
- * Each is an event row. Which was the last of a DAG is kept beside it, by number, in the table of
- * places, so that nobody has to look for it among all that happened since.
+ * Each is an event row. Which was the last of a DAG is kept with the DAG, so that nobody has to
+ * look for it among all that happened since.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "base/check.h"
 #include "base/mem.h"
 #include "store/trigger_priv.h"
 
-enum { PLACE_MAX = 40 };
-
 static const char ADD[] =
     "INSERT INTO event (at_us, kind, actor, data) VALUES ($1, $2, 'scheduler', $3) RETURNING id";
-static const char PLACE_SET[] =
-    "INSERT INTO retention (what, run) VALUES ($1, $2) ON CONFLICT (what) DO UPDATE SET"
-    " run = excluded.run";
-static const char PLACE_DROP[] = "DELETE FROM retention WHERE what = $1";
-static const char LAST[] = "SELECT e.at_us, e.data FROM retention p JOIN event e ON e.id = p.run"
-                           " WHERE p.what = $1 AND e.kind = $2";
-
-static const char *place_of(int64_t dag_key, char out[static PLACE_MAX])
-{
-    int length = snprintf(out, PLACE_MAX, "refused %lld", (long long)dag_key);
-    CHECK(length < PLACE_MAX);
-    return out;
-}
+static const char SET[] = "UPDATE trigger_dag SET refused = $2 WHERE dag = $1";
+static const char LAST[] = "SELECT e.at_us, e.data FROM trigger_dag t JOIN event e ON"
+                           " e.id = t.refused WHERE t.dag = $1 AND e.kind = $2";
 
 enum status trigger_refuse(struct store *store, int64_t dag_key, const char *what, const char *why,
                            char out_dag_id[static LIMIT_ID_BYTES + 1], struct err *err)
@@ -35,7 +22,6 @@ enum status trigger_refuse(struct store *store, int64_t dag_key, const char *wha
     const struct dag *dag = NULL;
     int64_t version = 0;
     int64_t event = 0;
-    char place[PLACE_MAX];
     if (trigger_newest(store, dag_key, &version, &dag, err) != STATUS_OK)
         return err->code;
     CLEANUP(json_decrefp) json_t *data = json_object();
@@ -45,7 +31,7 @@ enum status trigger_refuse(struct store *store, int64_t dag_key, const char *wha
     CLEANUP(mem_freep) char *text = json_format(data);
     if (db_get_int(store->db, 0, &event, err, ADD, "iit", store_now_us(store),
                    (int64_t)EVENT_TRIGGER_REFUSED, text) != STATUS_OK ||
-        db_do(store->db, err, PLACE_SET, "ti", place_of(dag_key, place), event) != STATUS_OK)
+        db_do(store->db, err, SET, "ii", dag_key, event) != STATUS_OK)
         return err_wrap(err, "keep what was refused");
     (void)snprintf(out_dag_id, LIMIT_ID_BYTES + 1, "%s", dag->id);
     return STATUS_OK;
@@ -57,10 +43,9 @@ enum status trigger_refusal_load(struct store *store, struct arena *arena, int64
     struct db_stmt *stmt = NULL;
     CLEANUP(json_decrefp) json_t *data = NULL;
     struct err unreadable = {0};
-    char place[PLACE_MAX];
     bool row = false;
-    if (db_query(store->db, &stmt, err, LAST, "ti", place_of(dag_key, place),
-                 (int64_t)EVENT_TRIGGER_REFUSED) != STATUS_OK ||
+    if (db_query(store->db, &stmt, err, LAST, "ii", dag_key, (int64_t)EVENT_TRIGGER_REFUSED) !=
+            STATUS_OK ||
         db_step(stmt, &row, err) != STATUS_OK)
         return err_wrap(err, "look for what was refused");
     *out = NULL;
@@ -78,10 +63,4 @@ enum status trigger_refusal_load(struct store *store, struct arena *arena, int64
     }
     db_reset(stmt);
     return STATUS_OK;
-}
-
-enum status trigger_refusal_forget(struct store *store, int64_t dag_key, struct err *err)
-{
-    char place[PLACE_MAX];
-    return db_do(store->db, err, PLACE_DROP, "t", place_of(dag_key, place));
 }

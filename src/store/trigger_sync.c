@@ -71,7 +71,7 @@ enum status trigger_forget(struct store *store, int64_t dag_key, struct err *err
     for (size_t i = 0; i < ARRAY_LEN(FORGET); i++)
         if (db_do(store->db, err, FORGET[i], "i", dag_key) != STATUS_OK)
             return err_wrap(err, "forget what the DAG waits for");
-    return trigger_refusal_forget(store, dag_key, err);
+    return STATUS_OK;
 }
 
 /* --- what it is ------------------------------------------------------------------------------ */

@@ -25,6 +25,17 @@ def test_a_daemon_removes_what_is_old(eider, up):
              "one run is left")
 
 
+def test_a_log_that_is_not_kept_is_told_of(eider):
+    eider.write("d.yaml", "tasks: { a: { run: echo hello }, b: { run: 'true', needs: [a] } }")
+    eider("run", "d.yaml", code=0)
+    assert not eider("logs", "d", code=0).err
+    wait_for(lambda: eider("store", "prune", "-o", "json", env={"EIDER_KEEP_LOGS": "1s"},
+                           code=0).json()["runs_without_logs"] == 1, "the log is old enough")
+    told = eider("logs", "d", "a", code=0)
+    assert not told.out and "not kept any more" in told.err
+    assert not eider("logs", "d", "b", code=0).err, "which printed nothing"
+
+
 def test_a_wrong_age_is_an_error(eider):
     result = eider("store", "prune", env={"EIDER_KEEP_RUNS": "soon"}, code=2)
     assert "keep_runs" in result.err

@@ -438,3 +438,37 @@ STORE_TEST(retention, a_dry_turn_counts_what_a_real_one_removes)
     cr_assert_eq(counted.runs_without_logs, removed.runs_without_logs);
     cr_assert_eq(counted.runs_without_values, removed.runs_without_values);
 }
+
+/* Others that began later and ended sooner were looked at meanwhile. */
+STORE_TEST(retention, a_long_run_loses_its_log_by_its_end)
+{
+    policy.logs_ms = DAY_MS;
+    bench_start(&bench, DAG);
+    const struct run_created slow = bench.run;
+    const struct claim claim = bench_advance(&bench, NULL, 0, 1).claims[0];
+    struct blob_key key = log_of(slow.id, claim.task);
+    struct err err = {0};
+    EXPECT_OK(blob_put(blob, &key, "hello", 5, &err), &err);
+    (void)run_one();
+    pass_days(2);
+    cr_assert_eq(remove_old(false).runs_without_logs, 1);
+    bench.run = slow;
+    const struct outcome outcome = bench_outcome(&claim, 0);
+    (void)bench_advance(&bench, &outcome, 1, 0);
+    cr_assert_eq(remove_old(false).runs_without_logs, 0, "it is over just now");
+    pass_days(2);
+    cr_assert_eq(remove_old(false).runs_without_logs, 1);
+    cr_assert_not(has_log(slow.id, claim.task));
+}
+
+STORE_TEST(retention, many_runs_of_one_instant_are_done_in_portions)
+{
+    policy.logs_ms = DAY_MS;
+    for (int i = 0; i < 120; i++)
+        (void)run_one();
+    db_bench_script(bench.url, "UPDATE run SET ended_at_us = (SELECT min(ended_at_us) FROM run)");
+    pass_days(2);
+    (void)remove_old(false);
+    cr_assert_eq(count_of("SELECT count(*) FROM chunk WHERE $1 = 0"), 0);
+    cr_assert_eq(remove_old(false).runs_without_logs, 0);
+}
