@@ -256,7 +256,7 @@ static enum status remove_parts(const struct retention_call *call, const struct 
     if (store_retention_place(call->store, part->name, &place.ended_us, err) != STATUS_OK)
         return err->code;
     int64_t begun_us = place.ended_us;
-    int64_t done_us = begun_us;
+    int64_t done_us;
     int64_t before_us = instant_before(call, part->age_ms);
     do {
         if (store_runs_ended_after(call->store, &place, before_us, &runs, err) != STATUS_OK ||
