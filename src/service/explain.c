@@ -246,6 +246,17 @@ static void explain_wish(const struct explain_world *world, const struct explain
     json_put_instant(condition, "since", wish->asked_at_us);
 }
 
+/* A sensor that runs: what for. */
+static void add_poke(const struct task_def *def, struct explanation *out)
+{
+    struct sensor sensor;
+    if (def->kind != KIND_SENSOR)
+        return;
+    sensor_load(def->settings, &sensor);
+    strbuf_addf(&out->because, ", in a slot while it waits for %s '%s'",
+                sensor_kind_key(sensor.kind), sensor.text);
+}
+
 static void explain_running(const struct explain_world *world,
                             const struct explain_subject *subject, struct explanation *out)
 {
@@ -268,6 +279,7 @@ static void explain_running(const struct explain_world *world,
     explain_add_span(&out->because, world->now_us - task->started_at_us);
     strbuf_addf(&out->because, ", attempt %lld, owned by process %lld on %s",
                 (long long)task->attempt, (long long)host->pid, name);
+    add_poke(&world->dag->tasks[task->node], out);
     if (task->wish != WISH_NONE) {
         explain_wish(world, subject, out);
         return;
@@ -341,7 +353,7 @@ static void explain_deferred(const struct explain_world *world,
     if (task->instance_base != 0) {
         explain_instances(world, subject, out);
     } else if (subject->wait.task != 0) {
-        explain_wait(world, task, &subject->wait, &subject->host, out);
+        explain_wait(world, subject, out);
     } else {
         explanation_say(out, "it waits for something outside, without holding a slot");
         (void)explanation_note(out, EXPLAIN_OUTSIDE);

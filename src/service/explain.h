@@ -55,6 +55,7 @@ struct explain_subject {
     const struct task_row *task;
     struct explain_host host; /* of a running one; of one that waits: who looks */
     struct wait_info wait;    /* of one that waits for something outside; task 0: not known */
+    enum wait_target target;  /* of one that waits for a run of another DAG */
     struct queue_place place; /* of a queued one */
     struct pool_place pools[EXPLAIN_POOLS_MAX]; /* pools and limits that have no room for it */
     size_t pools_count;

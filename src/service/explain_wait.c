@@ -43,10 +43,28 @@ static void add_deadline(const struct explain_world *world, const struct wait_in
     add_duration(&out->because, wait->times.deadline_us - world->now_us);
 }
 
-void explain_wait(const struct explain_world *world, const struct task_row *task,
-                  const struct wait_info *wait, const struct explain_host *looker,
+/* A name that was misspelt, or dates that never meet, would be waited for in vain. */
+static void add_target(const struct wait_info *wait, enum wait_target target,
+                       struct explanation *out)
+{
+    if (target == WAIT_TARGET_NO_DAG) {
+        strbuf_addf(&out->because, "; there is no DAG '%s'", wait->dag);
+        explanation_change(out, "a DAG '%s' that runs, or another name in 'dag' of the sensor",
+                           wait->dag);
+    } else if (target == WAIT_TARGET_NO_RUN) {
+        strbuf_addf(&out->because, "; '%s' has no run%s yet", wait->dag,
+                    wait->date_us != 0 ? " of that date" : "");
+        if (wait->date_us != 0)
+            explanation_change(out, "`date: latest` or an offset in the sensor, if the two DAGs do "
+                                    "not run for the same dates");
+    }
+}
+
+void explain_wait(const struct explain_world *world, const struct explain_subject *subject,
                   struct explanation *out)
 {
+    const struct task_row *task = subject->task;
+    const struct wait_info *wait = &subject->wait;
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     char since[INSTANT_TEXT_MAX];
     char name[EXPLAIN_NAME_MAX];
@@ -54,7 +72,8 @@ void explain_wait(const struct explain_world *world, const struct task_row *task
                 instant_format(wait->since_us, since));
     add_duration(&out->because, world->now_us - wait->since_us);
     strbuf_add(&out->because, "), without a slot");
-    add_looker(wait, looker, out);
+    add_target(wait, subject->target, out);
+    add_looker(wait, &subject->host, out);
     add_next(wait, out);
     add_deadline(world, wait, out);
     explanation_change(out, "`eider mark %lld %s success` lets the run go on without it",

@@ -5,7 +5,5 @@
 #include "service/explain.h"
 #include "store/wait.h"
 
-/* `looker` is the host that looks; of no meaning when nobody needs to. */
-void explain_wait(const struct explain_world *world, const struct task_row *task,
-                  const struct wait_info *wait, const struct explain_host *looker,
+void explain_wait(const struct explain_world *world, const struct explain_subject *subject,
                   struct explanation *out);

@@ -160,8 +160,20 @@ static enum status dag_of_file(const char *path, const char *dag_id, struct foun
     return STATUS_OK;
 }
 
-/* A DAG that never ran lives only in the folder. False when it is not there either. */
-static bool dag_of_folder(const struct service *service, const char *dag_id, struct found_dag *out)
+static bool is_named_after(const char *path, const char *dag_id)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    size_t length = strlen(dag_id);
+    return strncmp(name, dag_id, length) == 0 && name[length] == '.';
+}
+
+/*
+ * A DAG that never ran lives only in the folder. False when it is not there either; *out_broken is
+ * a file of its name that has problems, in the arena, or NULL.
+ */
+static bool dag_of_folder(const struct service *service, struct arena *arena, const char *dag_id,
+                          struct found_dag *out, const char **out_broken)
 {
     struct spec_paths paths = {0};
     struct err ignored = {0};
@@ -170,8 +182,12 @@ static bool dag_of_folder(const struct service *service, const char *dag_id, str
         spec_paths_fini(&paths);
         return false;
     }
-    for (size_t i = 0; i < paths.count && !is_found; i++)
-        is_found = dag_of_file(paths.items[i], dag_id, out, &ignored) == STATUS_OK;
+    for (size_t i = 0; i < paths.count && !is_found; i++) {
+        enum status status = dag_of_file(paths.items[i], dag_id, out, &ignored);
+        is_found = status == STATUS_OK;
+        if (status == STATUS_BAD_DAG && is_named_after(paths.items[i], dag_id))
+            *out_broken = arena_strdup(arena, paths.items[i]);
+    }
     spec_paths_fini(&paths);
     return is_found;
 }
@@ -207,9 +223,15 @@ enum status lookup_dag(struct service *service, struct arena *arena, const json_
     if (dag_id == NULL)
         return err_set(err, STATUS_INVALID, "name a DAG or a file");
     struct err problem = {0};
+    const char *broken = NULL;
     enum status status = dag_of_store(service, arena, dag_id, number, out, &problem);
-    if (status == STATUS_NOT_FOUND && number == 0 && dag_of_folder(service, dag_id, out))
+    if (status == STATUS_NOT_FOUND && number == 0 &&
+        dag_of_folder(service, arena, dag_id, out, &broken))
         return STATUS_OK;
+    if (broken != NULL)
+        return err_set(err, STATUS_NOT_FOUND,
+                       "no DAG '%.100s': '%s' has problems, see `eider validate %s`", dag_id,
+                       broken, broken);
     if (status != STATUS_OK)
         *err = problem;
     return status;

@@ -116,9 +116,11 @@ static enum status load_wait(struct asking *asking, const struct task_row *task,
         *err = problem;
         return status;
     }
-    if (status == STATUS_NOT_FOUND || out->wait.host == 0)
+    if (status == STATUS_NOT_FOUND)
         return STATUS_OK;
-    return load_host(asking, out->wait.host, &out->host, err);
+    if (store_wait_target(asking->run.store, &out->wait, &out->target, err) != STATUS_OK)
+        return err->code;
+    return out->wait.host == 0 ? STATUS_OK : load_host(asking, out->wait.host, &out->host, err);
 }
 
 /* Pools and limits without room for it, and its place where a limit of its run holds it. */

@@ -74,5 +74,15 @@ NODISCARD enum status store_waits_wake(struct store *store, int64_t most, int64_
 NODISCARD enum status store_wait_find(struct store *store, int64_t task, struct arena *arena,
                                       struct wait_info *out, struct err *err);
 
+/* What there is of the DAG that a task waits for. */
+enum wait_target {
+    WAIT_TARGET_RUN,    /* the run; or it waits for something else */
+    WAIT_TARGET_NO_RUN, /* none of that date, or none at all */
+    WAIT_TARGET_NO_DAG,
+};
+
+NODISCARD enum status store_wait_target(struct store *store, const struct wait_info *wait,
+                                        enum wait_target *out, struct err *err);
+
 /* "file '/in/a.csv'", "12:00 of 2026-01-31", ...; in the arena. */
 const char *wait_phrase(const struct wait_info *wait, struct arena *arena);

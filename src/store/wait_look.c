@@ -166,3 +166,28 @@ enum status store_waits_look(struct store *store, const struct wait_info *waits,
     }
     return STATUS_OK;
 }
+
+static const char TARGET[] =
+    "SELECT (SELECT count(*) FROM dag WHERE dag_id = $1), (SELECT count(*) FROM (SELECT 1 FROM run "
+    "r"
+    " JOIN dag d ON d.id = r.dag WHERE d.dag_id = $1 AND ($2 = 0 OR r.logical_at_us = $2) LIMIT 1)"
+    " x)";
+
+enum status store_wait_target(struct store *store, const struct wait_info *wait,
+                              enum wait_target *out, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    bool row = false;
+    *out = WAIT_TARGET_RUN;
+    if (wait->dag == NULL)
+        return STATUS_OK;
+    if (db_query(store->db, &stmt, err, TARGET, "ti", wait->dag, wait->date_us) != STATUS_OK ||
+        db_step(stmt, &row, err) != STATUS_OK)
+        return err_wrap(err, "look for the run that is waited for");
+    CHECK(row);
+    *out = db_int(stmt, 0) == 0   ? WAIT_TARGET_NO_DAG
+           : db_int(stmt, 1) == 0 ? WAIT_TARGET_NO_RUN
+                                  : WAIT_TARGET_RUN;
+    db_reset(stmt);
+    return STATUS_OK;
+}

@@ -164,6 +164,9 @@ def test_parents_retries_sensors_and_ends(eider, up):
           b: {{ run: "true", needs: [a, bad] }}
           bad: {{ run: "exit 3", retries: 1, retry_delay: 1h }}
           file: {{ sensor: {{ file: never, timeout: 2h }} }}
+          other: {{ sensor: {{ dag: nope }} }}
+          poke: {{ sensor: {{ file: never, mode: poke }} }}
+          own: {{ sensor: {{ dag: dag, date: -1d }} }}
         finally:
           clean: {{ run: "true" }}
         """)
@@ -174,7 +177,10 @@ def test_parents_retries_sensors_and_ends(eider, up):
     assert numbers(parents, "rule", "parents", "not_over") == ("all_success", 2, 2)
     sensor = wait_for_code(eider, "sensor", "dag", "file")
     assert sensor["sensor"] == "file" and "never" in sensor["waits_for"] and sensor["deadline"]
-    assert conditions(eider, "dag", "clean")["finally"]["not_over"] == 4
+    assert "no DAG 'nope'" in wait_for_code(eider, "sensor", "dag", "other")["because"]
+    assert "waits for file 'never'" in wait_for_code(eider, "running", "dag", "poke")["because"]
+    assert "no run of that date" in wait_for_code(eider, "sensor", "dag", "own")["because"]
+    assert conditions(eider, "dag", "clean")["finally"]["not_over"] == 7
     eider("stop", "dag", code=0)
     wait_for_code(eider, "cancelled", "dag", "b")
 
