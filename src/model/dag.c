@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "base/strbuf.h"
 #include "model/limits.h"
 #include "model/sensor.h"
@@ -105,6 +106,17 @@ bool task_def_is_inline(const struct task_def *task)
 }
 
 enum { LABELS_BYTES_MAX = 64 << 10 };
+
+bool task_def_writes(const struct task_def *task, const char *uri)
+{
+    const json_t *outputs = json_object_get(task->rest, "outputs");
+    if (json_is_string(outputs))
+        return str_equal(json_string_value(outputs), uri);
+    for (size_t i = 0; i < json_array_size(outputs); i++)
+        if (str_equal(json_string_value(json_array_get(outputs, i)), uri))
+            return true;
+    return false;
+}
 
 /* `worker: gpu` or `worker: [gpu, eu]`; what is no text is none. */
 const char *task_def_labels(const struct task_def *task, struct arena *arena)

@@ -135,6 +135,8 @@ static inline bool task_def_is_mapped(const struct task_def *task)
 
 struct arena;
 
+/* Whether it names the dataset among its outputs. */
+bool task_def_writes(const struct task_def *task, const char *uri);
 /* Runs inside the worker at once, without a slot. */
 bool task_def_is_inline(const struct task_def *task);
 /* What a host must have to run it (`worker`), as in word_set.h; in the arena or constant. */

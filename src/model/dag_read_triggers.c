@@ -237,21 +237,10 @@ static void read_rules(struct trigger_reader *t, const struct placed *found, siz
 
 /* ---- a DAG that starts itself ---- */
 
-static bool writes(const struct draft *draft, const char *uri)
-{
-    const json_t *outputs = json_object_get(draft->def.rest, "outputs");
-    if (json_is_string(outputs))
-        return str_equal(json_string_value(outputs), uri);
-    for (size_t i = 0; i < json_array_size(outputs); i++)
-        if (str_equal(json_string_value(json_array_get(outputs, i)), uri))
-            return true;
-    return false;
-}
-
 static const struct draft *find_writer(const struct reader *r, const char *uri)
 {
     for (size_t i = 0; i < r->drafts_count; i++)
-        if (writes(&r->drafts[i], uri))
+        if (task_def_writes(&r->drafts[i].def, uri))
             return &r->drafts[i];
     return NULL;
 }

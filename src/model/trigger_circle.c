@@ -7,21 +7,10 @@
 
 /* ---- who starts whom ---- */
 
-static bool task_writes(const struct task_def *task, const char *uri)
-{
-    const json_t *outputs = json_object_get(task->rest, "outputs");
-    if (json_is_string(outputs))
-        return str_equal(json_string_value(outputs), uri);
-    for (size_t i = 0; i < json_array_size(outputs); i++)
-        if (str_equal(json_string_value(json_array_get(outputs, i)), uri))
-            return true;
-    return false;
-}
-
 static bool writes(const struct dag *dag, const char *uri)
 {
     for (size_t i = 0; i < dag->tasks_count; i++)
-        if (dag->tasks[i].rest != NULL && task_writes(&dag->tasks[i], uri))
+        if (task_def_writes(&dag->tasks[i], uri))
             return true;
     return false;
 }

@@ -8,7 +8,6 @@ import time
 import pytest
 from fleet import LONG, Daemon, finish_all, let_go, started, wait_for_state
 from harness import rows_of, wait_for
-from receiver import MailServers, Receiver
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -254,20 +253,6 @@ def test_a_clock_that_is_set_forward_and_back(eider, up, clock_shim, evidence, r
 
 
 # --- who is told ---------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def receiver():
-    server = Receiver()
-    yield server
-    server.close()
-
-
-@pytest.fixture
-def mail():
-    servers = MailServers()
-    yield servers
-    servers.close()
 
 
 def notices(eider):

@@ -2,17 +2,9 @@
 import pytest
 from fleet import let_go, started, wait_for_state
 from harness import wait_for
-from receiver import Receiver
 
 IDLE, BUSY = 3, 5  # as docs/fleet.md says
 NAME = "counted"   # of the daemon's connections, unlike those of commands
-
-
-@pytest.fixture
-def receiver():
-    server = Receiver()
-    yield server
-    server.close()
 
 
 @pytest.fixture

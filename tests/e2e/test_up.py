@@ -5,7 +5,7 @@ import signal
 import subprocess
 
 import pytest
-from harness import BINARY, ROOT, Terminal, wait_for
+from harness import BINARY, ROOT, Terminal
 
 CTRL_C = "\x03"
 
