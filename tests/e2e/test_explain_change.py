@@ -165,10 +165,11 @@ def test_what_is_ready_and_what_is_stopped(eider, up):
     daemon = up(EIDER_LEASE="60s")
     trigger(eider, f'tasks: {{ a: {{ run: "{WAITS}" }}, b: {{ run: "true" }} }}', "--run-id", "one")
     has_started(eider, "a")
+    wait_for_task(eider, "b", run="dag/one")  # one that stops in a transaction holds up all
     daemon.signal(signal.SIGSTOP)
     eider("dags", "trigger", "dag", "--run-id", "two", code=0)
     assert set(conditions(eider, "dag/one", "a")) == {"running"}
-    (stop,) = commands(conditions(eider, "dag/one", "a")["running"])
+    _, stop = commands(conditions(eider, "dag/one", "a")["running"])
     eider(*stop, code=0)
     assert "stopping" in run_codes(eider, "dag/one")
     daemon.signal(signal.SIGCONT)
