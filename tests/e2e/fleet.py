@@ -1,10 +1,12 @@
 """A PostgreSQL server of the test's own, and daemons in the background."""
+import contextlib
 import os
 import pathlib
 import pwd
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import tempfile
 
@@ -112,6 +114,17 @@ class Daemon:
     def signal(self, number):
         self.child.send_signal(number)
 
+    def freeze(self):
+        """Stands still, but not in the middle of a transaction, where all others would wait."""
+        store = pathlib.Path(self.home) / "eider.db"
+        stat = pathlib.Path(f"/proc/{self.child.pid}/stat")
+        while True:
+            self.signal(signal.SIGSTOP)
+            wait_for(lambda: ") T " in stat.read_text(), "the daemon stands still")
+            if not store.exists() or is_free(store):
+                return
+            self.signal(signal.SIGCONT)
+
     def wait(self):
         code = self.child.wait(timeout=60)
         self.log.close()
@@ -132,6 +145,17 @@ class Daemon:
                      "the daemon stops")
             self.signal(signal.SIGTERM)
             assert self.wait() == 0, self.text()
+
+
+def is_free(path):
+    """Whether nobody holds the lock of those who write to the file."""
+    with contextlib.closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as session:
+        try:
+            session.execute("BEGIN IMMEDIATE")
+            session.execute("ROLLBACK")
+        except sqlite3.OperationalError:
+            return False
+    return True
 
 
 def finish_all(daemons):

@@ -118,7 +118,7 @@ def test_a_task_without_its_keeper_counts_as_lost(eider, up, evidence):
     eider("dags", "trigger", "dag", code=0)
     first = wait_for(lambda: started(evidence), "the task runs")[0]
     keepers = keepers_of(eider.home)
-    daemon.signal(signal.SIGSTOP)
+    daemon.freeze()
     for keeper in keepers:
         os.kill(keeper, signal.SIGKILL)
     daemon.kill()

@@ -133,7 +133,7 @@ def test_a_wish_outlives_the_daemon_that_did_not_hear_it(eider, evidence, host, 
     eider.write("dags/dag.yaml", LONG)
     host.start()
     pid = trigger(eider, evidence, LONG)
-    host.daemon.signal(signal.SIGSTOP)
+    host.daemon.freeze()
     eider(*(["stop"] if verb == "stop" else ["tasks", "clear"]), "dag", "work", code=0)
     assert eider.tasks()["work"]["reason"] == ("stopping" if verb == "stop" else "clearing")
     assert is_alive(pid)
