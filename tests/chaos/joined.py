@@ -164,8 +164,7 @@ class Joined:
         events = self.task_events.get(task, ())
         if all(event.kind != KIND["TASK_DEFERRED"] for event in events):
             return attempt
-        return 1 + sum(ends_attempt(event) and event.kind != KIND["TASK_DEFERRED"]
-                       and (event.attempt or 0) < attempt for event in events)
+        return 1 + sum(ends_try(event) and (event.attempt or 0) < attempt for event in events)
 
     def op_of(self, task: int) -> int | None:
         """Number of the client's call that made the job or the run of this task."""
@@ -196,6 +195,13 @@ def op_in(text: str) -> int | None:
 
 def ends_attempt(event: h.Event) -> bool:
     return event.kind in ENDS_ATTEMPT and event.old_state == RUNNING
+
+
+def ends_try(event: h.Event) -> bool:
+    """The same, of one that may wait: it may also end while it waits."""
+    if event.kind == KIND["TASK_ENDED"] and event.old_state == STATE["DEFERRED"]:
+        return True
+    return ends_attempt(event) and event.kind != KIND["TASK_DEFERRED"]
 
 
 def is_loss(event: h.Event) -> bool:
