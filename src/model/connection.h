@@ -52,6 +52,10 @@ NODISCARD json_t *connection_shown_json(const struct connection *connection);
 
 /* Whether it is secret by its name, as people call such things: "api_key", "db_password". */
 bool connection_name_is_secret(const char *name);
+/* Whether a member of extra is, or anything below it; NULL: any. */
+bool connection_extra_is_secret(const struct connection *connection, const char *name);
+/* The members of extra that are not; a new reference. */
+NODISCARD json_t *connection_open_extra(const struct connection *connection);
 /* Calls `each` for every text of it that must not be seen. */
 void connection_secrets(const struct connection *connection,
                         void (*each)(void *context, const char *secret), void *context);

@@ -74,12 +74,38 @@ static void each_secret(const json_t *value, bool is_secret,
 }
 /* NOLINTEND(misc-no-recursion) */
 
+static void note_found(void *context, const char *secret)
+{
+    (void)secret;
+    *(bool *)context = true;
+}
+
 void connection_secrets(const struct connection *connection,
                         void (*each)(void *context, const char *secret), void *context)
 {
     if (connection->password != NULL)
         each(context, connection->password);
     each_secret(connection->extra, false, each, context);
+}
+
+bool connection_extra_is_secret(const struct connection *connection, const char *name)
+{
+    bool found = false;
+    const json_t *value =
+        name != NULL ? json_object_get(connection->extra, name) : connection->extra;
+    each_secret(value, name != NULL && connection_name_is_secret(name), note_found, &found);
+    return found;
+}
+
+json_t *connection_open_extra(const struct connection *connection)
+{
+    json_t *open = json_object();
+    const char *key;
+    json_t *value;
+    json_object_foreach(connection->extra, key,
+                        value) if (!connection_extra_is_secret(connection, key))
+        json_put(open, key, json_deep_copy(value));
+    return open;
 }
 
 /* A copy in which every secret is hidden. */

@@ -191,8 +191,9 @@ void reader_template(struct reader *r, const char *text, struct spot spot, const
         .spot = spot,
         .draft = r->current,
         .in_hook = in_hook,
-        .takes_secrets =
-            in_hook ? hook_field_takes_secrets(suffix) : dag_field_takes_secrets(suffix),
+        /* What was kept before this was refused can still be read: the sender looks, too. */
+        .takes_secrets = in_hook ? r->locator == NULL || hook_field_takes_secrets(suffix)
+                                 : dag_field_takes_secrets(suffix),
     };
     reader_place(r, spot, suffix);
 }

@@ -258,6 +258,10 @@ static enum status check_value(const struct setting *setting, const char *text, 
         [SETTING_TREE] = "a map in JSON",
     };
     int64_t number = 0;
+    /* It may hold what nobody should read in a log. */
+    if (setting->type == SETTING_TREE && !parse_number(setting->type, text, &number))
+        return err_set(err, STATUS_INVALID, "%s: the value is not %s", setting->key,
+                       WANTED[setting->type]);
     if (!parse_number(setting->type, text, &number))
         return err_set(err, STATUS_INVALID, "%s: '%s' is not %s", setting->key, text,
                        WANTED[setting->type]);

@@ -96,6 +96,9 @@ static enum status fill(struct parcel *parcel, const struct parcel_request *requ
     if (read_events(parcel, request, events, err) != STATUS_OK ||
         choose_events(request, &scope, events, &wanted, err) != STATUS_OK)
         return err->code;
+    /* A condition puts nothing into the message. */
+    names.given_before = names.given;
+    names.is_tainted = false;
     *out_is_wanted = wanted > 0;
     if (wanted == 0)
         return STATUS_OK;

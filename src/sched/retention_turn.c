@@ -410,7 +410,8 @@ static enum status remove_all(const struct retention_call *call, struct retentio
         remove_dead(call, report, out_more, err) != STATUS_OK ||
         remove_jobs(call, report, out_more, err) != STATUS_OK)
         return err_wrap(err, "remove what is old");
-    for (int kind = 0; kind < OLD_ROWS_COUNT; kind++)
+    /* While runs are worked off, the rest waits: it is looked for from the beginning each time. */
+    for (int kind = 0; kind < OLD_ROWS_COUNT && !*out_more; kind++)
         if (remove_rest(call, (enum old_rows)kind, report, out_more, err) != STATUS_OK)
             return err->code;
     return STATUS_OK;

@@ -7,18 +7,28 @@
 /* Each is compared with each: what more of them means, the bound on chains says at run time. */
 enum { DAGS_MOST = 2000 };
 
-static enum status load(struct store *store, const struct trigger_dag_list *list,
-                        struct circle_dag *dags, struct triggers **triggers, struct err *err)
+/* Those that can be read stay in the list. */
+static enum status load(struct store *store, struct trigger_dag_list *list, struct circle_dag *dags,
+                        struct triggers **triggers, struct err *err)
 {
-    static const struct triggers NONE = {0};
-    struct err unreadable = {0};
+    size_t count = 0;
     for (size_t i = 0; i < list->count; i++) {
-        if (store_version_dag(store, list->items[i].version, &dags[i].dag, err) != STATUS_OK)
-            return err->code;
+        struct err problem = {0};
+        enum status status =
+            store_version_dag(store, list->items[i].version, &dags[count].dag, &problem);
         /* What an older program kept and this one cannot read starts nothing. */
-        bool is_read = triggers_of_dag(dags[i].dag, &triggers[i], &unreadable) == STATUS_OK;
-        dags[i].triggers = is_read ? triggers[i] : &NONE;
+        if (status == STATUS_CORRUPT ||
+            (status == STATUS_OK &&
+             triggers_of_dag(dags[count].dag, &triggers[count], &problem) != STATUS_OK))
+            continue;
+        if (status != STATUS_OK) {
+            *err = problem;
+            return status;
+        }
+        dags[count].triggers = triggers[count];
+        list->items[count++] = list->items[i];
     }
+    list->count = count;
     return STATUS_OK;
 }
 
@@ -43,13 +53,14 @@ enum status dag_circles_find(struct store *store, struct arena *arena, struct da
     struct circle_dag *dags = arena_array(arena, list.count + 1, sizeof *dags);
     /* NOLINTNEXTLINE(bugprone-sizeof-expression) -- an array of pointers */
     struct triggers **triggers = arena_array(arena, list.count + 1, sizeof *triggers);
+    size_t made = list.count;
     enum status status = load(store, &list, dags, triggers, err);
     *out = (struct dag_circles){0};
     if (status == STATUS_OK) {
         trigger_circles(dags, list.count, arena, &found);
         tell(&found, &list, arena, out);
     }
-    for (size_t i = 0; i < list.count; i++)
+    for (size_t i = 0; i < made; i++)
         triggers_free(triggers[i]);
     return status;
 }

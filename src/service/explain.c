@@ -263,6 +263,7 @@ static void explain_running(const struct explain_world *world,
     const struct task_row *task = subject->task;
     const struct explain_host *host = &subject->host;
     const char *name = host->is_known ? host->name : "an unknown host";
+    char named[EXPLAIN_NAME_MAX];
     if (!host->is_alive) {
         strbuf_addf(&out->because, "its owner is dead (process %lld on %s)", (long long)host->pid,
                     name);
@@ -288,7 +289,7 @@ static void explain_running(const struct explain_world *world,
         strbuf_add(&out->because, "; it was asked to stop");
     else
         explanation_change(out, "`eider stop %lld %s` stops it, `eider stop %lld` the run",
-                           number_of(world), world->dag->tasks[task->node].id, number_of(world));
+                           number_of(world), explain_name(world, task, named), number_of(world));
     (void)explanation_note(out, EXPLAIN_RUNNING);
 }
 

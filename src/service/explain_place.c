@@ -94,7 +94,7 @@ static void explain_foreground_labels(const struct explain_world *world,
                                       struct explanation *out)
 {
     struct fleet_answer answer = {.living = (int64_t)world->foregrounds.count};
-    if (world->is_orphaned)
+    if (world->is_orphaned || subject->labels[0] == '\0')
         return;
     for (size_t i = 0; i < world->foregrounds.count; i++)
         if (word_set_is_part(subject->labels, world->foregrounds.items[i].labels))

@@ -11,8 +11,9 @@ _Static_assert(RUN_QUEUED == 0 && RUN_RUNNING == 1 && BACKFILL_RUNNING == 1 &&
 static const char GLANCE[] =
     "SELECT (SELECT next_us FROM schedule WHERE next_us IS NOT NULL ORDER BY next_us LIMIT 1),"
     " (SELECT min(due_at_us) FROM deadline),"
+    " CASE WHEN EXISTS (SELECT 1 FROM wait) THEN"
     " (SELECT r.due_at_us FROM timer r JOIN wait w ON w.task = r.task WHERE r.scope = 0"
-    " ORDER BY r.scope, r.due_at_us LIMIT 1),"
+    " ORDER BY r.scope, r.due_at_us LIMIT 1) END,"
     " (SELECT 1 FROM run WHERE state IN (0, 1) LIMIT 1),"
     " (SELECT 1 FROM waiting LIMIT 1),"
     " (SELECT 1 FROM past LIMIT 1),"

@@ -10,8 +10,16 @@ static const char BYTES_ADD[] =
 static const char BYTES_KNOWN[] = "SELECT count(*) FROM named_file WHERE hash = $1";
 static const char BYTES_LOAD[] = "SELECT bytes FROM named_file WHERE hash = $1";
 static const char NAME_ADD[] = "INSERT INTO version_file (version, name, hash) VALUES ($1, $2, $3)";
+/* What is found to be there is not removed before it is used. */
+static const char LOCK[] = "SELECT pg_advisory_xact_lock(hashtextextended('eider named_file ' ||"
+                           " current_schema(), 0))";
 static const char SWEEP[] = "DELETE FROM named_file WHERE NOT EXISTS"
                             " (SELECT 1 FROM version_file f WHERE f.hash = named_file.hash)";
+
+static enum status lock(struct store *store, struct err *err)
+{
+    return db_dialect(store->db) == DB_POSTGRES ? db_do(store->db, err, LOCK, "") : STATUS_OK;
+}
 
 static enum status keep_bytes(struct store *store, const struct named_file *file, struct err *err)
 {
@@ -29,6 +37,8 @@ static enum status keep_bytes(struct store *store, const struct named_file *file
 enum status named_files_save(struct store *store, int64_t version, const struct dag *dag,
                              struct err *err)
 {
+    if (dag->files_count > 0 && lock(store, err) != STATUS_OK)
+        return err->code;
     for (size_t i = 0; i < dag->files_count; i++) {
         const struct named_file *file = &dag->files[i];
         if (keep_bytes(store, file, err) != STATUS_OK ||
@@ -40,7 +50,7 @@ enum status named_files_save(struct store *store, int64_t version, const struct 
 
 enum status named_files_sweep(struct store *store, struct err *err)
 {
-    return db_do(store->db, err, SWEEP, "");
+    return lock(store, err) != STATUS_OK ? err->code : db_do(store->db, err, SWEEP, "");
 }
 
 enum status store_named_file_load(struct store *store, struct arena *arena, const char *hash,

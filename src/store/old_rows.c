@@ -59,6 +59,7 @@ _Static_assert(BACKFILL_SUCCESS == 4 && BACKFILL_FAILED == 5 && BACKFILL_CANCELL
                "as in the SQL");
 
 #define BY_ID(old)      "(" old " ORDER BY 1 LIMIT $2)"
+#define BY_AGE(old, at) "(" old " ORDER BY " at ", 1 LIMIT $2)"
 #define BY_KEY(old)     "(" old " LIMIT $2)"
 #define COUNT(old)      "SELECT count(*) FROM (" old ") AS rows_old"
 #define FILES_OF(dag)   "('files/' || CAST(" dag " AS TEXT))"
@@ -71,19 +72,22 @@ static const struct rule {
     const char *also;   /* the same, after it */
     const char *parts;  /* what belongs to them, or NULL */
     const char *rows;
+    const char *lock; /* of PostgreSQL, before all of them; or NULL */
 } RULES[] = {
     [OLD_EVENTS] = {.count = COUNT(EVENTS_OLD),
-                    .rows = "DELETE FROM event WHERE id IN " BY_ID(EVENTS_OLD)},
+                    .rows = "DELETE FROM event WHERE id IN " BY_AGE(EVENTS_OLD, "at_us")},
     [OLD_ASSET_EVENTS] = {.count = COUNT(ASSET_EVENTS_OLD),
-                          .rows = "DELETE FROM asset_event WHERE id IN " BY_ID(ASSET_EVENTS_OLD)},
+                          .rows = "DELETE FROM asset_event WHERE id IN " BY_AGE(ASSET_EVENTS_OLD,
+                                                                                "e.at_us")},
     [OLD_WEBHOOK_CALLS] = {.count = COUNT(WEBHOOK_CALLS_OLD),
                            .rows = "DELETE FROM webhook_call WHERE (webhook, key) IN " BY_KEY(
                                WEBHOOK_CALLS_OLD)},
     [OLD_MISSED] = {.count = COUNT(MISSED_OLD),
                     .rows = "DELETE FROM missed WHERE (dag, first_us) IN " BY_KEY(MISSED_OLD)},
     [OLD_NOTICES] = {.count = COUNT(NOTICES_OLD),
-                     .parts = "DELETE FROM notice WHERE head IN " BY_ID(NOTICES_OLD),
-                     .rows = "DELETE FROM notice WHERE id IN " BY_ID(NOTICES_OLD)},
+                     .parts =
+                         "DELETE FROM notice WHERE head IN " BY_AGE(NOTICES_OLD, "ended_at_us"),
+                     .rows = "DELETE FROM notice WHERE id IN " BY_AGE(NOTICES_OLD, "ended_at_us")},
     [OLD_ARRIVALS] =
         {.count = COUNT(ARRIVALS_OLD),
          .before = "INSERT INTO retention (what, run) SELECT DISTINCT " FILES_OF(
@@ -99,7 +103,11 @@ static const struct rule {
                        .rows = "DELETE FROM backfill WHERE id IN " BY_ID(BACKFILLS_OLD)},
     [OLD_VERSIONS] = {.count = COUNT(VERSIONS_OLD),
                       .parts = "DELETE FROM version_file WHERE version IN " BY_ID(VERSIONS_OLD),
-                      .rows = "DELETE FROM version WHERE id IN " BY_ID(VERSIONS_OLD)},
+                      .rows = "DELETE FROM version WHERE id IN " BY_ID(VERSIONS_OLD),
+                      /* Nobody makes one of them the current one meanwhile. */
+                      .lock = "SELECT count(*) FROM (SELECT id FROM dag WHERE id IN (SELECT w.dag"
+                              " FROM version w WHERE w.id IN " BY_ID(
+                                  VERSIONS_OLD) ") ORDER BY id FOR UPDATE) AS locked"},
     [OLD_HOSTS] = {.count = COUNT(HOSTS_OLD),
                    .rows = "DELETE FROM host WHERE id IN " BY_ID(HOSTS_OLD)},
     [OLD_RATES] = {.count = COUNT(RATES_OLD),
@@ -140,6 +148,11 @@ static enum status remove_rows(struct store *store, const struct removing *call,
     const struct rule *rule = &RULES[call->kind];
     const char *const by_instant[] = {rule->before, rule->also};
     const char *const by_number[] = {rule->parts, rule->rows};
+    int64_t locked = 0;
+    if (rule->lock != NULL && db_dialect(store->db) == DB_POSTGRES &&
+        db_get_int(store->db, 0, &locked, err, rule->lock, "ii", call->before_us, call->limit) !=
+            STATUS_OK)
+        return err->code;
     for (size_t i = 0; i < ARRAY_LEN(by_instant); i++)
         if (by_instant[i] != NULL &&
             db_do(store->db, err, by_instant[i], "i", call->before_us) != STATUS_OK)
@@ -166,10 +179,15 @@ enum status store_old_rows_remove(struct store *store, enum old_rows kind, int64
 {
     int64_t gone = 0;
     const struct removing call = {kind, instant_for(kind, before_us), limit, &gone};
-    if (store_repeat(store, remove_once, &call, err) != STATUS_OK)
-        return err_wrap(err, "remove old %s", NAMES[kind]);
-    *out = gone;
-    return STATUS_OK;
+    struct err problem = {0};
+    enum status status = remove_once(store, &call, &problem);
+    /* There is no hurry: the next turn tries again, and others are not kept waiting. */
+    bool is_put_off = status == STATUS_BUSY || status == STATUS_UNKNOWN;
+    *out = status == STATUS_OK ? gone : 0;
+    if (status == STATUS_OK || is_put_off)
+        return STATUS_OK;
+    *err = problem;
+    return err_wrap(err, "remove old %s", NAMES[kind]);
 }
 
 static const char SINCE[] = "SELECT p.run FROM retention p WHERE p.what ="

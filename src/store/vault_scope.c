@@ -116,25 +116,21 @@ static enum status lookup_var(struct vault_scope *scope, const char *const *path
 
 /* --- conn ------------------------------------------------------------------------------------ */
 
-static void count_secret(void *context, const char *secret)
-{
-    (void)secret;
-    (*(size_t *)context)++;
-}
-
-static bool has_secret_extra(const struct connection *connection)
-{
-    size_t secrets = 0;
-    connection_secrets(connection, count_secret, &secrets);
-    return secrets > (connection->password != NULL);
-}
-
 static enum status refuse_member(const char *name, const char *member, struct err *err)
 {
     return err_set(err, STATUS_DENIED,
                    "conn.%s.%s is secret: it can be used in 'env', in headers and in hooks only; "
                    "give it to the task as a variable of 'env'",
                    name, member);
+}
+
+/* `name` NULL: all of it. */
+static enum status refuse_extra(const char *connection, const char *name, struct err *err)
+{
+    if (name == NULL)
+        return refuse_member(connection, "extra", err);
+    CLEANUP(mem_freep) char *member = mem_format("extra.%s", name);
+    return refuse_member(connection, member, err);
 }
 
 /* What templates see of a connection that is whole. */
@@ -153,8 +149,7 @@ static json_t *without_secrets(const struct connection *connection)
     json_t *object = connection_to_json(connection);
     json_put_string(object, "conn_type", connection->type);
     (void)json_object_del(object, "password");
-    if (has_secret_extra(connection))
-        (void)json_object_del(object, "extra");
+    json_put(object, "extra", connection_open_extra(connection));
     return object;
 }
 
@@ -177,6 +172,7 @@ static enum status lookup_conn(struct vault_scope *scope, const char *const *pat
         return err_set(err, STATUS_NOT_FOUND, "'conn' needs the name of a connection");
     *out_used = 2;
     const char *member = count > 2 ? path[2] : "";
+    const char *name = count > 3 ? path[3] : NULL; /* of extra */
     bool is_secret = str_equal(member, "password") || str_equal(member, "uri");
     if (is_secret && !scope->may_see)
         return refuse_member(path[1], member, err);
@@ -188,12 +184,12 @@ static enum status lookup_conn(struct vault_scope *scope, const char *const *pat
     enum status status = STATUS_OK;
     if (scope->seen != NULL)
         vault_seen_add_connection(scope->seen, &connection);
-    if (!scope->may_see && str_equal(member, "extra") && has_secret_extra(&connection))
-        status = refuse_member(path[1], member, err);
+    is_secret |= str_equal(member, "extra") && connection_extra_is_secret(&connection, name);
+    if (!scope->may_see && is_secret)
+        status = refuse_extra(path[1], name, err);
     else
         *out = scope->may_see ? whole(&connection) : without_secrets(&connection);
-    bool is_whole = count == 2 || str_equal(member, "extra");
-    scope->given += scope->may_see && (is_secret || is_whole);
+    scope->given += scope->may_see && (is_secret || count == 2);
     connection_fini(&connection);
     return status;
 }

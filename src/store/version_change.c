@@ -6,6 +6,11 @@
 
 static const char CURRENT_SET[] = "UPDATE dag SET version = $2, namespace = $3, title = $4,"
                                   " updated_at_us = $5 WHERE id = $1 AND version <> $2";
+/* Before the version is looked for: who removes old ones holds the same lock. */
+static const char *const LOCK[] = {
+    [DB_SQLITE] = "SELECT id FROM dag WHERE dag_id = $1",
+    [DB_POSTGRES] = "SELECT id FROM dag WHERE dag_id = $1 FOR UPDATE",
+};
 static const char OFFERED[] = "SELECT offered FROM schedule WHERE dag = $1";
 
 static enum status rollback_once(struct store *store, const void *context, struct err *err)
@@ -16,7 +21,9 @@ static enum status rollback_once(struct store *store, const void *context, struc
     struct version_info info;
     const struct dag *dag = NULL;
     int64_t offered = 0;
+    int64_t locked = 0;
     if (db_begin(db, err) != STATUS_OK ||
+        db_get_int(db, 0, &locked, err, LOCK[db_dialect(db)], "t", request->dag_id) != STATUS_OK ||
         store_version_numbered(store, arena, request->dag_id, request->number, &info, err) !=
             STATUS_OK ||
         store_dag(store, info.version, &dag, err) != STATUS_OK ||

@@ -23,7 +23,8 @@ static const char NOTICE_ADD[] =
     " AND " find "(document, $3) > 0 AND " find "(document, $4) > 0 ORDER BY id"
 static const char *const INCIDENTS[] = {
     [DB_SQLITE] = OPEN_INCIDENTS("instr"), [DB_POSTGRES] = OPEN_INCIDENTS("strpos")};
-static const char INCIDENT_CLOSE[] = "UPDATE notice SET incident = 2 WHERE id = $1";
+static const char INCIDENT_CLOSE[] =
+    "UPDATE notice SET incident = 2 WHERE id = $1 AND incident = 1";
 
 enum { DELIVERY_BYTES = 8, DELIVERY_TEXT_MAX = 2 + 2 * DELIVERY_BYTES + 1 };
 

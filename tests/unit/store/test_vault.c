@@ -513,7 +513,7 @@ Test(vault, templates_see_secrets_only_where_they_may)
         {"{{ conn.db.password }}", "pw1234", NULL, "***"},
         {"{{ conn.db['pass' ~ 'word'] }}", "pw1234", NULL, "***"},
         {"{{ conn.db.extra.token }}", "tok99", NULL, "***"},
-        {"{{ conn.db.extra.mode }}", "a", NULL, "a"},
+        {"{{ conn.db.extra.mode }}", "a", "a", "a"},
         {"{% set c = conn.db %}{{ c.password }}", "pw1234", NULL, "***"},
         {"{% set c = conn.db %}{{ c.extra.token }}", "tok99", NULL, "***"},
         {"{% set c = conn.db %}{{ c.uri is defined }}", "true", "false", "true"},
