@@ -78,6 +78,12 @@ enum status op_event_list(struct service *service, const json_t *request, json_t
         (find_run(service, arena, request, &page.run, &is_over, err) != STATUS_OK ||
          store_event_page(telling.names.store, &page, &cursor, &is_more, err) != STATUS_OK))
         return err->code;
+    /* Of a DAG that is gone there may be events; one that never was is a mistake. */
+    bool is_empty =
+        json_array_size(events) == 0 && json_get_string(request, "cursor", NULL) == NULL;
+    if (is_empty &&
+        lookup_dag_name(service, json_get_string(request, "dag", NULL), err) != STATUS_OK)
+        return err->code;
     *out = json_build_list("events", TAKE(events));
     json_put_string(*out, "cursor", cursor.is_set ? event_cursor_format(&cursor, text) : NULL);
     json_put_bool(*out, "more", is_more);

@@ -60,7 +60,7 @@ struct notice_claim {
 };
 
 /*
- * Hooks whose notices are left where they are for now. Whoever asks about a candidate gets its
+ * Hooks whose notices are passed over in this round. Whoever asks about a candidate gets its
  * ids, namespace and hook; the hooks that were refused are kept in `keys`, so that they are asked
  * about once, until the caller empties it.
  */

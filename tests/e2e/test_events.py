@@ -243,6 +243,7 @@ def test_following_what_happens(either, eider):
     assert [row["kind"] for row in eider("events", "-n", "2", "-o", "json", code=0).json()["events"]
             ] == ["run_ended", "pool_set"]
     assert "pool_set" in eider("events", code=0).out
+    assert "no DAG 'typo'" in eider("events", "--dag", "typo", code=3).err
     assert "not csv" in eider("events", "-f", "-o", "csv", code=2).err
 
 
