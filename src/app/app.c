@@ -10,31 +10,25 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "app/actor.h"
 #include "app/bench_runs.h"
 #include "app/config.h"
 #include "app/daemon.h"
 #include "app/foreground.h"
 #include "app/home.h"
+#include "app/local_service.h"
 #include "app/prove.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/mem.h"
 #include "base/str.h"
 #include "cli/cli.h"
-#include "model/store_place.h"
 #include "service/operations.h"
-#include "service/service.h"
-#include "worker/presence.h"
-#include "worker/preview.h"
-#include "worker/recovery.h"
 
 struct app {
     struct config config;
     struct home home;
     struct foreground foreground;
-    struct service service;
+    struct local_service local;
     int64_t progress_at_us; /* when to tell how far something is; 0: nothing long has begun */
     struct operation_local operations;
     struct prove_world world;
@@ -93,53 +87,6 @@ static void configure_log(const struct settings *settings)
     log_configure(level, strcmp(settings_text(settings, SETTING_LOG_FORMAT), "json") == 0);
 }
 
-static void wake(void *context)
-{
-    home_wake(context);
-}
-
-static enum status recover(void *context, struct store *store, struct err *err)
-{
-    const struct app *app = context;
-    struct recovery_result ignored;
-    return recovery_sweep(store, app->home.store_dir, 0, &ignored, err);
-}
-
-/* When in doubt it is: whoever asks leaves alone what is held. */
-static bool is_held(void *context, int64_t run)
-{
-    const struct app *app = context;
-    struct store_info info;
-    struct err ignored = {0};
-    if (home_is_embedded(&app->home))
-        return presence_run_is_held(app->home.store_dir, run);
-    if (app->service.store == NULL ||
-        store_describe(app->service.store, &info, &ignored) != STATUS_OK)
-        return true;
-    CLEANUP(mem_freep) char *meeting_dir = store_place_kept(app->home.path, info.uuid);
-    return presence_run_is_held(meeting_dir, run);
-}
-
-static enum status make_home(void *context, struct err *err)
-{
-    return home_make(context, err);
-}
-
-static json_t *preview(void *context, const struct service_preview *preview)
-{
-    (void)context;
-    return preview_fields(&(struct preview_request){
-        .dag = preview->dag,
-        .path = preview->path,
-        .params = preview->params,
-        .conf = preview->conf,
-        .logical_at_us = preview->logical_at_us,
-        .node = preview->node,
-        .space = preview->dag->namespace_,
-        .vault = preview->vault,
-    });
-}
-
 enum { PROGRESS_US = 2000000 };
 
 /* For people who wait, and only when there is something to wait for. */
@@ -162,29 +109,9 @@ static enum status configure(void *context, const json_t *flags, struct err *err
         home_init(&app->config.settings, NULL, &app->home, err) != STATUS_OK)
         return err->code;
     configure_log(&app->config.settings);
-    /* In a fleet leases tell who lives, and those who lead take back. */
-    bool is_embedded = home_is_embedded(&app->home);
-    app->service = (struct service){
-        .settings = &app->config.settings,
-        .home = app->home.path,
-        .dags = settings_text(&app->config.settings, SETTING_DAGS),
-        .actor = actor_name(),
-        .is_alive = is_embedded ? presence_is_alive : NULL,
-        .is_alive_context = app->home.store_dir,
-        .recover = is_embedded ? recover : NULL,
-        .recover_context = app,
-        .is_held = is_held,
-        .is_held_context = app,
-        .wake = wake,
-        .wake_context = &app->home,
-        .make_home = make_home,
-        .make_home_context = &app->home,
-        .preview = preview,
-        .sources = &app->config.vault,
-        .hooks = app->config.hooks,
-        .progress = progress,
-        .progress_context = app,
-    };
+    local_service_init(&app->local, &app->config, &app->home);
+    app->local.service.progress = progress;
+    app->local.service.progress_context = app;
     return STATUS_OK;
 }
 
@@ -219,12 +146,12 @@ int app_main(int argc, const char *const *argv)
     struct app app = {.exe = realpath("/proc/self/exe", NULL)};
     CHECK(app.exe != NULL);
     app.foreground = (struct foreground){.config = &app.config, .home = &app.home, .exe = app.exe};
-    app.operations = (struct operation_local){.table = &OPERATIONS, .service = &app.service};
+    app.operations = (struct operation_local){.table = &OPERATIONS, .service = &app.local.service};
     app.world = (struct prove_world){
         .config = &app.config,
         .home = &app.home,
         .exe = app.exe,
-        .service = &app.service,
+        .service = &app.local.service,
         .operations = {.context = &app.operations, .call = operation_local_call},
         .pause = pause_for,
     };
@@ -251,7 +178,7 @@ int app_main(int argc, const char *const *argv)
     int code = is_bench ? bench_main(&app, argc, argv) : cli_main(&host, argc, argv);
     if (fflush(stdout) != 0 && errno != EPIPE)
         code = code == 0 ? 8 : code;
-    service_fini(&app.service);
+    service_fini(&app.local.service);
     home_fini(&app.home);
     config_fini(&app.config);
     free(app.exe);

@@ -398,6 +398,13 @@ static enum status begin_sending(struct daemon *daemon, struct err *err)
     return sender_start(&options, &daemon->sender, err);
 }
 
+static enum status begin_api(struct daemon *daemon, struct err *err)
+{
+    if (!word_set_has(daemon->roles, "api"))
+        return STATUS_OK;
+    return api_start(daemon->session.config, daemon->session.home, &daemon->api, err);
+}
+
 static enum status watch_outside(struct daemon *daemon, struct err *err)
 {
     static const int SIGNALS[] = {SIGTERM, SIGINT, SIGHUP};
@@ -433,6 +440,8 @@ static void greet(const struct daemon *daemon)
         EIDER_VERSION, store, settings_text(settings, SETTING_HOST_NAME),
         (long long)daemon->session.host, (long long)room.slots, (long long)claim_room_slots(&room),
         daemon->roles, daemon->queues[0] != '\0' ? daemon->queues : "all");
+    if (daemon->api != NULL)
+        (void)fprintf(stderr, "  api     %s\n", api_url(daemon->api));
     (void)fflush(stderr);
     supervisor_tell("READY=1\nSTATUS=working");
 }
@@ -462,7 +471,7 @@ static enum status serve(struct daemon *daemon, const struct session_options *op
     if (daemon_host_begin(daemon, err) != STATUS_OK || watch_outside(daemon, err) != STATUS_OK ||
         begin_logs(daemon, err) != STATUS_OK || begin_housekeeping(daemon, err) != STATUS_OK ||
         begin_pulse(daemon, err) != STATUS_OK || begin_sending(daemon, err) != STATUS_OK ||
-        begin_dags(daemon, err) != STATUS_OK)
+        begin_api(daemon, err) != STATUS_OK || begin_dags(daemon, err) != STATUS_OK)
         return err->code;
     begin_claiming(daemon);
     /* The pulse has not been heard yet, and tasks start at once. */
@@ -476,6 +485,7 @@ static enum status serve(struct daemon *daemon, const struct session_options *op
 static void close_all(struct daemon *daemon)
 {
     thread_deafen(); /* whoever asks once more to stop is being served */
+    api_stop(daemon->api);
     dag_watch_stop(daemon->dag_watch);
     scheduler_stop(daemon->scheduler);
     sender_stop(daemon->sender, MESSAGES_WAIT_MS);

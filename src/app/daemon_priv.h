@@ -7,6 +7,7 @@
  *   daemon_host   which host it is
  *   daemon_stop   how it ends
  */
+#include "app/api.h"
 #include "app/daemon.h"
 #include "app/session.h"
 #include "notify/sender.h"
@@ -30,6 +31,7 @@ struct daemon {
     struct scheduler *scheduler;       /* NULL: not its role */
     struct dag_watch *dag_watch;
     struct sender *sender; /* the same */
+    struct api *api;       /* NULL: none is wanted */
     struct lease_times lease;
     char *queues;
     char *roles;

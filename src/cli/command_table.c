@@ -35,6 +35,7 @@ static const struct command_option UP_OPTIONS[] = {
     OPTION_OF("labels", "WORDS", "what tasks may ask for in a host: gpu,big", "labels"),
     OPTION_OF("queues", "NAMES", "queues to serve; all by default", "queues"),
     OPTION_OF("roles", "ROLES", "scheduler, worker, api; all by default", "roles"),
+    OPTION_OF("listen", "ADDRESS", "HOST:PORT of the API; 127.0.0.1:4337 by default", "listen"),
 };
 static const struct command_option LOGS_OPTIONS[] = {
     SWITCH("follow", 'f', "wait for more until the task ends"),

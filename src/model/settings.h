@@ -71,6 +71,14 @@ enum setting_type {
     X(KEEP_EVENTS, "keep_events", "EIDER_KEEP_EVENTS")                                             \
     X(HOOKS, "hooks", "EIDER_HOOKS")                                                               \
     X(HOOKS_PUBLIC_ONLY, "hooks_public_only", "EIDER_HOOKS_PUBLIC_ONLY")                           \
+    X(LISTEN, "listen", "EIDER_LISTEN")                                                            \
+    X(API_WORKERS, "api_workers", "EIDER_API_WORKERS")                                             \
+    X(API_CONNECTIONS, "api_connections", "EIDER_API_CONNECTIONS")                                 \
+    X(API_CONNECTIONS_PEER, "api_connections_peer", "EIDER_API_CONNECTIONS_PEER")                  \
+    X(API_REQUEST_TIME, "api_request_time", "EIDER_API_REQUEST_TIME")                              \
+    X(API_BODY, "api_body", "EIDER_API_BODY")                                                      \
+    X(TLS_CERTIFICATE, "tls_certificate", "EIDER_TLS_CERTIFICATE")                                 \
+    X(TLS_KEY, "tls_key", "EIDER_TLS_KEY")                                                         \
     X(LOG_LEVEL, "log_level", "EIDER_LOG_LEVEL")                                                   \
     X(LOG_FORMAT, "log_format", "EIDER_LOG_FORMAT")
 

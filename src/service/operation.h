@@ -19,8 +19,9 @@
 
 struct service;
 
-/* Each includes those before it. */
+/* Each includes those before it; the zero value, as a right: none, and as a demand: nobody. */
 #define PERMISSION_MAP(X)                                                                          \
+    X(NONE, "none")                                                                                \
     X(VIEWER, "viewer")                                                                            \
     X(OPERATOR, "operator")                                                                        \
     X(EDITOR, "editor")                                                                            \

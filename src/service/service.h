@@ -21,6 +21,7 @@
 struct blob;
 struct dag;
 struct host_info;
+struct principal;
 struct settings;
 struct vault;
 struct vault_sources;
@@ -40,6 +41,7 @@ struct service {
     const char *home;                              /* state folder */
     const char *dags;                              /* folder of DAG files; NULL: none */
     const char *actor;                             /* who asks; kept with every change */
+    const struct principal *principal;             /* what that one may do; NULL: nothing */
     const char *reason;                            /* why, as the request says; or NULL */
     bool (*is_alive)(void *context, int64_t host); /* NULL: leases tell */
     void *is_alive_context;

@@ -1,0 +1,21 @@
+#pragma once
+/*
+ * api: the daemon's server, as the settings say.
+ */
+#include "app/config.h"
+#include "app/home.h"
+
+struct api;
+
+/*
+ * *out is NULL when none is wanted, or when nobody asked for one and its usual address is taken.
+ *
+ *   STATUS_INVALID   the address or the certificate is none
+ *   STATUS_CONFLICT  somebody else listens at the address that was asked for
+ */
+NODISCARD enum status api_start(const struct config *config, const struct home *home,
+                                struct api **out, struct err *err);
+void api_stop(struct api *api); /* NULL is allowed */
+
+/* Where it is reached; borrowed. */
+const char *api_url(const struct api *api);

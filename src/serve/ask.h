@@ -1,0 +1,15 @@
+#pragma once
+/*
+ * ask: the request of an operation out of a path, a query and a body, by the names of its members.
+ */
+#include "serve/route.h"
+
+/*
+ * STATUS_INVALID for a query that the operation does not have, a text that is no value of its type,
+ * a body that is no object or says something else than the path.
+ */
+NODISCARD enum status ask_by_name(const struct route_call *call, json_t **out, struct err *err);
+
+/* A text of a query as a value of the member's type; a new reference. */
+NODISCARD enum status ask_value(const struct operation_field *field, const char *text, json_t **out,
+                                struct err *err);

@@ -1,0 +1,182 @@
+#include "serve/dispatch.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "serve/answer.h"
+#include "serve/ask.h"
+#include "serve/problem.h"
+#include "service/operations.h"
+
+/* --- found ----------------------------------------------------------------------------------- */
+
+static void refuse_method(unsigned allowed, struct http_response *out)
+{
+    CLEANUP(strbuf_fini) struct strbuf methods;
+    strbuf_init(&methods, 256);
+    for (size_t i = 0; i < HTTP_METHOD_COUNT; i++)
+        if ((allowed & (1U << i)) != 0)
+            strbuf_addf(&methods, "%s%s", methods.length > 0 ? ", " : "",
+                        http_method_name((enum http_method)i));
+    problem_put(out, 405, "this path does not take that method; `Allow` names those it takes");
+    http_response_add_header(out, "Allow", methods.text);
+}
+
+const struct route *dispatch_find(const struct serve_world *world,
+                                  const struct http_request *request, struct arena *arena,
+                                  struct url_path *path, struct http_response *out)
+{
+    struct router_match match = {0};
+    if (url_split(arena, request->path, path))
+        match = router_find(world->router, request->method, path);
+    if (match.allowed == 0)
+        problem_put(out, 404, "there is no such path; /api/v1/openapi.json lists them");
+    else if (match.route == NULL)
+        refuse_method(match.allowed, out);
+    return match.route;
+}
+
+/* --- let in ---------------------------------------------------------------------------------- */
+
+static enum permission needed_of(const struct route *route)
+{
+    if (route->operation == NULL)
+        return route->permission;
+    const struct operation *operation = operation_find(&OPERATIONS, route->operation);
+    CHECK(operation != NULL);
+    return operation->permission;
+}
+
+static bool refuse(struct http_response *out, int status, const char *detail)
+{
+    problem_put(out, status, detail);
+    return false;
+}
+
+/*
+ * Decided on the row alone. What a right in some namespaces reaches is decided where the thing that
+ * is meant is known: by the operation.
+ */
+static bool may_enter(const struct route *route, const struct dispatch_visitor *visitor,
+                      struct http_response *out)
+{
+    if (route->access == ROUTE_PUBLIC)
+        return true;
+    if (route->access == ROUTE_CLOSED)
+        return refuse(out, 403, "nobody may do this");
+    if (!visitor->is_known)
+        return refuse(out, 401, "sign in, or send `Authorization: Bearer TOKEN`; `eider tokens add` "
+                                "makes a token");
+    if (http_method_changes(route->method) && visitor->by_cookie && !visitor->has_proof)
+        return refuse(out, 403, "changes by a session need the header X-CSRF-Token with the token "
+                                "that the session was given");
+    enum permission needed = needed_of(route);
+    if (route->access == ROUTE_PERMISSION &&
+        (needed == PERMISSION_NONE || principal_best_role(&visitor->principal) < needed)) {
+        CLEANUP(mem_freep) char *detail =
+            mem_format("this needs the role %s; %s has %s", permission_name(needed),
+                       visitor->principal.name,
+                       permission_name(principal_best_role(&visitor->principal)));
+        return refuse(out, 403, detail);
+    }
+    return true;
+}
+
+static bool let_in(const struct desk *desk, struct route_call *call,
+                   struct dispatch_visitor *visitor, struct http_response *out)
+{
+    struct err err = {0};
+    enum status status = desk->world->admit(desk->world->context, desk->service, call->request,
+                                            call->arena, visitor, &err);
+    if (status == STATUS_OK)
+        return may_enter(call->route, visitor, out);
+    if (status == STATUS_DENIED)
+        return refuse(out, 401, err.text);
+    problem_answer(out, &err);
+    return false;
+}
+
+/* --- read ------------------------------------------------------------------------------------ */
+
+static bool is_json(const char *content_type)
+{
+    static const char JSON[] = "application/json";
+    if (content_type == NULL || strncasecmp(content_type, JSON, sizeof JSON - 1) != 0)
+        return false;
+    char next = content_type[sizeof JSON - 1];
+    return next == '\0' || next == ';' || next == ' ';
+}
+
+static bool read_body(struct route_call *call, json_t **out_body, struct http_response *out)
+{
+    struct err err = {0};
+    const struct http_request *request = call->request;
+    if (request->body_length == 0 || call->route->handle != NULL)
+        return true;
+    if (!is_json(http_header(request, "Content-Type")))
+        return refuse(out, 415, "a body must be JSON, sent with `Content-Type: application/json`");
+    if (json_parse(request->body, request->body_length, out_body, &err) != STATUS_OK) {
+        (void)err_wrap(&err, "the body is not JSON");
+        return refuse(out, 400, err.text);
+    }
+    call->body = *out_body;
+    return true;
+}
+
+/* --- done ------------------------------------------------------------------------------------ */
+
+static enum status call_operation(const struct route_call *call, struct http_response *out,
+                                  struct err *err)
+{
+    const struct route *route = call->route;
+    CLEANUP(json_decrefp) json_t *request = NULL;
+    json_t *response = NULL;
+    if ((route->ask != NULL ? route->ask : ask_by_name)(call, &request, err) != STATUS_OK ||
+        operation_call(call->operations, route->operation, request, &response, err) != STATUS_OK)
+        return err->code;
+    json_t *body = response;
+    if (route->answer != NULL && route->answer(call, response, &body, err) != STATUS_OK)
+        return err->code;
+    int status = route->status != 0 ? route->status : 200;
+    if (status == 204)
+        json_decref(body);
+    else
+        answer_json(out, status, body);
+    out->status = status;
+    return STATUS_OK;
+}
+
+static void serve_call(struct route_call *call, struct http_response *out)
+{
+    struct err err = {0};
+    enum status status = call->route->handle != NULL ? call->route->handle(call, out, &err)
+                                                     : call_operation(call, out, &err);
+    if (status != STATUS_OK)
+        problem_answer(out, &err);
+    else if (out->body.overflow)
+        problem_put(out, 500, "the answer is too large: ask for less at once with `limit`");
+}
+
+void dispatch(const struct desk *desk, const struct http_request *request,
+              struct http_response *out)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    CLEANUP(json_decrefp) json_t *body = NULL;
+    struct dispatch_visitor visitor = {0};
+    struct route_call call = {
+        .request = request,
+        .arena = arena,
+        .service = desk->service,
+        .operations = &desk->operations,
+        .world = desk->world,
+    };
+    call.route = dispatch_find(desk->world, request, arena, &call.path, out);
+    if (call.route == NULL || !let_in(desk, &call, &visitor, out) || !read_body(&call, &body, out))
+        return;
+    desk->service->principal = &visitor.principal;
+    desk->service->actor = visitor.is_known ? visitor.principal.name : "somebody";
+    serve_call(&call, out);
+    desk->service->principal = NULL;
+}

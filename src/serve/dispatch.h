@@ -1,0 +1,50 @@
+#pragma once
+/*
+ * dispatch: one request from its path to its answer: found, let in, read, done, shaped.
+ *
+ * Everything that can be wrong with a request becomes a problem with the right status here, so that
+ * no handler has to think of it.
+ *
+ * Threads    One thread per desk.
+ */
+#include "serve/http.h"
+#include "serve/route.h"
+#include "serve/router.h"
+#include "service/principal.h"
+#include "service/service.h"
+
+struct dispatch_visitor {
+    struct principal principal;
+    bool is_known;   /* false: a stranger */
+    bool by_cookie;  /* changes need a second proof that the person meant it */
+    bool has_proof;  /* which was given */
+};
+
+/* What all desks share. */
+struct serve_world {
+    const struct router *router;
+    const struct settings *settings;
+    /*
+     * Who asks. STATUS_DENIED: credentials that are wrong, expired or taken back. Texts of the
+     * visitor live in the arena.
+     */
+    enum status (*admit)(void *context, struct service *service, const struct http_request *request,
+                         struct arena *arena, struct dispatch_visitor *out, struct err *err);
+    void *context; /* of `admit`, and of handlers */
+};
+
+/* One worker's place: what it works with. */
+struct desk {
+    const struct serve_world *world;
+    struct service *service;
+    struct operation_caller operations;
+};
+
+/* The route of a request; NULL: *out is the answer already. */
+const struct route *dispatch_find(const struct serve_world *world,
+                                  const struct http_request *request, struct arena *arena,
+                                  struct url_path *path, struct http_response *out);
+
+/* Answers the request; *out must be initialized. */
+void dispatch(const struct desk *desk, const struct http_request *request,
+              struct http_response *out);

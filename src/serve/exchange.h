@@ -1,0 +1,28 @@
+#pragma once
+/*
+ * exchange: one request and its answer between the library's thread and a worker. Private to the
+ * server.
+ *
+ * The library reads a request piece by piece; when it is whole, its connection sleeps until a worker
+ * has answered. A stream sleeps whenever it has nothing to say.
+ */
+#include <microhttpd.h>
+
+#include "serve/crew.h"
+
+struct exchange_hall;
+
+NODISCARD struct exchange_hall *exchange_hall_new(const struct server_options *options,
+                                                  struct crew *crew);
+/* Streams end; nobody is watched any more. */
+void exchange_hall_close(struct exchange_hall *hall);
+void exchange_hall_free(struct exchange_hall *hall);
+
+/* For the library; the context is the hall. */
+enum MHD_Result exchange_access(void *context, struct MHD_Connection *connection, const char *url,
+                                const char *method, const char *version, const char *upload,
+                                size_t *upload_size, void **slot);
+void exchange_completed(void *context, struct MHD_Connection *connection, void **slot,
+                        enum MHD_RequestTerminationCode how);
+void exchange_connection(void *context, struct MHD_Connection *connection, void **slot,
+                         enum MHD_ConnectionNotificationCode what);

@@ -1,0 +1,25 @@
+#pragma once
+/*
+ * listener: a socket that listens at an address as people write it.
+ */
+#include <stdbool.h>
+
+#include "base/attrs.h"
+#include "base/err.h"
+
+struct listener {
+    int fd;
+    char name[80]; /* "127.0.0.1:4337", with the port that it really has */
+};
+
+/*
+ * "HOST:PORT" or "[IPV6]:PORT"; port 0 is any free one.
+ *
+ *   STATUS_INVALID   no such address
+ *   STATUS_CONFLICT  somebody else listens there
+ */
+NODISCARD enum status listener_open(const char *address, int pending, struct listener *out,
+                                    struct err *err);
+
+/* Whether only this machine reaches the address. An address that is none is not. */
+bool listener_is_loopback(const char *address);

@@ -1,0 +1,268 @@
+#include "serve/openapi.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/strbuf.h"
+#include "service/operations.h"
+
+static json_t *new_object(void)
+{
+    json_t *object = json_object();
+    CHECK(object != NULL);
+    return object;
+}
+
+static json_t *new_array(void)
+{
+    json_t *array = json_array();
+    CHECK(array != NULL);
+    return array;
+}
+
+static void append(json_t *array, json_t *taken)
+{
+    CHECK(json_array_append_new(array, taken) == 0);
+}
+
+/* The member, made when it is missing; borrowed. */
+static json_t *member(json_t *object, const char *key)
+{
+    json_t *found = json_object_get(object, key);
+    if (found == NULL) {
+        found = new_object();
+        json_put(object, key, found);
+    }
+    return found;
+}
+
+/* --- schemas --------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *type; /* NULL: any */
+    const char *format;
+    const char *pattern;
+} TYPES[] = {
+    [FIELD_ANY] = {NULL, NULL, NULL},
+    [FIELD_STRING] = {"string", NULL, NULL},
+    [FIELD_INTEGER] = {"integer", "int64", NULL},
+    [FIELD_NUMBER] = {"number", NULL, NULL},
+    [FIELD_BOOLEAN] = {"boolean", NULL, NULL},
+    [FIELD_OBJECT] = {"object", NULL, NULL},
+    [FIELD_ARRAY] = {"array", NULL, NULL},
+    [FIELD_STRINGS] = {"array", NULL, NULL},
+    [FIELD_INSTANT] = {"string", "date-time", NULL},
+    [FIELD_ID] = {"string", NULL, "^[0-9]+$"},
+};
+_Static_assert(ARRAY_LEN(TYPES) == FIELD_TYPE_COUNT, "every type has a row");
+
+static json_t *type_of(const struct operation_field *field, bool may_be_null)
+{
+    json_t *schema = new_object();
+    if (TYPES[field->type].type != NULL && !may_be_null)
+        json_put_string(schema, "type", TYPES[field->type].type);
+    if (TYPES[field->type].type != NULL && may_be_null) {
+        json_t *types = new_array();
+        append(types, json_string(TYPES[field->type].type));
+        append(types, json_string("null"));
+        json_put(schema, "type", types);
+    }
+    if (TYPES[field->type].format != NULL)
+        json_put_string(schema, "format", TYPES[field->type].format);
+    if (TYPES[field->type].pattern != NULL)
+        json_put_string(schema, "pattern", TYPES[field->type].pattern);
+    if (field->type == FIELD_STRINGS)
+        json_put_string(member(schema, "items"), "type", "string");
+    if (field->type == FIELD_ARRAY)
+        (void)member(schema, "items");
+    return schema;
+}
+
+static json_t *schema_of(const struct operation_schema *schema, bool is_strict)
+{
+    json_t *object = new_object();
+    json_t *required = new_array();
+    json_put_string(object, "type", "object");
+    json_t *properties = member(object, "properties");
+    for (size_t i = 0; i < schema->count; i++) {
+        const struct operation_field *field = &schema->fields[i];
+        json_t *type = type_of(field, !field->required);
+        json_put_string(type, "description", field->doc);
+        json_put(properties, field->name, type);
+        if (field->required)
+            append(required, json_string(field->name));
+    }
+    json_put(object, "required", required);
+    if (is_strict)
+        json_put_bool(object, "additionalProperties", false);
+    return object;
+}
+
+static json_t *content_of(json_t *taken_schema, const char *media)
+{
+    json_t *content = new_object();
+    json_put(member(content, media), "schema", taken_schema);
+    return content;
+}
+
+/* --- parameters ------------------------------------------------------------------------------ */
+
+static bool is_in_path(const struct route *route, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = strchr(route->pattern, '{'); at != NULL; at = strchr(at + 1, '{'))
+        if (strncmp(at + 1, name, length) == 0 && at[length + 1] == '}')
+            return true;
+    return false;
+}
+
+static void add_path_parameters(const struct route *route, json_t *parameters)
+{
+    for (const char *at = strchr(route->pattern, '{'); at != NULL; at = strchr(at + 1, '{')) {
+        json_t *parameter = new_object();
+        json_put(parameter, "name", json_text(at + 1, strcspn(at + 1, "}")));
+        json_put_string(parameter, "in", "path");
+        json_put_bool(parameter, "required", true);
+        json_put_string(member(parameter, "schema"), "type", "string");
+        append(parameters, parameter);
+    }
+}
+
+static void add_query_parameters(const struct route *route, const struct operation_schema *schema,
+                                 json_t *parameters)
+{
+    for (size_t i = 0; i < schema->count; i++) {
+        const struct operation_field *field = &schema->fields[i];
+        if (is_in_path(route, field->name))
+            continue;
+        json_t *parameter = new_object();
+        json_put_string(parameter, "name", field->name);
+        json_put_string(parameter, "in", "query");
+        json_put_bool(parameter, "required", field->required);
+        json_put_string(parameter, "description", field->doc);
+        json_put(parameter, "schema", type_of(field, false));
+        append(parameters, parameter);
+    }
+}
+
+static const struct operation_schema NOTHING = {NULL, 0};
+
+static void describe_request(const struct route *route, const struct operation *operation,
+                             json_t *entry)
+{
+    bool has_body = http_method_changes(route->method) && route->method != HTTP_DELETE;
+    const struct operation_schema *own = operation != NULL ? &operation->request : &NOTHING;
+    const struct operation_schema *query = route->query;
+    const struct operation_schema *body = route->body;
+    if (query == NULL)
+        query = has_body || route->ask != NULL ? &NOTHING : own;
+    if (body == NULL)
+        body = has_body && route->ask == NULL ? own : &NOTHING;
+    json_t *parameters = new_array();
+    add_path_parameters(route, parameters);
+    add_query_parameters(route, query, parameters);
+    json_put(entry, "parameters", parameters);
+    if (has_body && body->count > 0)
+        json_put(member(entry, "requestBody"), "content",
+                 content_of(schema_of(body, true), "application/json"));
+}
+
+/* --- routes ---------------------------------------------------------------------------------- */
+
+static void describe_answers(const struct route *route, const struct operation *operation,
+                             json_t *entry)
+{
+    char status[8];
+    (void)snprintf(status, sizeof status, "%d", route->status != 0 ? route->status : 200);
+    json_t *responses = member(entry, "responses");
+    json_t *success = member(responses, status);
+    json_put_string(success, "description", "success");
+    const struct operation_schema *schema = route->response;
+    if (schema == NULL && operation != NULL && route->answer == NULL)
+        schema = &operation->response;
+    if (schema != NULL && route->status != 204)
+        json_put(success, "content", content_of(schema_of(schema, false), "application/json"));
+    json_t *problem = member(responses, "default");
+    json_put_string(problem, "description", "a problem");
+    json_t *reference = new_object();
+    json_put_string(reference, "$ref", "#/components/schemas/Problem");
+    json_put(problem, "content", content_of(reference, "application/problem+json"));
+}
+
+/* "get_api_v1_dags_dag_id": unique, and a name in every language. */
+static void put_id(const struct route *route, json_t *entry)
+{
+    CLEANUP(strbuf_fini) struct strbuf id;
+    strbuf_init(&id, 256);
+    for (const char *at = http_method_name(route->method); *at != '\0'; at++)
+        strbuf_add_char(&id, (char)tolower((unsigned char)*at));
+    for (const char *at = route->pattern; *at != '\0'; at++) {
+        if (isalnum((unsigned char)*at))
+            strbuf_add_char(&id, *at);
+        else if (id.text[id.length - 1] != '_')
+            strbuf_add_char(&id, '_');
+    }
+    json_put_string(entry, "operationId", id.text);
+}
+
+static json_t *describe(const struct route *route)
+{
+    const struct operation *operation =
+        route->operation != NULL ? operation_find(&OPERATIONS, route->operation) : NULL;
+    json_t *entry = new_object();
+    put_id(route, entry);
+    json_put_string(entry, "summary",
+                    route->summary != NULL ? route->summary
+                                           : operation != NULL ? operation->summary : NULL);
+    if (route->access == ROUTE_PERMISSION)
+        json_put_string(
+            entry, "x-permission",
+            permission_name(operation != NULL ? operation->permission : route->permission));
+    if (route->access == ROUTE_PUBLIC)
+        json_put(entry, "security", new_array());
+    describe_request(route, operation, entry);
+    describe_answers(route, operation, entry);
+    return entry;
+}
+
+static void add_components(json_t *document)
+{
+    static const struct operation_field PROBLEM[] = {
+        {"type", FIELD_STRING, true, "about:blank"},
+        {"title", FIELD_STRING, true, "the status in words"},
+        {"status", FIELD_INTEGER, true, "the status"},
+        {"detail", FIELD_STRING, true, "what is wrong, and what to do"},
+    };
+    static const struct operation_schema SCHEMA = {PROBLEM, ARRAY_LEN(PROBLEM)};
+    json_t *components = member(document, "components");
+    json_put(member(components, "schemas"), "Problem", schema_of(&SCHEMA, false));
+    json_t *bearer = member(member(components, "securitySchemes"), "token");
+    json_put_string(bearer, "type", "http");
+    json_put_string(bearer, "scheme", "bearer");
+    json_t *security = new_array();
+    json_t *token = new_object();
+    json_put(token, "token", new_array());
+    append(security, token);
+    json_put(document, "security", security);
+}
+
+json_t *openapi_document(const struct route_table *table)
+{
+    json_t *document = new_object();
+    json_put_string(document, "openapi", "3.1.0");
+    json_t *info = member(document, "info");
+    json_put_string(info, "title", "Eider");
+    json_put_string(info, "version", EIDER_VERSION);
+    json_t *paths = member(document, "paths");
+    for (; table != NULL; table = table->more)
+        for (size_t i = 0; i < table->count; i++) {
+            char method[8] = "";
+            const char *name = http_method_name(table->rows[i].method);
+            for (size_t at = 0; name[at] != '\0'; at++)
+                method[at] = (char)tolower((unsigned char)name[at]);
+            json_put(member(paths, table->rows[i].pattern), method, describe(&table->rows[i]));
+        }
+    add_components(document);
+    return document;
+}

@@ -1,0 +1,71 @@
+#include "serve/problem.h"
+
+#include "base/check.h"
+#include "base/json.h"
+#include "serve/answer.h"
+
+static const int CODES[] = {
+    [STATUS_OK] = 200,        [STATUS_INVALID] = 400,  [STATUS_NOT_FOUND] = 404,
+    [STATUS_CONFLICT] = 409,  [STATUS_LIMIT] = 422,    [STATUS_BUSY] = 503,
+    [STATUS_TIMEOUT] = 504,   [STATUS_IO] = 503,       [STATUS_DENIED] = 403,
+    [STATUS_UNKNOWN] = 503,   [STATUS_FULL] = 507,     [STATUS_CORRUPT] = 500,
+    [STATUS_BAD_DAG] = 422,   [STATUS_UNREACHABLE] = 503,
+};
+_Static_assert(ARRAY_LEN(CODES) == STATUS_COUNT, "every status has a code");
+
+static const struct {
+    int status;
+    const char *title;
+} TITLES[] = {
+    {400, "Bad Request"},
+    {401, "Unauthorized"},
+    {403, "Forbidden"},
+    {404, "Not Found"},
+    {405, "Method Not Allowed"},
+    {406, "Not Acceptable"},
+    {409, "Conflict"},
+    {410, "Gone"},
+    {413, "Content Too Large"},
+    {415, "Unsupported Media Type"},
+    {422, "Unprocessable Content"},
+    {429, "Too Many Requests"},
+    {500, "Internal Server Error"},
+    {503, "Service Unavailable"},
+    {504, "Gateway Timeout"},
+    {507, "Insufficient Storage"},
+};
+
+int problem_status(enum status code)
+{
+    CHECK(code < STATUS_COUNT);
+    return CODES[code];
+}
+
+const char *problem_title(int status)
+{
+    for (size_t i = 0; i < ARRAY_LEN(TITLES); i++)
+        if (TITLES[i].status == status)
+            return TITLES[i].title;
+    return "Error";
+}
+
+void problem_put(struct http_response *response, int status, const char *detail)
+{
+    json_t *problem = json_object();
+    CHECK(problem != NULL);
+    json_put_string(problem, "type", "about:blank");
+    json_put_string(problem, "title", problem_title(status));
+    json_put_int(problem, "status", status);
+    json_put_string(problem, "detail", detail);
+    answer_json(response, status, problem);
+    response->content_type = "application/problem+json";
+    if (status == 401)
+        http_response_add_header(response, "WWW-Authenticate", "Bearer realm=\"eider\"");
+    if (status == 503)
+        http_response_add_header(response, "Retry-After", "1");
+}
+
+void problem_answer(struct http_response *response, const struct err *err)
+{
+    problem_put(response, problem_status(err->code), err->text);
+}

@@ -1,0 +1,15 @@
+#pragma once
+/*
+ * problem: failures as answers (application/problem+json), with Airflow's members.
+ */
+#include "base/err.h"
+#include "serve/http.h"
+
+/* The status code that stands for one of ours. */
+int problem_status(enum status code);
+/* Whatever the response held is replaced. */
+void problem_answer(struct http_response *response, const struct err *err);
+/* The same with a status code of HTTP that none of ours stands for. */
+void problem_put(struct http_response *response, int status, const char *detail);
+/* "Not Found" of 404. */
+const char *problem_title(int status);

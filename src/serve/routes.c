@@ -1,0 +1,57 @@
+#include "serve/routes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "service/operations.h"
+
+static const struct route_table *const PARTS[] = {
+    &ROUTES_SERVER,
+};
+
+static size_t count_rows(void)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < ARRAY_LEN(PARTS); i++)
+        count += PARTS[i]->count;
+    for (const struct operation_table *at = &OPERATIONS; at != NULL; at = at->more)
+        count += at->count;
+    return count;
+}
+
+static struct route route_of(const struct operation *operation)
+{
+    return (struct route){
+        .method = HTTP_POST,
+        .pattern = mem_format("%s%s", ROUTES_OPERATIONS, operation->name),
+        .access = ROUTE_PERMISSION,
+        .operation = operation->name,
+    };
+}
+
+struct route_table *routes_new(void)
+{
+    struct route_table *table = mem_zalloc(1, sizeof *table);
+    struct route *rows = mem_zalloc(count_rows(), sizeof *rows);
+    table->rows = rows;
+    for (size_t i = 0; i < ARRAY_LEN(PARTS); i++)
+        for (size_t j = 0; j < PARTS[i]->count; j++)
+            rows[table->count++] = PARTS[i]->rows[j];
+    for (const struct operation_table *at = &OPERATIONS; at != NULL; at = at->more)
+        for (size_t i = 0; i < at->count; i++)
+            rows[table->count++] = route_of(&at->rows[i]);
+    return table;
+}
+
+/* Only the rows of operations have patterns of their own. */
+void routes_free(struct route_table *table)
+{
+    if (table == NULL)
+        return;
+    for (size_t i = 0; i < table->count; i++)
+        if (strncmp(table->rows[i].pattern, ROUTES_OPERATIONS, strlen(ROUTES_OPERATIONS)) == 0)
+            free((void *)(uintptr_t)table->rows[i].pattern);
+    free((void *)(uintptr_t)table->rows);
+    free(table);
+}

@@ -1,0 +1,17 @@
+#pragma once
+/*
+ * routes: every path that the server knows.
+ *
+ * The rows of the files routes_*.c, and one for each operation:
+ * POST /api/v1/x/operations/{name of the operation}, which is how the program talks to a server.
+ */
+#include "serve/route.h"
+
+/* One table of all rows; routes_free ends it. */
+NODISCARD struct route_table *routes_new(void);
+void routes_free(struct route_table *table);
+
+/* The parts. */
+extern const struct route_table ROUTES_SERVER;
+
+#define ROUTES_OPERATIONS "/api/v1/x/operations/"
