@@ -164,6 +164,7 @@ class Eider:
             "USER": "tester",
             "LANG": "C.UTF-8",
             "EIDER_HOME": str(self.home),
+            "EIDER_LISTEN": "off",
             "ASAN_OPTIONS": f"abort_on_error=1:detect_leaks=1:{common}",
             "UBSAN_OPTIONS": f"print_stacktrace=1:halt_on_error=1:{common}",
             "TSAN_OPTIONS": f"halt_on_error=1:second_deadlock_stack=1:{common}",

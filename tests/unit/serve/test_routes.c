@@ -1,0 +1,60 @@
+#include <string.h>
+
+#include "expect.h"
+#include "serve/openapi.h"
+#include "serve/routes.h"
+#include "service/operations.h"
+
+Test(routes, every_row_says_who_may_come_in_and_what_it_does)
+{
+    struct route_table *table = routes_new();
+    for (size_t i = 0; i < table->count; i++) {
+        const struct route *row = &table->rows[i];
+        cr_expect_neq(row->access, ROUTE_CLOSED, "%s", row->pattern);
+        cr_expect(row->operation != NULL || row->handle != NULL, "%s", row->pattern);
+        cr_expect(row->operation != NULL || row->summary != NULL, "%s", row->pattern);
+        if (row->operation != NULL)
+            cr_expect_not_null(operation_find(&OPERATIONS, row->operation), "%s", row->operation);
+        else if (row->access == ROUTE_PERMISSION)
+            cr_expect_neq(row->permission, PERMISSION_NONE, "%s", row->pattern);
+    }
+    routes_free(table);
+}
+
+Test(routes, no_get_changes_anything)
+{
+    struct route_table *table = routes_new();
+    for (size_t i = 0; i < table->count; i++) {
+        const struct route *row = &table->rows[i];
+        if (http_method_changes(row->method) || row->operation == NULL)
+            continue;
+        cr_expect_eq(operation_find(&OPERATIONS, row->operation)->permission, PERMISSION_VIEWER,
+                     "%s", row->pattern);
+    }
+    routes_free(table);
+}
+
+Test(routes, every_operation_has_a_permission)
+{
+    for (const struct operation_table *at = &OPERATIONS; at != NULL; at = at->more)
+        for (size_t i = 0; i < at->count; i++)
+            cr_expect_neq(at->rows[i].permission, PERMISSION_NONE, "%s", at->rows[i].name);
+}
+
+Test(routes, all_are_described)
+{
+    struct route_table *table = routes_new();
+    CLEANUP(json_decrefp) json_t *document = openapi_document(table);
+    const json_t *paths = json_object_get(document, "paths");
+    for (size_t i = 0; i < table->count; i++) {
+        char method[8] = "";
+        const char *name = http_method_name(table->rows[i].method);
+        for (size_t at = 0; name[at] != '\0'; at++)
+            method[at] = (char)(name[at] | 0x20);
+        const json_t *entry =
+            json_object_get(json_object_get(paths, table->rows[i].pattern), method);
+        cr_expect_not_null(entry, "%s %s", method, table->rows[i].pattern);
+        cr_expect(json_is_string(json_object_get(entry, "summary")), "%s", table->rows[i].pattern);
+    }
+    routes_free(table);
+}
