@@ -24,13 +24,12 @@ static void refuse_method(unsigned allowed, struct http_response *out)
     http_response_add_header(out, "Allow", methods.text);
 }
 
-const struct route *dispatch_find(const struct serve_world *world,
-                                  const struct http_request *request, struct arena *arena,
-                                  struct url_path *path, struct http_response *out)
+/* The route of a call; NULL: *out is the answer already. */
+static const struct route *find_route(struct route_call *call, struct http_response *out)
 {
     struct router_match match = {0};
-    if (url_split(arena, request->path, path))
-        match = router_find(world->router, request->method, path);
+    if (url_split(call->arena, call->request->path, &call->path))
+        match = router_find(call->world->router, call->request->method, &call->path);
     if (match.allowed == 0)
         problem_put(out, 404, "there is no such path; /api/v1/openapi.json lists them");
     else if (match.route == NULL)
@@ -172,11 +171,25 @@ void dispatch(const struct desk *desk, const struct http_request *request,
         .operations = &desk->operations,
         .world = desk->world,
     };
-    call.route = dispatch_find(desk->world, request, arena, &call.path, out);
+    call.route = find_route(&call, out);
     if (call.route == NULL || !let_in(desk, &call, &visitor, out) || !read_body(&call, &body, out))
         return;
     desk->service->principal = &visitor.principal;
     desk->service->actor = visitor.is_known ? visitor.principal.name : "somebody";
     serve_call(&call, out);
     desk->service->principal = NULL;
+}
+
+bool dispatch_quickly(const struct serve_world *world, const struct http_request *request,
+                      struct http_response *out)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    struct route_call call = {.request = request, .arena = arena, .world = world};
+    call.route = find_route(&call, out);
+    if (call.route == NULL)
+        return true;
+    bool is_quick = call.route->is_quick && call.route->access == ROUTE_PUBLIC;
+    if (is_quick)
+        serve_call(&call, out);
+    return is_quick;
 }

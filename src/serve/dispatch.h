@@ -40,10 +40,12 @@ struct desk {
     struct operation_caller operations;
 };
 
-/* The route of a request; NULL: *out is the answer already. */
-const struct route *dispatch_find(const struct serve_world *world,
-                                  const struct http_request *request, struct arena *arena,
-                                  struct url_path *path, struct http_response *out);
+/*
+ * Answers by the thread of the connections what needs no store and no rights: what is not there, and
+ * routes that are marked so. False: a worker has to.
+ */
+NODISCARD bool dispatch_quickly(const struct serve_world *world, const struct http_request *request,
+                                struct http_response *out);
 
 /* Answers the request; *out must be initialized. */
 void dispatch(const struct desk *desk, const struct http_request *request,

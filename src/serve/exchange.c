@@ -300,6 +300,8 @@ static enum MHD_Result hand_over(struct exchange *exchange)
     if (!gather(exchange, MHD_HEADER_KIND, &request->headers) ||
         !gather(exchange, MHD_GET_ARGUMENT_KIND, &request->query))
         return refuse(exchange, 400, "the query has escapes that are none, or is not UTF-8");
+    if (dispatch_quickly(exchange->hall->options.world, request, &exchange->response))
+        return send_answer(exchange);
     return hand_to_crew(exchange) ? MHD_YES
                                   : refuse(exchange, 503, "the server stops; ask another one");
 }
