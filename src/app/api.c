@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "os/file.h"
-#include "serve/gate.h"
+#include "serve/usher.h"
 #include "serve/listener.h"
 #include "serve/routes.h"
 #include "serve/server.h"
@@ -139,9 +139,9 @@ enum status api_start(const struct config *config, const struct home *home, stru
     api->routes = routes_new();
     api->router = router_new(api->routes);
     api->world =
-        (struct serve_world){.router = api->router, .settings = settings, .admit = gate_admit};
-    api->world.gate = gate_new();
-    api->world.context = api->world.gate;
+        (struct serve_world){.router = api->router, .settings = settings, .admit = usher_admit};
+    api->world.usher = usher_new();
+    api->world.context = api->world.usher;
     enum status status = check_exposure(api, err);
     if (status == STATUS_OK)
         status = listen_there(api, err);
@@ -166,7 +166,7 @@ void api_stop(struct api *api)
     if (api == NULL)
         return;
     server_stop(api->server);
-    gate_free(api->world.gate);
+    usher_free(api->world.usher);
     free(api->link);
     router_free(api->router);
     routes_free(api->routes);

@@ -13,7 +13,7 @@
 #include "service/principal.h"
 #include "service/service.h"
 
-struct gate;
+struct usher;
 
 struct dispatch_visitor {
     struct principal principal;
@@ -33,8 +33,8 @@ struct serve_world {
      */
     enum status (*admit)(void *context, struct service *service, const struct http_request *request,
                          struct arena *arena, struct dispatch_visitor *out, struct err *err);
-    void *context;     /* of `admit` */
-    struct gate *gate; /* for the routes of signing in */
+    void *context;       /* of `admit` */
+    struct usher *usher; /* for the routes of signing in */
 };
 
 /* One worker's place: what it works with. */

@@ -10,21 +10,19 @@
 #include "store/account.h"
 #include "store/store_priv.h"
 
-#define IN_USE(table)  "SELECT namespace AS name FROM " table
-#define COUNTED(table) "(SELECT count(*) FROM " table " x WHERE x.namespace = n.name)"
-#define POOLS                                                                                      \
-    "(SELECT count(*) FROM pool x WHERE x.namespace = n.name AND x.kind = 0 AND x.removed = 0)"
+/* clang-format off */
+#define IN_USE(table)  " UNION SELECT namespace AS name FROM " table
+#define COUNTED(table) ", (SELECT count(*) FROM " table " x WHERE x.namespace = n.name)"
+#define OWN_POOLS      "pool WHERE kind = 0 AND removed = 0"
 
 static const char LIST[] =
-    "SELECT n.name, s.doc, s.actor, s.created_at_us, " COUNTED(
-        "dag") ", " POOLS
-               ", " COUNTED("variable") ", " COUNTED("connection") ", " COUNTED(
-                   "secret") " FROM (SELECT name FROM namespace UNION SELECT 'default' "
-                             "UNION " IN_USE("dag") " UNION " IN_USE("pool WHERE kind = 0 AND "
-                                                                     "removed = 0") " UNION"
-                                                                                    " " IN_USE("var"
-                                                                                               "iab"
-                                                                                               "le") " UNION " IN_USE("connection") " UNION " IN_USE("secret") ") n LEFT JOIN namespace s ON s.name = n.name ORDER BY n.name";
+    "SELECT n.name, s.doc, s.actor, s.created_at_us" COUNTED("dag")
+    ", (SELECT count(*) FROM " OWN_POOLS " AND namespace = n.name)"
+    COUNTED("variable") COUNTED("connection") COUNTED("secret")
+    " FROM (SELECT name FROM namespace UNION SELECT 'default'"
+    IN_USE("dag") IN_USE(OWN_POOLS) IN_USE("variable") IN_USE("connection") IN_USE("secret")
+    ") n LEFT JOIN namespace s ON s.name = n.name ORDER BY n.name";
+/* clang-format on */
 static const char INSERT[] =
     "INSERT INTO namespace (name, doc, actor, created_at_us) VALUES ($1, $2, $3, $4)";
 static const char REMOVE[] = "DELETE FROM namespace WHERE name = $1";

@@ -29,7 +29,8 @@ Test(command, the_table_is_sound)
 static bool is_taken_somewhere(const char *flag, const char *key)
 {
     for (size_t i = 0; i < command_count(&COMMANDS); i++) {
-        const struct command_option *option = command_find_option(command_at(&COMMANDS, i), flag + 2);
+        const struct command_option *option =
+            command_find_option(command_at(&COMMANDS, i), flag + 2);
         if (option != NULL && option->setting != NULL && strcmp(option->setting, key) == 0)
             return true;
     }

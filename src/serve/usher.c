@@ -1,4 +1,4 @@
-#include "serve/gate.h"
+#include "serve/usher.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ enum { PROVEN = 256, KEY_BYTES = 32, BASIC_BYTES_MAX = 4096 };
 
 static const int64_t PROVEN_MS = INT64_C(300) * 1000;
 
-const char GATE_COOKIE[] = "eider_session";
+const char USHER_COOKIE[] = "eider_session";
 
 /* That a name and a password belong together, as long as the account is as it was. */
 struct proof {
@@ -29,30 +29,30 @@ struct proof {
     int64_t until_ms;
 };
 
-struct gate {
+struct usher {
     struct throttle *throttle;
     pthread_mutex_t lock;
     uint8_t secret[KEY_BYTES];
     struct proof proven[PROVEN];
 };
 
-struct gate *gate_new(void)
+struct usher *usher_new(void)
 {
-    struct gate *gate = mem_zalloc(1, sizeof *gate);
-    rng_bytes(gate->secret, sizeof gate->secret);
-    gate->throttle = throttle_new();
-    CHECK(pthread_mutex_init(&gate->lock, NULL) == 0);
-    return gate;
+    struct usher *usher = mem_zalloc(1, sizeof *usher);
+    rng_bytes(usher->secret, sizeof usher->secret);
+    usher->throttle = throttle_new();
+    CHECK(pthread_mutex_init(&usher->lock, NULL) == 0);
+    return usher;
 }
 
-void gate_free(struct gate *gate)
+void usher_free(struct usher *usher)
 {
-    if (gate == NULL)
+    if (usher == NULL)
         return;
-    throttle_free(gate->throttle);
-    CHECK(pthread_mutex_destroy(&gate->lock) == 0);
-    secret_wipe(gate, sizeof *gate);
-    free(gate);
+    throttle_free(usher->throttle);
+    CHECK(pthread_mutex_destroy(&usher->lock) == 0);
+    secret_wipe(usher, sizeof *usher);
+    free(usher);
 }
 
 static int64_t now_ms(void)
@@ -62,53 +62,53 @@ static int64_t now_ms(void)
 
 /* --- passwords ------------------------------------------------------------------------------- */
 
-static void key_of(const struct gate *gate, const struct gate_login *login,
+static void key_of(const struct usher *usher, const struct usher_login *login,
                    uint8_t out[static SHA256_BYTES])
 {
     struct hmac hmac;
-    hmac_init(&hmac, gate->secret, sizeof gate->secret);
+    hmac_init(&hmac, usher->secret, sizeof usher->secret);
     hmac_add(&hmac, login->name, strlen(login->name) + 1);
     hmac_add(&hmac, login->password, strlen(login->password));
     hmac_finish(&hmac, out);
 }
 
-static struct proof *place_of(struct gate *gate, const uint8_t *key)
+static struct proof *place_of(struct usher *usher, const uint8_t *key)
 {
-    return &gate->proven[key[0] % PROVEN];
+    return &usher->proven[key[0] % PROVEN];
 }
 
-static bool is_proven(struct gate *gate, const struct gate_login *login, int64_t stamp)
+static bool is_proven(struct usher *usher, const struct usher_login *login, int64_t stamp)
 {
     uint8_t key[SHA256_BYTES];
-    key_of(gate, login, key);
-    CHECK(pthread_mutex_lock(&gate->lock) == 0);
-    const struct proof *proof = place_of(gate, key);
+    key_of(usher, login, key);
+    CHECK(pthread_mutex_lock(&usher->lock) == 0);
+    const struct proof *proof = place_of(usher, key);
     bool is_known = proof->stamp == stamp && now_ms() < proof->until_ms &&
                     memcmp(proof->key, key, sizeof key) == 0;
-    CHECK(pthread_mutex_unlock(&gate->lock) == 0);
+    CHECK(pthread_mutex_unlock(&usher->lock) == 0);
     return is_known;
 }
 
-static void remember(struct gate *gate, const struct gate_login *login, int64_t stamp)
+static void remember(struct usher *usher, const struct usher_login *login, int64_t stamp)
 {
     struct proof proof = {.stamp = stamp, .until_ms = now_ms() + PROVEN_MS};
-    key_of(gate, login, proof.key);
-    CHECK(pthread_mutex_lock(&gate->lock) == 0);
-    *place_of(gate, proof.key) = proof;
-    CHECK(pthread_mutex_unlock(&gate->lock) == 0);
+    key_of(usher, login, proof.key);
+    CHECK(pthread_mutex_lock(&usher->lock) == 0);
+    *place_of(usher, proof.key) = proof;
+    CHECK(pthread_mutex_unlock(&usher->lock) == 0);
 }
 
-static enum status refuse(struct gate *gate, struct service *service,
-                          const struct gate_login *login, struct err *err)
+static enum status refuse(struct usher *usher, struct service *service,
+                          const struct usher_login *login, struct err *err)
 {
-    if (throttle_fail(gate->throttle, login->name, login->from, now_ms()))
+    if (throttle_fail(usher->throttle, login->name, login->from, now_ms()))
         credentials_tell_refused(service, "somebody", login->from);
     return err_set(err, STATUS_DENIED, "the name or the password is wrong");
 }
 
 /* Who is not there, or may not come in, costs as much time as who is. */
-static enum status check(struct gate *gate, struct service *service, struct arena *arena,
-                         const struct gate_login *login, struct user *out, int64_t *out_wait_s,
+static enum status check(struct usher *usher, struct service *service, struct arena *arena,
+                         const struct usher_login *login, struct user *out, int64_t *out_wait_s,
                          struct err *err)
 {
     struct user user = {0};
@@ -119,42 +119,42 @@ static enum status check(struct gate *gate, struct service *service, struct aren
         return status;
     }
     bool may_enter = status == STATUS_OK && !user.is_disabled && user.password != NULL;
-    if (may_enter && is_proven(gate, login, user.stamp)) {
+    if (may_enter && is_proven(usher, login, user.stamp)) {
         *out = user;
         return STATUS_OK;
     }
-    int64_t wait_ms = throttle_wait_ms(gate->throttle, login->name, login->from, now_ms());
+    int64_t wait_ms = throttle_wait_ms(usher->throttle, login->name, login->from, now_ms());
     if (wait_ms > 0) {
         *out_wait_s = wait_ms / 1000 + 1;
         return err_set(err, STATUS_LIMIT, "too many wrong passwords: wait %lld s",
                        (long long)*out_wait_s);
     }
     if (!password_matches(may_enter ? user.password : NULL, login->password))
-        return refuse(gate, service, login, err);
-    throttle_forgive(gate->throttle, login->name, login->from);
-    remember(gate, login, user.stamp);
+        return refuse(usher, service, login, err);
+    throttle_forgive(usher->throttle, login->name, login->from);
+    remember(usher, login, user.stamp);
     *out = user;
     return STATUS_OK;
 }
 
-enum status gate_check_password(struct gate *gate, struct service *service, struct arena *arena,
-                                const struct gate_login *login, struct principal *out,
-                                int64_t *out_wait_s, struct err *err)
+enum status usher_check_password(struct usher *usher, struct service *service, struct arena *arena,
+                                 const struct usher_login *login, struct principal *out,
+                                 int64_t *out_wait_s, struct err *err)
 {
     struct user user;
-    if (check(gate, service, arena, login, &user, out_wait_s, err) != STATUS_OK)
+    if (check(usher, service, arena, login, &user, out_wait_s, err) != STATUS_OK)
         return err->code;
     *out = user.principal;
     return STATUS_OK;
 }
 
-enum status gate_sign_in(struct gate *gate, struct service *service, struct arena *arena,
-                         const struct gate_login *login, struct principal *out,
-                         char out_secret[static SECRET_TEXT_MAX], int64_t *out_wait_s,
-                         struct err *err)
+enum status usher_sign_in(struct usher *usher, struct service *service, struct arena *arena,
+                          const struct usher_login *login, struct principal *out,
+                          char out_secret[static SECRET_TEXT_MAX], int64_t *out_wait_s,
+                          struct err *err)
 {
     struct user user;
-    if (check(gate, service, arena, login, &user, out_wait_s, err) != STATUS_OK ||
+    if (check(usher, service, arena, login, &user, out_wait_s, err) != STATUS_OK ||
         credentials_sign_in(service, &user, login->from, out_secret, err) != STATUS_OK)
         return err->code;
     *out = user.principal;
@@ -164,12 +164,12 @@ enum status gate_sign_in(struct gate *gate, struct service *service, struct aren
 /* --- what requests are sent with ------------------------------------------------------------- */
 
 /* "NAME:PASSWORD" in base64; the name has no colon. */
-static enum status admit_basic(struct gate *gate, struct service *service,
+static enum status admit_basic(struct usher *usher, struct service *service,
                                const struct http_request *request, const char *text,
                                struct arena *arena, struct dispatch_visitor *out, struct err *err)
 {
     struct strbuf plain;
-    struct gate_login login = {.from = request->peer};
+    struct usher_login login = {.from = request->peer};
     strbuf_init(&plain, BASIC_BYTES_MAX);
     enum status status = STATUS_DENIED;
     char *colon = NULL;
@@ -181,7 +181,7 @@ static enum status admit_basic(struct gate *gate, struct service *service,
         login.name = plain.text;
         login.password = colon + 1;
         status =
-            gate_check_password(gate, service, arena, &login, &out->principal, &out->wait_s, err);
+            usher_check_password(usher, service, arena, &login, &out->principal, &out->wait_s, err);
     } else {
         (void)err_set(err, status, "`Authorization: Basic` needs NAME:PASSWORD in base64");
     }
@@ -199,7 +199,7 @@ static const char *after_scheme(const char *header, const char *scheme)
     return header + length + strspn(header + length, " ");
 }
 
-static enum status admit_header(struct gate *gate, struct service *service,
+static enum status admit_header(struct usher *usher, struct service *service,
                                 const struct http_request *request, const char *header,
                                 struct arena *arena, struct dispatch_visitor *out, struct err *err)
 {
@@ -209,14 +209,14 @@ static enum status admit_header(struct gate *gate, struct service *service,
     if (token != NULL)
         status = credentials_of_token(service, arena, token, &out->principal, err);
     else if (basic != NULL)
-        status = admit_basic(gate, service, request, basic, arena, out, err);
+        status = admit_basic(usher, service, request, basic, arena, out, err);
     else
         (void)err_set(err, status, "`Authorization` needs Bearer and a token, or Basic");
     out->is_known = status == STATUS_OK;
     return status;
 }
 
-const char *gate_csrf_token(const char *session, char out[static SHA256_HEX_MAX])
+const char *usher_csrf_token(const char *session, char out[static SHA256_HEX_MAX])
 {
     static const char PURPOSE[] = "csrf";
     struct hmac hmac;
@@ -235,19 +235,19 @@ static enum status admit_session(struct service *service, const struct http_requ
         return err->code;
     out->is_known = true;
     out->by_cookie = true;
-    out->has_proof = given != NULL && secret_equal(given, gate_csrf_token(session, expected));
+    out->has_proof = given != NULL && secret_equal(given, usher_csrf_token(session, expected));
     return STATUS_OK;
 }
 
-enum status gate_admit(void *gate, struct service *service, const struct http_request *request,
-                       struct arena *arena, struct dispatch_visitor *out, struct err *err)
+enum status usher_admit(void *usher, struct service *service, const struct http_request *request,
+                        struct arena *arena, struct dispatch_visitor *out, struct err *err)
 {
     char session[SECRET_TEXT_MAX];
     const char *header = http_header(request, "Authorization");
     *out = (struct dispatch_visitor){0};
     if (header != NULL)
-        return admit_header(gate, service, request, header, arena, out, err);
-    if (http_cookie(request, GATE_COOKIE, session, sizeof session))
+        return admit_header(usher, service, request, header, arena, out, err);
+    if (http_cookie(request, USHER_COOKIE, session, sizeof session))
         return admit_session(service, request, session, arena, out, err);
     return STATUS_OK;
 }

@@ -11,9 +11,9 @@
 #include "os/secret_box.h"
 #include "serve/answer.h"
 #include "serve/dispatch.h"
-#include "serve/gate.h"
 #include "serve/problem.h"
 #include "serve/routes.h"
+#include "serve/usher.h"
 #include "service/credentials.h"
 
 static json_t *new_object(void)
@@ -31,7 +31,7 @@ static void set_cookie(const struct route_call *call, struct http_response *out,
 {
     CLEANUP(mem_freep)
     char *cookie =
-        mem_format("%s=%s; Path=/; HttpOnly; SameSite=Strict; Max-Age=%lld%s", GATE_COOKIE, value,
+        mem_format("%s=%s; Path=/; HttpOnly; SameSite=Strict; Max-Age=%lld%s", USHER_COOKIE, value,
                    (long long)seconds, call->request->is_secure ? "; Secure" : "");
     http_response_add_header(out, "Set-Cookie", cookie);
 }
@@ -63,7 +63,7 @@ static json_t *describe(const struct principal *principal, const char *session)
     json_put(object, "grants", grants);
     json_put_string(object, "queues", principal->queues);
     json_put_instant(object, "expires_at", principal->expires_at_us);
-    json_put_string(object, "csrf_token", session != NULL ? gate_csrf_token(session, csrf) : NULL);
+    json_put_string(object, "csrf_token", session != NULL ? usher_csrf_token(session, csrf) : NULL);
     return object;
 }
 
@@ -72,7 +72,7 @@ static enum status answer_me(struct route_call *call, struct http_response *out,
     (void)err;
     char session[SECRET_TEXT_MAX];
     bool has_session = call->visitor->by_cookie &&
-                       http_cookie(call->request, GATE_COOKIE, session, sizeof session);
+                       http_cookie(call->request, USHER_COOKIE, session, sizeof session);
     answer_json(out, 200, describe(&call->visitor->principal, has_session ? session : NULL));
     return STATUS_OK;
 }
@@ -104,13 +104,13 @@ static enum status answer_login(struct route_call *call, struct http_response *o
     int64_t wait_s = 0;
     if (read_login(call, &body, err) != STATUS_OK)
         return err->code;
-    const struct gate_login login = {
+    const struct usher_login login = {
         .name = json_get_string(body, "username", ""),
         .password = json_get_string(body, "password", ""),
         .from = call->request->peer,
     };
-    enum status status = gate_sign_in(call->world->gate, call->service, call->arena, &login,
-                                      &principal, secret, &wait_s, err);
+    enum status status = usher_sign_in(call->world->usher, call->service, call->arena, &login,
+                                       &principal, secret, &wait_s, err);
     if (status == STATUS_LIMIT && wait_s > 0)
         problem_wait(out, wait_s, err->text);
     else if (status == STATUS_DENIED)
@@ -129,7 +129,7 @@ static enum status answer_logout(struct route_call *call, struct http_response *
 {
     char session[SECRET_TEXT_MAX];
     if (call->visitor->by_cookie &&
-        http_cookie(call->request, GATE_COOKIE, session, sizeof session) &&
+        http_cookie(call->request, USHER_COOKIE, session, sizeof session) &&
         credentials_sign_out(call->service, session, err) != STATUS_OK)
         return err->code;
     set_cookie(call, out, "", 0);
@@ -194,4 +194,4 @@ static const struct route ROWS[] = {
 };
 /* clang-format on */
 
-const struct route_table ROUTES_GATE = {ROWS, ARRAY_LEN(ROWS), NULL};
+const struct route_table ROUTES_SIGN_IN = {ROWS, ARRAY_LEN(ROWS), NULL};
