@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "os/file.h"
 #include "serve/usher.h"
-#include "serve/listener.h"
+#include "serve/doorway.h"
 #include "serve/routes.h"
 #include "serve/server.h"
 #include "service/credentials.h"
@@ -92,7 +92,7 @@ static enum status check_exposure(struct api *api, struct err *err)
     const char *address = settings_text(settings, SETTING_LISTEN);
     bool has_tls = settings_text(settings, SETTING_TLS_CERTIFICATE)[0] != '\0';
     bool has_users = false;
-    if (listener_is_loopback(address) || settings_number(settings, SETTING_LISTEN_ANYWAY) != 0)
+    if (doorway_is_loopback(address) || settings_number(settings, SETTING_LISTEN_ANYWAY) != 0)
         return STATUS_OK;
     struct service *service = open_service(api);
     enum status status = credentials_any(service, &has_users, err);
@@ -145,7 +145,7 @@ enum status api_start(const struct config *config, const struct home *home, stru
     enum status status = check_exposure(api, err);
     if (status == STATUS_OK)
         status = listen_there(api, err);
-    if (status == STATUS_OK && listener_is_loopback(settings_text(settings, SETTING_LISTEN)))
+    if (status == STATUS_OK && doorway_is_loopback(settings_text(settings, SETTING_LISTEN)))
         status = offer_link(api, err);
     if (status == STATUS_OK) {
         *out = api;
