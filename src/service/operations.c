@@ -337,8 +337,7 @@ static const struct operation_field REQUEST_CANCEL[] = {
     DRY_RUN,
 };
 static const struct operation_field REQUEST_EXPLAIN[] = {
-    RUN, {"task", FIELD_STRING, false, "only of this task"}, INDEX,
-};
+    RUN, {"task", FIELD_STRING, false, "only of this task"}, INDEX};
 static const struct operation_field RESPONSE_EXPLAIN[] = {
     {"number", FIELD_ID, true, "the run"},
     {"dag_id", FIELD_STRING, true, "its DAG"},
