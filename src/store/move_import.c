@@ -266,8 +266,9 @@ static enum status take_lines(struct import *import, struct err *err)
         if (import->reader->is_last) {
             if (end_table(import, err) != STATUS_OK)
                 return err->code;
-            const json_t *counts = json_object_get(json_object_get(line, "end"), "tables");
-            if (!json_equal(counts, import->counts))
+            const json_t *end = json_object_get(line, "end");
+            if (!json_equal(json_object_get(end, "tables"), import->counts) ||
+                json_get_int(end, "rows", -1) != import->rows)
                 return err_set(err, STATUS_CORRUPT, "the export has not the rows that it says");
             return import->files->finish != NULL
                        ? import->files->finish(import->files->context, err)
