@@ -229,6 +229,7 @@ static const struct command_option AUDIT_OPTIONS[] = {
 static const struct command_option EVENTS_OPTIONS[] = {
     SWITCH("follow", 'f', "wait for more, until the run is over or you interrupt it"), OPTION_LIMIT,
     OPTION_ONLY_DAG, {"run", 0, "RUN", "only of this run", false, COMPLETE_RUN, NULL, NULL},
+    VALUE("after", 0, "CURSOR", "what came after the cursor of an earlier answer"),
 };
 static const struct command_option RESTORE_OPTIONS[] = {OPTION_YES};
 static const struct command_option EXPORT_OPTIONS[] = {
@@ -736,7 +737,9 @@ static const struct command ROWS[] = {
     {"events", GROUP_STORE, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
         "list what happened, newest last",
         "Of runs and tasks, of people and hosts, and what could not be started. With --follow what comes\n"
-        "is printed as it comes, with -o json a line of JSON for each event.",
+        "is printed as it comes, with -o json a line of JSON for each event. The answer of -o json has\n"
+        "a cursor; --after it everything comes that happened since, once. Where that cannot be, since\n"
+        "events were removed or the store was put back from a backup, `gap` says so.",
         "eider events\neider events -f --dag orders_daily\neider events -f -o json | jq .kind",
         OPTIONS(EVENTS_OPTIONS), cmd_events},
     {"config list", GROUP_STORE, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,

@@ -116,6 +116,8 @@ static const struct operation_field LIST_EVENTS[] = {
     {"cursor", FIELD_STRING, false, "to go on from here; null: there is no store yet"},
     {"more", FIELD_BOOLEAN, true, "there are more already"},
     {"live", FIELD_BOOLEAN, true, "more may come: false of a run that is over"},
+    {"gap", FIELD_STRING, false, "`removed`: some that came after the cursor are gone; `history`: it is of another past; absent: none is missing"},
+    {"gap_text", FIELD_STRING, false, "the same in a sentence"},
 };
 static const struct operation_field REQUEST_ASSET_LIST[] = {
     {"contains", FIELD_STRING, false, "part of the URI"},
