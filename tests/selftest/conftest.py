@@ -8,8 +8,8 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-COPIED = ["CMakeLists.txt", "CMakePresets.json", "cmake", "src", "sql", "tools", "bench",
-          "tests/CMakeLists.txt", "tests/testing", "tests/fuzz", "tests/oracle"]
+COPIED = [".clang-tidy", "CMakeLists.txt", "CMakePresets.json", "cmake", "src", "sql", "tools",
+          "bench", "tests/CMakeLists.txt", "tests/testing", "tests/fuzz", "tests/oracle"]
 CORNER = ["src/LAYERS", "src/base", "tools"]
 
 
