@@ -187,6 +187,8 @@ static enum explain_code explain_limit(const struct pool_place *place, struct ex
                     place->name, (long long)place->slots, (long long)place->used);
     explanation_change(out, "`eider limits set %s %s --max-running N` raises the limit",
                        place->kind, place->name);
+    if (strcmp(place->kind, "tier") == 0)
+        return EXPLAIN_TIER_LIMIT;
     return strcmp(place->kind, "dag") == 0 ? EXPLAIN_DAG_LIMIT : EXPLAIN_NAMESPACE_LIMIT;
 }
 

@@ -34,6 +34,7 @@
     X(POOL_MISSING, "pool_missing")                                                                \
     X(POOL_TOO_SMALL, "pool_too_small")                                                            \
     X(NAMESPACE_LIMIT, "namespace_limit")                                                          \
+    X(TIER_LIMIT, "tier_limit")                                                                    \
     X(DAG_LIMIT, "dag_limit")                                                                      \
     X(MAX_ACTIVE_TASKS, "max_active_tasks")                                                        \
     X(MAX_PARALLEL, "max_parallel")                                                                \

@@ -129,6 +129,7 @@ static const struct operation_field RECORD_DAG[] = {
     {"description", FIELD_STRING, false, "what it does"},
     {"owner", FIELD_STRING, false, "who answers for it"},
     {"namespace", FIELD_STRING, true, "scope of grants and names"},
+    {"tier", FIELD_STRING, true, "which DAGs it shares a limit with"},
     {"tags", FIELD_STRINGS, true, "words to find it by"},
     {"file", FIELD_STRING, false, "where it is written"},
     {"dag_version", FIELD_INTEGER, false, "current version in the store"},

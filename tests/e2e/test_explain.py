@@ -139,6 +139,10 @@ def test_limits_of_dags_namespaces_and_runs(eider, up):
     assert numbers(held["dag_limit"], "name", "running", "most") == ("dag", 1, 1)
     assert numbers(held["namespace_limit"], "name", "running", "most") == ("default", 1, 1)
     assert "eider limits set dag dag" in held["dag_limit"]["change"]
+    eider("limits", "set", "tier", "default", "--max-running", "1", code=0)
+    tier = conditions(eider, "dag", "b")["tier_limit"]
+    assert numbers(tier, "name", "running", "most") == ("default", 1, 1)
+    assert "eider limits set tier default" in tier["change"]
 
 
 def test_instances_at_once(eider, up):
