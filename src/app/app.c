@@ -16,6 +16,7 @@
 #include "app/daemon.h"
 #include "app/foreground.h"
 #include "app/home.h"
+#include "app/old_home.h"
 #include "app/prove.h"
 #include "base/check.h"
 #include "base/clock.h"
@@ -102,6 +103,8 @@ static enum status recover(void *context, struct store *store, struct err *err)
 {
     const struct app *app = context;
     struct recovery_result ignored;
+    if (old_home_refuse_living(&app->home, store, err) != STATUS_OK)
+        return err->code;
     return recovery_sweep(store, app->home.store_dir, 0, &ignored, err);
 }
 

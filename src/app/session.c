@@ -47,7 +47,8 @@ static enum status open_store(struct session *session, struct err *err)
 {
     struct store_options store = session_store_options(session);
     if (store_open(&store, &session->store, err) != STATUS_OK ||
-        store_describe(session->store, &session->store_info, err) != STATUS_OK)
+        store_describe(session->store, &session->store_info, err) != STATUS_OK ||
+        old_home_refuse_living(session->home, session->store, err) != STATUS_OK)
         return err->code;
     home_place_init(session->home, session->store_info.uuid, &session->place);
     return STATUS_OK;

@@ -28,6 +28,7 @@
     X(NO_HOST_FOR_QUEUE, "no_host_for_queue")                                                      \
     X(NO_HOST_WITH_LABEL, "no_host_with_label")                                                    \
     X(HOSTS_DRAINING, "hosts_draining")                                                            \
+    X(HOSTS_STOPPING, "hosts_stopping")                                                            \
     X(HOSTS_FULL, "hosts_full")                                                                    \
     X(NOBODY_WORKS, "nobody_works")                                                                \
     X(POOL_FULL, "pool_full")                                                                      \

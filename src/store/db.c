@@ -62,6 +62,9 @@ void db_rest(struct db *db, int64_t idle_ms)
 static enum status begin_within(struct db *db, struct err *err)
 {
     CHECK(!db->is_within);
+    /* What follows might last: a transaction that is gone does not hold it. */
+    if (db->is_spoilt)
+        return err_set(err, STATUS_IO, "the rehearsal was broken off; try again");
     if (db_script(db, "SAVEPOINT within", err) != STATUS_OK)
         return err->code;
     db->is_within = true;
@@ -117,12 +120,15 @@ static enum status commit_within(struct db *db, struct err *err)
     return STATUS_OK;
 }
 
-/* If that fails, whatever follows does, too. */
 static void end_within(struct db *db)
 {
     struct err ignored = {0};
-    if (db->is_within)
-        (void)!db_script(db, "ROLLBACK TO SAVEPOINT within; RELEASE SAVEPOINT within", &ignored);
+    if (!db->is_within)
+        return;
+    if (db->driver->forgive != NULL)
+        db->driver->forgive(db);
+    db->is_spoilt = db_script(db, "ROLLBACK TO SAVEPOINT within; RELEASE SAVEPOINT within",
+                              &ignored) != STATUS_OK;
     db->is_within = false;
 }
 
@@ -145,6 +151,11 @@ void db_end(struct db *db)
         return;
     db->driver->rollback(db);
     db->in_transaction = false;
+}
+
+bool db_can_go_on(const struct db *db)
+{
+    return !db->is_spoilt;
 }
 
 bool db_in_transaction(const struct db *db)

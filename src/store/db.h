@@ -71,6 +71,8 @@ bool db_in_transaction(const struct db *db);
  * undone when it is closed. Others wait for what it has locked, so it has to be short.
  */
 NODISCARD enum status db_rehearse(struct db *db, struct err *err);
+/* False: a rehearsal lost its transaction, with the connection or the disk; close it. */
+bool db_can_go_on(const struct db *db);
 
 /*
  * Start a statement with values, by a format of one letter each: i int64_t, t const char * or
