@@ -132,8 +132,8 @@ static enum status read_kind(const json_t *request, enum limit_kind *out, struct
 {
     const char *kind = json_get_string(request, "kind", "");
     if (!limit_kind_parse(kind, out))
-        return err_set(err, STATUS_INVALID, "a limit is of a namespace or a dag, not of a '%.100s'",
-                       kind);
+        return err_set(err, STATUS_INVALID,
+                       "a limit is of a namespace, a dag or a tier, not of a '%.100s'", kind);
     return STATUS_OK;
 }
 
