@@ -286,6 +286,11 @@ def test_others_namespaces_are_as_if_they_were_not(house):
     assert dags <= {"shop", None}
     assert {entry["dag_id"] for entry in op("audit.list")["entries"]} <= {"shop", None}
     assert "hr" not in json.dumps(op("audit.list"))
+    for name in ("backfill.list", "notify.list", "sla.list", "dead.list", "job.list", "run.list"):
+        page = op(name, {"with_total": True, "limit": 1})
+        assert page["total_entries"] == (1 if name == "run.list" else 0), name
+    for name in ("run.active", "sla.report", "webhook.list"):
+        op(name)
     for name, body in (("dag.show", {"dag": "pay"}), ("run.show", {"run": "pay"}),
                        ("run.list", {"dag": "pay"}), ("event.list", {"dag": "pay"}),
                        ("variable.show", {"name": "limit", "namespace": "hr"}),
