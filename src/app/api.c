@@ -3,20 +3,22 @@
 #include <stdlib.h>
 
 #include "app/local_service.h"
+#include "app/measuring.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "os/file.h"
-#include "serve/usher.h"
 #include "serve/doorway.h"
 #include "serve/routes.h"
 #include "serve/server.h"
+#include "serve/usher.h"
 #include "service/credentials.h"
 #include "service/principal.h"
 
 struct api {
     const struct config *config;
     const struct home *home;
+    const struct measuring *measuring;
     struct route_table *routes;
     struct router *router;
     struct serve_world world;
@@ -30,6 +32,9 @@ static struct service *open_service(void *context)
     struct local_service *local = mem_zalloc(1, sizeof *local);
     local_service_init(local, api->config, api->home);
     local->service.principal = NULL;
+    local->service.meters = api->measuring->meters;
+    local->service.spans = measuring_spans(api->measuring);
+    local->service.observer = api->measuring->observer;
     return &local->service;
 }
 
@@ -126,16 +131,16 @@ static enum status offer_link(struct api *api, struct err *err)
     return err_wrap(err, "make a link to sign in");
 }
 
-enum status api_start(const struct config *config, const struct home *home, struct api **out,
-                      struct err *err)
+enum status api_start(const struct api_options *options, struct api **out, struct err *err)
 {
-    const struct settings *settings = &config->settings;
+    const struct settings *settings = &options->config->settings;
     *out = NULL;
     if (str_equal(settings_text(settings, SETTING_LISTEN), "off"))
         return STATUS_OK;
     struct api *api = mem_zalloc(1, sizeof *api);
-    api->config = config;
-    api->home = home;
+    api->config = options->config;
+    api->home = options->home;
+    api->measuring = options->measuring;
     api->routes = routes_new();
     api->router = router_new(api->routes);
     api->world =

@@ -6,6 +6,13 @@
 #include "app/home.h"
 
 struct api;
+struct measuring;
+
+struct api_options {
+    const struct config *config;
+    const struct home *home;
+    const struct measuring *measuring; /* of the process */
+};
 
 /*
  * *out is NULL when none is wanted, or when nobody asked for one and its usual address is taken.
@@ -14,8 +21,8 @@ struct api;
  *                    has no users or no TLS
  *   STATUS_CONFLICT  somebody else listens at the address that was asked for
  */
-NODISCARD enum status api_start(const struct config *config, const struct home *home,
-                                struct api **out, struct err *err);
+NODISCARD enum status api_start(const struct api_options *options, struct api **out,
+                                struct err *err);
 void api_stop(struct api *api); /* NULL is allowed */
 
 /* Where it is reached; borrowed. */

@@ -192,10 +192,17 @@ static void check_progress(struct daemon *daemon)
     daemon_fail(daemon, &err);
 }
 
+static void measure_load(const struct daemon *daemon, const struct machine_load *load)
+{
+    meters_set(daemon->measuring.meters, METRIC_WORKER_CPU, load->cpu_percent * 10000);
+    meters_set(daemon->measuring.meters, METRIC_WORKER_MEMORY, load->memory_bytes);
+}
+
 /* Others of the fleet may have more room; here it gets better when something ends. */
 static void mind_load(struct daemon *daemon)
 {
     struct machine_load load = machine_load_now();
+    measure_load(daemon, &load);
     bool is_loaded = load.cpu_percent >= settings_number(daemon->settings, SETTING_CPU_MOST) ||
                      load.memory_percent >= settings_number(daemon->settings, SETTING_MEMORY_MOST);
     if (is_loaded == daemon->is_loaded || daemon->phase != DAEMON_WORKING)
@@ -245,6 +252,7 @@ static void come_up(struct daemon *daemon)
         daemon_fail(daemon, &err);
         return;
     }
+    observer_set_up(daemon->measuring.observer);
     greet(daemon);
     daemon->is_up = true;
 }
@@ -281,6 +289,7 @@ static enum status begin_dags(struct daemon *daemon, struct err *err)
         .host = settings_text(daemon->settings, SETTING_HOST_NAME),
         .rescan_ms = settings_number(daemon->settings, SETTING_DAGS_RESCAN),
         .starts_paused = settings_number(daemon->settings, SETTING_DAGS_PAUSED_AT_CREATION) != 0,
+        .meters = daemon->measuring.meters,
         .changed = on_dags,
         .context = daemon,
     };
@@ -317,6 +326,7 @@ static void begin_claiming(struct daemon *daemon)
     options.scope = 0;
     options.claim_percent = settings_number(daemon->settings, SETTING_CLAIM_RATIO);
     options.queues = daemon->queues;
+    options.meters = daemon->measuring.meters;
     options.journal_path = daemon->journal_path;
     options.log_ship = daemon->log_ship;
     options.prepare.scratch_dir = daemon->scratch_dir;
@@ -398,11 +408,31 @@ static enum status begin_sending(struct daemon *daemon, struct err *err)
     return sender_start(&options, &daemon->sender, err);
 }
 
+static enum status begin_measuring(struct daemon *daemon, struct err *err)
+{
+    const struct session *session = &daemon->session;
+    struct machine_load load = machine_load_now();
+    measure_load(daemon, &load);
+    return measuring_begin(&daemon->measuring,
+                           &(struct measuring_options){
+                               .config = session->config,
+                               .home = session->home,
+                               .spare = session->spare,
+                               .store_uuid = session->store_info.uuid,
+                           },
+                           err);
+}
+
 static enum status begin_api(struct daemon *daemon, struct err *err)
 {
     if (!word_set_has(daemon->roles, "api"))
         return STATUS_OK;
-    return api_start(daemon->session.config, daemon->session.home, &daemon->api, err);
+    const struct api_options options = {
+        .config = daemon->session.config,
+        .home = daemon->session.home,
+        .measuring = &daemon->measuring,
+    };
+    return api_start(&options, &daemon->api, err);
 }
 
 static enum status watch_outside(struct daemon *daemon, struct err *err)
@@ -459,7 +489,11 @@ static enum status serve(struct daemon *daemon, const struct session_options *op
     if (is_stopped)
         return STATUS_OK;
     old_home_take_daemon(options->home);
-    if (session_open(&daemon->session, options, err) != STATUS_OK)
+    struct session_options measured = *options;
+    measuring_init(&daemon->measuring, daemon->settings);
+    measured.meters = daemon->measuring.meters;
+    measured.spans = measuring_spans(&daemon->measuring);
+    if (session_open(&daemon->session, &measured, err) != STATUS_OK)
         return err->code;
     daemon_host_tell_of_others(daemon);
     daemon->dead_log_path = file_path_join(options->home->path, DEAD_LOG_NAME);
@@ -473,7 +507,8 @@ static enum status serve(struct daemon *daemon, const struct session_options *op
     if (daemon_host_begin(daemon, err) != STATUS_OK || watch_outside(daemon, err) != STATUS_OK ||
         begin_logs(daemon, err) != STATUS_OK || begin_housekeeping(daemon, err) != STATUS_OK ||
         begin_pulse(daemon, err) != STATUS_OK || begin_sending(daemon, err) != STATUS_OK ||
-        begin_api(daemon, err) != STATUS_OK || begin_dags(daemon, err) != STATUS_OK)
+        begin_measuring(daemon, err) != STATUS_OK || begin_api(daemon, err) != STATUS_OK ||
+        begin_dags(daemon, err) != STATUS_OK)
         return err->code;
     begin_claiming(daemon);
     /* The pulse has not been heard yet, and tasks start at once. */
@@ -495,6 +530,7 @@ static void close_all(struct daemon *daemon)
     housekeeping_stop(daemon->housekeeping);
     if (!log_ship_stop(daemon->log_ship, LOGS_WAIT_MS))
         log_warn("some logs are not in the store yet; the next start brings them");
+    measuring_end(&daemon->measuring);
     loop_timer_free(daemon->drain);
     loop_timer_free(daemon->reconcile);
     loop_timer_free(daemon->health);
@@ -502,6 +538,7 @@ static void close_all(struct daemon *daemon)
         loop_signal_free(daemon->signals[i]);
     loop_file_free(daemon->wake);
     session_close(&daemon->session);
+    measuring_fini(&daemon->measuring);
     if (daemon->scratch_dir != NULL)
         (void)rmdir(daemon->scratch_dir);
     file_lock_release(&daemon->lock);

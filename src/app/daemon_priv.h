@@ -9,6 +9,7 @@
  */
 #include "app/api.h"
 #include "app/daemon.h"
+#include "app/measuring.h"
 #include "app/session.h"
 #include "notify/sender.h"
 #include "sched/scheduler.h"
@@ -32,6 +33,7 @@ struct daemon {
     struct dag_watch *dag_watch;
     struct sender *sender; /* the same */
     struct api *api;       /* NULL: none is wanted */
+    struct measuring measuring;
     struct lease_times lease;
     char *queues;
     char *roles;

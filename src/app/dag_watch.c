@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "model/meters.h"
 #include "os/file.h"
 #include "os/folder_watch.h"
 #include "os/knock.h"
@@ -190,6 +191,7 @@ static void report(struct dag_watch *self, const struct dag_sync_state *state, b
 {
     bool is_waiting =
         !self->was_complete && state->is_unsettled && clock_mono_us() < self->first_until_us;
+    meters_count(self->options.meters, METRIC_DAGS_PARSED, (int64_t)state->done.read);
     bool is_news = state->done.changed > 0 || state->done.gone > 0 || state->done.read > 0;
     if (is_news || is_asked || !self->was_complete)
         log_info(

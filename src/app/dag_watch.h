@@ -11,13 +11,15 @@
 #include "store/spare.h"
 
 struct dag_watch;
+struct meters;
 
 struct dag_watch_options {
     struct spare *spare; /* taken for each turn */
     const char *folder;
-    const char *host;   /* name */
-    int64_t rescan_ms;  /* the floor */
-    bool starts_paused; /* DAGs that were not offered before */
+    const char *host;      /* name */
+    int64_t rescan_ms;     /* the floor */
+    bool starts_paused;    /* DAGs that were not offered before */
+    struct meters *meters; /* that count what is read; NULL: nobody counts */
     /* In the loop's thread: something changed; first of all, that everything was read once. */
     void (*changed)(void *context);
     void *context;

@@ -24,6 +24,8 @@ struct store_options session_store_options(const struct session *session)
         .mode = DB_READ_WRITE,
         .busy_timeout_ms = settings_number(&session->config->settings, SETTING_BUSY_TIMEOUT),
         .hooks = session->config->hooks,
+        .meters = session->meters,
+        .spans = session->spans,
     };
 }
 
@@ -74,6 +76,8 @@ enum status session_open(struct session *session, const struct session_options *
         .config = options->config,
         .home = options->home,
         .mode = options->mode,
+        .meters = options->meters,
+        .spans = options->spans,
         .events = options->events,
         .heard = options->heard,
         .labels = word_set_parse(settings_text(&options->config->settings, SETTING_LABELS)),
@@ -139,6 +143,7 @@ struct executor_options session_executor_options(const struct session *session)
                 .blob = session->blob,
                 .vault = session->vault,
                 .store_uuid = session->store_info.uuid,
+                .is_traced = session->spans != NULL,
             },
         .prepare =
             {

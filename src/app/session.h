@@ -24,7 +24,9 @@ struct session {
     const struct config *config;
     const struct home *home;
     enum executor_mode mode;
-    char *labels;     /* of this host, as in word_set.h */
+    struct meters *meters;         /* that count what its stores do; NULL: nobody counts */
+    const struct span_sink *spans; /* who traces it; NULL: nobody does */
+    char *labels;                  /* of this host, as in word_set.h */
     bool is_onlooker; /* runs nothing itself: no keeper, no executor, no thread, no host */
     struct loop *loop;
     struct executor *executor;
@@ -55,6 +57,8 @@ struct session_options {
     const char *vault_url; /* the store of variables and secrets; NULL: that of the home */
     const char *exe;
     enum executor_mode mode;
+    struct meters *meters;         /* NULL: nobody counts */
+    const struct span_sink *spans; /* NULL: nobody traces */
     struct executor_events events;
     /* In the foreground: something may have happened to the run elsewhere; NULL: never mind. */
     void (*heard)(void *context);

@@ -33,6 +33,12 @@ int cmd_doctor(struct cli *cli, const struct parsed *parsed)
     return show_checks(cli, "doctor.check");
 }
 
+int cmd_health(struct cli *cli, const struct parsed *parsed)
+{
+    (void)parsed;
+    return show_checks(cli, "health.show");
+}
+
 int cmd_store_backup(struct cli *cli, const struct parsed *parsed)
 {
     json_t *request = request_new();

@@ -751,6 +751,8 @@ static const struct command ROWS[] = {
     /* --- the program itself --- */
     {"doctor", GROUP_PROGRAM, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
         "check that this machine has what is needed", NULL, NULL, {NULL, 0}, cmd_doctor},
+    {"health", GROUP_PROGRAM, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
+        "check that work moves; the exit code tells", NULL, NULL, {NULL, 0}, cmd_health},
     {"simulate", GROUP_PROGRAM, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
         "play the schedules of the coming hours",
         "Plays the schedules of all DAGs on a clock of its own, with the times their tasks took lately,\n"

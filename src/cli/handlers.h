@@ -123,6 +123,7 @@ struct parsed;
     X(config_list)                                                                                 \
     X(config_get)                                                                                  \
     X(doctor)                                                                                      \
+    X(health)                                                                                      \
     X(simulate)                                                                                    \
     X(prove)                                                                                       \
     X(users_list)                                                                                  \

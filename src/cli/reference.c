@@ -7,6 +7,7 @@
 #include "cli/help.h"
 #include "model/dag_fields.h"
 #include "model/dag_roots.h"
+#include "model/metric.h"
 #include "model/sensor_fields.h"
 #include "model/settings.h"
 #include "model/template.h"
@@ -164,6 +165,29 @@ static void print_fleet_settings(FILE *out)
     print_setting_rows(out, SETTING_HOST_NAME, SETTING_DRAIN_GRACE + 1);
 }
 
+/* Those that are sent elsewhere, and how many series there are. */
+static void print_metrics_settings(FILE *out)
+{
+    print_setting_rows(out, SETTING_METRICS_SERIES, SETTING_OTLP_HEADERS + 1);
+}
+
+static void print_metrics(FILE *out)
+{
+    (void)fputs("| metric | type | labels | of | meaning |\n|---|---|---|---|---|\n", out);
+    for (size_t i = 0; i < METRIC_COUNT; i++) {
+        const struct metric_row *row = &METRICS[i];
+        const char *labels = metric_label_names((enum metric)i);
+        (void)fprintf(out, "| `%s` | %s |", row->name, metric_type_name(row->type));
+        while (labels[0] != '\0') {
+            size_t length = strcspn(labels, " ");
+            (void)fprintf(out, " `%.*s`", (int)length, labels);
+            labels += length + (labels[length] == ' ');
+        }
+        (void)fprintf(out, " | %s | %s |\n", row->source == OF_STORE ? "store" : "process",
+                      row->help);
+    }
+}
+
 static void print_exit_codes(FILE *out)
 {
     (void)fputs("| code | meaning |\n|---|---|\n", out);
@@ -184,6 +208,8 @@ static void print_exit_codes(FILE *out)
     X("settings", print_settings)             \
     X("fleet-settings", print_fleet_settings) \
     X("exit-codes", print_exit_codes)         \
+    X("metrics", print_metrics)               \
+    X("metrics-settings", print_metrics_settings) \
     X("operations", reference_operations)
 /* clang-format on */
 

@@ -81,6 +81,12 @@ enum setting_type {
     X(API_BODY, "api_body", "EIDER_API_BODY")                                                      \
     X(TLS_CERTIFICATE, "tls_certificate", "EIDER_TLS_CERTIFICATE")                                 \
     X(TLS_KEY, "tls_key", "EIDER_TLS_KEY")                                                         \
+    X(METRICS_SERIES, "metrics_series", "EIDER_METRICS_SERIES")                                    \
+    X(STATSD, "statsd", "EIDER_STATSD")                                                            \
+    X(STATSD_PREFIX, "statsd_prefix", "EIDER_STATSD_PREFIX")                                       \
+    X(STATSD_PERIOD, "statsd_period", "EIDER_STATSD_PERIOD")                                       \
+    X(OTLP_ENDPOINT, "otlp_endpoint", "EIDER_OTLP_ENDPOINT")                                       \
+    X(OTLP_HEADERS, "otlp_headers", "EIDER_OTLP_HEADERS")                                          \
     X(LOG_LEVEL, "log_level", "EIDER_LOG_LEVEL")                                                   \
     X(LOG_FORMAT, "log_format", "EIDER_LOG_FORMAT")
 

@@ -25,8 +25,10 @@ struct machine_load machine_load_read(const char *loadavg, const char *meminfo, 
     int64_t available = memory_line(meminfo, "MemAvailable:");
     if (cores > 0)
         load.cpu_percent = (int64_t)(strtod(loadavg, NULL) * 100 / (double)cores);
-    if (total > 0 && available >= 0 && available <= total)
+    if (total > 0 && available >= 0 && available <= total) {
         load.memory_percent = 100 - available * 100 / total;
+        load.memory_bytes = (total - available) * 1024;
+    }
     return load;
 }
 

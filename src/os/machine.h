@@ -7,6 +7,7 @@
 struct machine_load {
     int64_t cpu_percent;    /* of the last minute: 100 is as much to do as there are cores */
     int64_t memory_percent; /* in use and not to be had back at once */
+    int64_t memory_bytes;   /* the same */
 };
 
 /* What cannot be found out is 0. */

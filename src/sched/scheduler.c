@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "model/meters.h"
 #include "os/file.h"
 #include "os/knock.h"
 #include "os/thread.h"
@@ -123,10 +124,17 @@ static void do_duty(struct scheduler *self, size_t index, bool is_woken,
 
 static void take_turn(struct scheduler *self, bool is_woken)
 {
+    struct meters *meters = self->options.store.meters;
+    int64_t began_us = clock_mono_us();
+    meters_sign(meters, SIGN_SCHEDULER_BEGAN, began_us);
     struct store_glance room;
     const struct store_glance *glance = is_woken ? duties_glance(self->store, &room) : NULL;
     for (size_t i = 0; i < DUTIES_COUNT && !atomic_load(&self->is_over); i++)
         do_duty(self, i, is_woken, &glance);
+    int64_t ended_us = clock_mono_us();
+    meters_sign(meters, SIGN_SCHEDULER_TURN, ended_us);
+    meters_sign(meters, SIGN_SCHEDULER_BEGAN, 0);
+    meters_count(meters, METRIC_SCHEDULER_TICK, ended_us - began_us);
 }
 
 /* Until the first duty is due, something happened, or it is time to look anyway. */

@@ -190,8 +190,10 @@ void dispatch(const struct desk *desk, const struct http_request *request,
     call.visitor = &visitor;
     desk->service->principal = &visitor.principal;
     desk->service->actor = visitor.is_known ? visitor.principal.name : "somebody";
+    desk->service->traceparent = http_header(request, "traceparent");
     serve_call(&call, out);
     desk->service->principal = NULL;
+    desk->service->traceparent = NULL;
 }
 
 const struct route *dispatch_look(const struct serve_world *world,

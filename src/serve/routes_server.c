@@ -3,9 +3,14 @@
  * column.
  */
 #include "base/check.h"
+#include "base/log.h"
+#include "base/str.h"
 #include "serve/answer.h"
+#include "serve/dispatch.h"
 #include "serve/openapi.h"
+#include "serve/problem.h"
 #include "serve/routes.h"
+#include "service/observer.h"
 
 static enum status answer_alive(struct route_call *call, struct http_response *out, struct err *err)
 {
@@ -13,6 +18,58 @@ static enum status answer_alive(struct route_call *call, struct http_response *o
     (void)err;
     answer_text(out, 200, "text/plain; charset=utf-8", "ok\n");
     return STATUS_OK;
+}
+
+/* Neither names nor reasons for who is not known: whether it works is no secret, how it does is. */
+static enum status answer_health(struct route_call *call, struct http_response *out,
+                                 struct err *err)
+{
+    (void)err;
+    json_t *health = observer_health(call->service);
+    if (!call->visitor->is_known)
+        CHECK(json_object_del(health, "checks") == 0);
+    answer_json(out, 200, health);
+    return STATUS_OK;
+}
+
+static enum status answer_ready(struct route_call *call, struct http_response *out, struct err *err)
+{
+    (void)err;
+    struct err why = {0};
+    bool is_ready = observer_is_ready(call->service, &why);
+    if (!is_ready)
+        log_info("not ready", LOG_STR("why", why.text));
+    answer_text(out, is_ready ? 200 : 503, "text/plain; charset=utf-8",
+                is_ready ? "ready\n" : "not ready\n");
+    return STATUS_OK;
+}
+
+/* At this machine itself, not through something that passes others' requests on. */
+static bool is_local(const struct http_request *request)
+{
+    static const char *const PASSED_ON[] = {"Forwarded", "X-Forwarded-For", "X-Forwarded-Host",
+                                            "X-Forwarded-Proto", "X-Real-IP", "Via"};
+    for (size_t i = 0; i < ARRAY_LEN(PASSED_ON); i++)
+        if (http_header(request, PASSED_ON[i]) != NULL)
+            return false;
+    return str_starts_with(request->peer, "127.") || str_equal(request->peer, "::1");
+}
+
+/* Names of DAGs are for who may see all of them, or is at the machine. */
+static enum status answer_metrics(struct route_call *call, struct http_response *out,
+                                  struct err *err)
+{
+    bool may_see = call->visitor->is_known &&
+                   principal_role(&call->visitor->principal, NULL) >= PERMISSION_VIEWER;
+    if (!may_see && !is_local(call->request)) {
+        problem_put(out, call->visitor->is_known ? 403 : 401,
+                    "metrics need the role viewer in all namespaces, or a request from this "
+                    "machine itself; `eider tokens add` makes a token");
+        return STATUS_OK;
+    }
+    out->status = 200;
+    out->content_type = METRIC_TEXT_TYPE;
+    return observer_text(call->service, &out->body, err);
 }
 
 static enum status answer_version(struct route_call *call, struct http_response *out,
@@ -43,6 +100,12 @@ static enum status answer_openapi(struct route_call *call, struct http_response 
 static const struct route ROWS[] = {
     {HTTP_GET, "/healthz", ROUTE_PUBLIC, .handle = answer_alive, .is_quick = true,
         .summary = "whether the program answers"},
+    {HTTP_GET, "/readyz", ROUTE_PUBLIC, .handle = answer_ready,
+        .summary = "whether requests should come here: 200, or 503"},
+    {HTTP_GET, "/metrics", ROUTE_PUBLIC, .handle = answer_metrics,
+        .summary = "everything that is measured, in the text format of Prometheus"},
+    {HTTP_GET, "/api/v1/health", ROUTE_PUBLIC, .handle = answer_health,
+        .summary = "whether work moves"},
     {HTTP_GET, "/api/v1/x/ping", ROUTE_SIGNED_IN, .handle = answer_alive,
         .summary = "whether the program answers, and knows who asks"},
     {HTTP_GET, "/api/v1/version", ROUTE_PUBLIC, .handle = answer_version, .is_quick = true,

@@ -1,10 +1,13 @@
 /*
  * dag.trigger: a run that daemons work off.
  */
+#include <string.h>
+
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "model/params.h"
+#include "model/span.h"
 #include "model/timetable.h"
 #include "os/zone_file.h"
 #include "service/lookup.h"
@@ -14,6 +17,15 @@
 #include "service/run_json.h"
 #include "store/host_work.h"
 #include "store/version.h"
+
+/* A header that is none is not worth refusing the request for. */
+static const char *traceparent_of(const struct service *service)
+{
+    struct span_ids ids;
+    bool is_one = service->traceparent != NULL && strlen(service->traceparent) < TRACEPARENT_MAX &&
+                  traceparent_parse(service->traceparent, &ids);
+    return is_one ? service->traceparent : NULL;
+}
 
 static enum status find_worker(const struct service *service, struct store *store, bool *out,
                                struct err *err)
@@ -88,6 +100,7 @@ static enum status create(struct service *service, struct store *store, const js
         .note = json_get_string(request, "note", ""),
         .actor = service->actor,
         .is_limited = true,
+        .traceparent = traceparent_of(service),
         .selected = json_array_size(tasks) > 0 ? selected : NULL,
     };
     struct run_created created;

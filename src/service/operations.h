@@ -7,4 +7,5 @@
 /* All of them: the others follow as `more`. */
 extern const struct operation_table OPERATIONS;
 extern const struct operation_table OPERATIONS_AROUND;
+extern const struct operation_table OPERATIONS_HEALTH;
 extern const struct operation_table OPERATIONS_USERS;

@@ -79,6 +79,8 @@ struct store_options service_store_options(const struct service *service, enum d
         .mode = mode,
         .now_us = service->now_us,
         .hooks = service->hooks,
+        .meters = service->meters,
+        .spans = service->spans,
         .busy_timeout_ms = settings_number(service->settings, SETTING_BUSY_TIMEOUT),
     };
 }

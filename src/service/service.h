@@ -21,8 +21,11 @@
 struct blob;
 struct dag;
 struct host_info;
+struct meters;
+struct observer;
 struct principal;
 struct settings;
+struct span_sink;
 struct vault;
 struct vault_sources;
 
@@ -38,11 +41,12 @@ struct service_preview {
 
 struct service {
     const struct settings *settings;
-    const char *home;                              /* state folder */
-    const char *dags;                              /* folder of DAG files; NULL: none */
-    const char *actor;                             /* who asks; kept with every change */
-    const struct principal *principal;             /* what that one may do; NULL: nothing */
-    const char *reason;                            /* why, as the request says; or NULL */
+    const char *home;                  /* state folder */
+    const char *dags;                  /* folder of DAG files; NULL: none */
+    const char *actor;                 /* who asks; kept with every change */
+    const struct principal *principal; /* what that one may do; NULL: nothing */
+    const char *reason;                /* why, as the request says; or NULL */
+    const char *traceparent;           /* the trace that asks, as its header says; or NULL */
     bool (*is_alive)(void *context, int64_t host); /* NULL: leases tell */
     void *is_alive_context;
     /*
@@ -59,6 +63,8 @@ struct service {
     void *wake_context;
     int64_t (*now_us)(void);         /* NULL: the wall clock */
     const struct house_hooks *hooks; /* of all DAGs; NULL: none */
+    struct meters *meters;           /* that count what is done; NULL: nobody counts */
+    const struct span_sink *spans;   /* who traces it; NULL: nobody does */
     /* Make the state folder, for whoever may be the first; NULL: it is there. */
     enum status (*make_home)(void *context, struct err *err);
     void *make_home_context;
@@ -72,6 +78,9 @@ struct service {
     /* How far something long is: now at this many rows of a table. NULL: nobody waits. */
     void (*progress)(void *context, const char *table, int64_t rows);
     void *progress_context;
+
+    /* What is measured in this process, for metrics and health; NULL: nothing is. */
+    struct observer *observer;
 
     const char *sight; /* which namespaces lists show; see store/sight.h */
     struct store *store;

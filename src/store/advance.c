@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/rng.h"
 #include "base/sabotage.h"
 #include "model/dag_fields.h"
@@ -244,6 +245,7 @@ static enum status claim_at_once(struct store *store, const struct advance_reque
                                  struct arena *arena, struct advance_result *out, struct err *err)
 {
     struct claim_list claims = {.arena = arena};
+    int64_t began_us = clock_mono_us();
     struct work work;
     work_init_timeless(&work, store, NULL);
     enum status status = take_where_last(&work, request, &claims, err);
@@ -252,6 +254,8 @@ static enum status claim_at_once(struct store *store, const struct advance_reque
         give_claims(&claims, arena, out);
     }
     remember_jobs(&work, &claims, status);
+    if (status == STATUS_OK)
+        counted_claims(&work, &claims, began_us);
     work_fini(&work);
     free(claims.items);
     return status;
@@ -266,6 +270,7 @@ static enum status finish_and_claim(struct store *store, const struct advance_re
     CLEANUP(db_endp) struct db *db = store->db;
     struct claim_list claims = {.arena = arena};
     /* Before the transaction, when the clock is known without a question that takes its time. */
+    int64_t began_us = clock_mono_us();
     int64_t skew_us = request->clock_us != 0 ? store_now_us(store) - request->clock_us : 0;
     if (db_begin(db, err) != STATUS_OK)
         return err->code;
@@ -276,6 +281,8 @@ static enum status finish_and_claim(struct store *store, const struct advance_re
     if (status == STATUS_OK)
         status = db_commit(db, err);
     remember_jobs(&work, &claims, status);
+    if (status == STATUS_OK)
+        counted_claims(&work, &claims, began_us);
     work_fini(&work);
     if (SABOTAGE("unknown_is_success") && status == STATUS_UNKNOWN)
         status = STATUS_OK;
@@ -296,6 +303,10 @@ enum status store_advance(struct store *store, const struct advance_request *req
     }
     if (status == STATUS_OK && result.claims_count == 0)
         status = finish_and_claim(store, request, arena, &result, err);
+    if (status == STATUS_OK && request->outcomes_count > 0)
+        meters_count(store->counted.meters, METRIC_STORE_BATCH, (int64_t)request->outcomes_count);
+    if (status == STATUS_BUSY)
+        meters_count(store->counted.meters, METRIC_CLAIM_CONFLICTS, 1);
     if (status != STATUS_OK) {
         lane_cache_doubt(store->lane_cache);
         return err_wrap(err, "finish and claim");

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/str.h"
 #include "store/db_driver.h"
 
@@ -59,6 +60,17 @@ void db_rest(struct db *db, int64_t idle_ms)
         db->driver->rest(db, idle_ms);
 }
 
+void db_watch(struct db *db, const struct db_watcher *watcher)
+{
+    db->watcher = *watcher;
+}
+
+static void tell_end(const struct db *db, enum db_end how, int64_t since_us)
+{
+    if (db->watcher.ended != NULL)
+        db->watcher.ended(db->watcher.context, how, since_us != 0 ? clock_mono_us() - since_us : 0);
+}
+
 static enum status refuse_spoilt(struct err *err)
 {
     return err_set(err, STATUS_IO, "the transaction around this one was broken off; try again");
@@ -73,6 +85,7 @@ static enum status begin_within(struct db *db, struct err *err)
     if (db_script(db, "SAVEPOINT within", err) != STATUS_OK)
         return err->code;
     db->is_within = true;
+    tell_end(db, DB_BEGAN_WITHIN, 0);
     return STATUS_OK;
 }
 
@@ -139,6 +152,7 @@ static void end_within(struct db *db)
         db->driver->forgive(db);
     db->is_spoilt = db_script(db, "ROLLBACK TO SAVEPOINT within; RELEASE SAVEPOINT within",
                               &ignored) != STATUS_OK;
+    tell_end(db, DB_UNDONE_WITHIN, 0);
     db->is_within = false;
 }
 
@@ -147,9 +161,13 @@ enum status db_commit(struct db *db, struct err *err)
     if (db->has_parts)
         return commit_within(db, err);
     CHECK(db->in_transaction);
-    if (db->driver->commit(db, err) != STATUS_OK)
+    int64_t began_us = db->watcher.ended != NULL ? clock_mono_us() : 0;
+    if (db->driver->commit(db, err) != STATUS_OK) {
+        tell_end(db, DB_FAILED, began_us);
         return err_wrap(err, "commit");
+    }
     db->in_transaction = false;
+    tell_end(db, DB_KEPT, began_us);
     return STATUS_OK;
 }
 
@@ -161,6 +179,7 @@ void db_end(struct db *db)
         return;
     db->driver->rollback(db);
     db->in_transaction = false;
+    tell_end(db, DB_UNDONE, 0);
 }
 
 enum status db_together_commit(struct db *db, struct err *err)

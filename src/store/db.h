@@ -54,6 +54,17 @@ void db_rest(struct db *db, int64_t idle_ms);
  */
 int64_t db_now_us(struct db *db);
 
+/* How a transaction, or a part of one (db_together_begin), ended. */
+enum db_end { DB_BEGAN_WITHIN, DB_UNDONE_WITHIN, DB_KEPT, DB_FAILED, DB_UNDONE };
+
+/* Hears of ends; a commit that was made, or failed, took so long. Without `ended`: nobody does. */
+struct db_watcher {
+    void *context;
+    void (*ended)(void *context, enum db_end how, int64_t took_us);
+};
+
+void db_watch(struct db *db, const struct db_watcher *watcher);
+
 /*
  * A write transaction. Waits for other writers; STATUS_BUSY when one that does not follow our
  * lock holds the file for too long. What is not committed by db_commit is undone by db_end.

@@ -69,6 +69,7 @@ struct db {
     bool has_parts; /* that transaction holds others: a rehearsal, or several callers' together */
     bool is_within; /* one of them is open */
     bool is_spoilt; /* it could not be brought back to where one of them began */
+    struct db_watcher watcher;
     int64_t changes;
 };
 

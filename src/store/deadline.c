@@ -133,6 +133,18 @@ static enum status tell(struct work *work, const struct lateness *late, struct d
     return STATUS_OK;
 }
 
+static void count_miss(struct work *work, const struct lateness *late)
+{
+    const struct meter_labels labels = {
+        .first = late->run->dag->id,
+        .second = late->task != NULL ? task_row_def(late->run, late->task)->id : NULL,
+    };
+    int64_t until_us = late->actual_us != 0 ? late->actual_us : work->now_us;
+    counted_add(&work->store->counted, METRIC_SLA_MISSES, &labels, 1);
+    counted_add(&work->store->counted, METRIC_SLA_MISS_DURATION, &labels,
+                until_us - late->due->due_at_us);
+}
+
 static enum status record(struct work *work, const struct lateness *late,
                           struct deadline_result *out, struct err *err)
 {
@@ -148,6 +160,7 @@ static enum status record(struct work *work, const struct lateness *late,
     if (db_changes(work->db) == 0)
         return STATUS_OK; /* a retry of what was late before */
     out->missed++;
+    count_miss(work, late);
     if (db_later(work->db, err, EVENT_MISSED, "iiizt", work->now_us, (int64_t)EVENT_SLA_MISSED,
                  due->run, due->task, data) != STATUS_OK)
         return err->code;

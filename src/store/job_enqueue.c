@@ -178,6 +178,8 @@ static void add_rows(struct enqueuing *self, const struct job_request *request,
     } else {
         work_queue(work, task);
     }
+    counted_add(&work->store->counted, METRIC_JOBS_ENQUEUED,
+                &(struct meter_labels){.first = text_or(request->queue, "default")}, 1);
     db_bulk_add(&work->saver.bulks[SAVER_JOB_NEW], id, text_or(request->namespace_, "default"),
                 facts->id, facts->lane, request->handler, text_or(request->payload, "null"),
                 request->dedupe, -request->priority, request->retries, request->retry_delay_ms,

@@ -35,6 +35,7 @@ const struct move_table MOVE_TABLES[] = {
         " queued_at_us started_at_us ended_at_us reason exit_code detail/t label/t log_bytes cpu_ms"
         " rss_kb row_version", false, false},
     {"task_note", "run task note/t", false, false},
+    {"run_trace", "run traceparent/t", false, false},
     {"task_wish", "task attempt actor/t data/t asked_at_us", false, false},
     {"block", "run first count", false, false},
     {"attempt", "task attempt generation state nonce/b host queued_at_us started_at_us ended_at_us"

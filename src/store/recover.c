@@ -49,6 +49,7 @@ enum status work_lose_owner(struct work *work, struct run_row *run, struct task_
     task->detail = "the process that ran it is gone";
     task->ended_at_us = work->now_us;
     task->dirty = true;
+    counted_lost(work, run, task);
     if (work_is_stopping(run, task))
         return work_end_task(work, run, task,
                              (struct ending){TASK_CANCELLED, REASON_CANCELLED, NULL}, err);

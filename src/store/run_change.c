@@ -51,7 +51,8 @@ static const char *const DELETE_REST[] = {
     "DELETE FROM block WHERE run = $1",       "DELETE FROM deadline WHERE run = $1",
     "DELETE FROM sla_miss WHERE run = $1",    EVENTS_REMOVED_NOTE(EVENTS_OF_RUN),
     "DELETE FROM event WHERE " EVENTS_OF_RUN, "DELETE FROM run_cause WHERE run = $1",
-    "DELETE FROM task_note WHERE run = $1",   "DELETE FROM run WHERE id = $1",
+    "DELETE FROM task_note WHERE run = $1",   "DELETE FROM run_trace WHERE run = $1",
+    "DELETE FROM run WHERE id = $1",
 };
 static const char NEXT_BLOCK[] =
     "SELECT first, count FROM block WHERE run = $1 AND first > $2 ORDER BY run, first LIMIT 1";

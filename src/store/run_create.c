@@ -17,6 +17,7 @@
 #include "store/lane_priv.h"
 #include "store/run_create_priv.h"
 #include "store/run_store.h"
+#include "store/run_trace.h"
 #include "store/watch_priv.h"
 #include "store/work.h"
 
@@ -356,6 +357,18 @@ static enum status place_runs(struct work *work, const struct draft *drafts, siz
     return STATUS_OK;
 }
 
+static enum status keep_traces(struct work *work, const struct draft *drafts, size_t count,
+                               struct err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *traceparent = drafts[i].request->traceparent;
+        if (traceparent != NULL && traceparent[0] != '\0' &&
+            run_trace_keep(work, drafts[i].run->id, traceparent, err) != STATUS_OK)
+            return err->code;
+    }
+    return STATUS_OK;
+}
+
 static enum status create(struct work *work, struct creation *call, struct err *err)
 {
     size_t count = call->count;
@@ -370,7 +383,8 @@ static enum status create(struct work *work, struct creation *call, struct err *
         if (make_tasks(work, drafts[i].request, drafts[i].run, err) != STATUS_OK)
             return err->code;
     if (insert_runs(work, drafts, count, err) != STATUS_OK ||
-        place_runs(work, drafts, count, err) != STATUS_OK)
+        place_runs(work, drafts, count, err) != STATUS_OK ||
+        keep_traces(work, drafts, count, err) != STATUS_OK)
         return err->code;
     for (size_t i = 0; i < count; i++)
         if (drafts[i].run->dag->watch != NULL &&

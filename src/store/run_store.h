@@ -20,12 +20,13 @@ struct run_request {
     const char *conf;
     const char *note;
     const char *actor;
-    int64_t scope;        /* 0: any host may claim its tasks; -1: only who takes the run over */
-    int64_t backfill;     /* that it belongs to; 0: none */
-    int64_t queue;        /* that all its tasks wait in; 0: their own */
-    bool is_behind;       /* its tasks come after all others of their queues */
-    bool is_limited;      /* waits until max_active_runs and its past let it go on */
-    const bool *selected; /* one per node, or NULL for all; others are not run */
+    int64_t scope;           /* 0: any host may claim its tasks; -1: only who takes the run over */
+    int64_t backfill;        /* that it belongs to; 0: none */
+    int64_t queue;           /* that all its tasks wait in; 0: their own */
+    bool is_behind;          /* its tasks come after all others of their queues */
+    bool is_limited;         /* waits until max_active_runs and its past let it go on */
+    const char *traceparent; /* of what asked for it; NULL or "": not traced */
+    const bool *selected;    /* one per node, or NULL for all; others are not run */
 };
 
 struct run_created {

@@ -113,6 +113,8 @@ enum status store_open(const struct store_options *options, struct store **out, 
     store->lent = idmap_new();
     store->lane_cache = lane_cache_new();
     store->own_jobs = own_jobs_new();
+    store->counted.meters = options->meters;
+    store->counted.spans = options->spans;
     store_renew_maker(store);
     if (db_open(options->url, options->mode, &store->db, err) != STATUS_OK)
         return err_wrap(err, "open the store");
@@ -122,6 +124,8 @@ enum status store_open(const struct store_options *options, struct store **out, 
         options->mode == DB_READ_WRITE ? migrate(store, err) : require_schema(store, err);
     if (status != STATUS_OK)
         return err_wrap(err, "open the store");
+    if (options->meters != NULL || options->spans != NULL)
+        db_watch(store->db, &(struct db_watcher){&store->counted, counted_on_end});
     *out = TAKE(store);
     return STATUS_OK;
 }
@@ -139,6 +143,7 @@ void store_close(struct store *store)
     own_jobs_free(store->own_jobs);
     free(store->reason);
     db_close(store->db);
+    counted_fini(&store->counted);
     free(store);
 }
 

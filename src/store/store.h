@@ -20,6 +20,8 @@
 #include "store/db.h"
 
 struct house_hooks;
+struct meters;
+struct span_sink;
 struct store;
 
 struct store_options {
@@ -28,10 +30,12 @@ struct store_options {
     int64_t busy_timeout_ms;         /* wait for a program that does not follow our lock; 0: 10 s */
     int64_t (*now_us)(void);         /* NULL: the wall clock */
     const struct house_hooks *hooks; /* of all DAGs, outliving the store; NULL: none */
+    struct meters *meters;           /* that count what becomes durable; NULL: nobody does */
+    const struct span_sink *spans;   /* who traces it; NULL: nobody does */
 };
 
 /* The schema this program writes. */
-enum { STORE_SCHEMA = 19 };
+enum { STORE_SCHEMA = 20 };
 
 /*
  * Open the store, create or migrate it in read-write mode.

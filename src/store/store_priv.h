@@ -5,6 +5,7 @@
 #include "base/id.h"
 #include "base/idmap.h"
 #include "model/event_kind.h"
+#include "store/counted.h"
 #include "store/db.h"
 #include "store/repeat.h" /* IWYU pragma: export */
 #include "store/store.h"
@@ -22,6 +23,7 @@ struct store {
     struct idmap *lent; /* the same, owned by somebody else */
     struct lane_cache *lane_cache;
     struct own_jobs *own_jobs;
+    struct counted counted;
     const char *sight; /* sight.h; NULL: everything */
     char *reason;      /* {"reason": ...} of whoever changes something now; NULL: none was given */
 };

@@ -352,6 +352,7 @@ static enum status save_task(struct work *work, struct task_row *task, struct er
         return err->code;
     if (run->dag->watch != NULL && watch_task(work, run, task, err) != STATUS_OK)
         return err->code;
+    counted_task(work, run, task);
     saver_task(&work->saver, run, task);
     return STATUS_OK;
 }
@@ -375,8 +376,10 @@ enum status work_save(struct work *work, struct err *err)
         struct run_row *run = work->run_rows.items[i];
         bool is_over =
             run_state_is_final(run->state) && (run->state != run->read_state || run->is_reopened);
-        if (is_over)
+        if (is_over) {
             work_event(work, EVENT_RUN_ENDED, run, NULL, NULL);
+            counted_run(work, run);
+        }
         if (is_over && run->is_awaited && tell_end(work, run, err) != STATUS_OK)
             return err->code;
         if (run->dirty && run->dag->watch != NULL && watch_run(work, run, err) != STATUS_OK)

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/sabotage.h"
+#include "model/meters.h"
 #include "worker/claim_room.h"
 #include "worker/executor_priv.h"
 
@@ -155,6 +156,7 @@ void delivery_pause(struct executor *executor)
     if (executor->is_paused)
         return;
     executor->is_paused = true;
+    meters_count(executor->options.meters, METRIC_CLAIM_BACKOFFS, 1);
     int64_t wait_ms = executor_is_daemon(executor)
                           ? backoff_next_ms(&executor->backoff, rng_below(UINT32_MAX))
                           : FOREGROUND_DELAY_MS;

@@ -43,6 +43,8 @@ enum executor_mode {
     EXECUTOR_DAEMON,     /* whatever there is, for ever; a store that is away is waited for */
 };
 
+struct meters;
+
 struct executor_options {
     enum executor_mode mode;
     struct keeper *keeper; /* started with executor_keeper_events */
@@ -57,6 +59,7 @@ struct executor_options {
     const char *labels;       /* of the host: sorted, separated by blanks; NULL: none */
     const char *queues;       /* it serves: the same; NULL or "": all */
     const json_t *handlers;   /* of jobs, by name; NULL: none */
+    struct meters *meters;    /* that count; NULL: nobody does */
     const char *journal_path; /* outcomes that the store cannot take now; NULL: nowhere */
 };
 

@@ -9,6 +9,8 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/sabotage.h"
+#include "base/str.h"
+#include "model/meters.h"
 #include "os/file.h"
 #include "os/knock.h"
 #include "os/mailbox.h"
@@ -57,6 +59,7 @@ struct pulse {
     bool looks;
     bool must_tell; /* that this host stops */
     bool leads;
+    bool has_followed; /* another one led while it lived */
     bool is_failing;
     int64_t healthy_us; /* since when every answer came; 0: the last one did not */
     int64_t next_renew_us;
@@ -176,6 +179,35 @@ static enum status ask(struct pulse *pulse, struct host_pulse *out, struct err *
     return STATUS_OK;
 }
 
+struct former_leader {
+    int64_t self;
+    int64_t until_us; /* the last instant that one older than us lived; 0: there was none */
+};
+
+static enum status note_former(void *context, const struct host_info *info, struct err *err)
+{
+    (void)err;
+    struct former_leader *former = context;
+    int64_t until_us = info->lease_until_us;
+    /* One that was lost is ended by whoever leads after it, and was dead before. */
+    if (info->ended_at_us != 0)
+        until_us = until_us != 0 ? MIN(until_us, info->ended_at_us) : info->ended_at_us;
+    if (str_equal(info->kind, "daemon") && info->id < former->self)
+        former->until_us = MAX(former->until_us, until_us);
+    return STATUS_OK;
+}
+
+/* How long nobody led. */
+static void count_leading(const struct pulse *pulse)
+{
+    struct former_leader former = {.self = pulse->host};
+    struct err ignored = {0};
+    if (store_host_each(pulse->store, true, note_former, &former, &ignored) == STATUS_OK &&
+        former.until_us != 0)
+        meters_count(pulse->options.store.meters, METRIC_LEADER_DETECTION,
+                     MAX(store_now_us(pulse->store) - former.until_us, (int64_t)0));
+}
+
 static void renew(struct pulse *pulse)
 {
     struct host_pulse beat = {0};
@@ -197,7 +229,10 @@ static void renew(struct pulse *pulse)
     if (SABOTAGE("trust_from_reply"))
         sent_us = clock_mono_us();
     note_success(pulse, sent_us);
+    if (beat.leads && !pulse->leads && pulse->has_followed)
+        count_leading(pulse);
     pulse->leads = beat.leads;
+    pulse->has_followed |= !beat.leads;
     post(pulse, &(struct news){.kind = NEWS_BEAT, .sent_us = sent_us, .beat = beat});
 }
 

@@ -27,6 +27,9 @@ static enum status complete(struct run_context *context, struct err *err)
         json_parse(info->params, strlen(info->params), &context->params, err) != STATUS_OK ||
         json_parse(info->conf, strlen(info->conf), &context->conf, err) != STATUS_OK)
         return err->code;
+    if (context->source->is_traced &&
+        store_run_trace(context->source->store, info->id, context->above, err) != STATUS_OK)
+        return err->code;
     /* dirname() may write into its argument. */
     context->dag_dir =
         info->path[0] != '\0' ? dirname(arena_strdup(context->arena, info->path)) : "/";

@@ -13,6 +13,7 @@
 #include "blob/blob.h"
 #include "store/advance.h"
 #include "store/run_store.h"
+#include "store/run_trace.h"
 #include "store/store.h"
 #include "store/vault.h"
 
@@ -22,6 +23,7 @@ struct run_source {
     struct blob *blob;
     struct vault *vault; /* NULL: no variables, connections and secrets */
     const char *store_uuid;
+    bool is_traced; /* tasks are told the trace that they are part of */
 };
 
 struct run_context {
@@ -32,7 +34,8 @@ struct run_context {
     const char *dag_dir; /* folder of the DAG file */
     json_t *params;
     json_t *conf;
-    struct idmap *items; /* mapped task's row id to its list of items, struct run_items */
+    char above[TRACEPARENT_MAX]; /* the trace that asked for the run, or "" */
+    struct idmap *items;         /* mapped task's row id to its list of items, struct run_items */
 };
 
 NODISCARD enum status run_context_new(const struct run_source *source, int64_t run,

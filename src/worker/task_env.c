@@ -34,6 +34,23 @@ static const char *idempotency_key(const struct attempt_scope *scope, char out[S
     return sha256_hex(text, strlen(text), out);
 }
 
+/* What the task calls belongs to the span of its attempt. */
+static void add_trace(struct env_list *list, const struct attempt_scope *scope)
+{
+    const struct run_context *run = scope->run;
+    const struct span span = {
+        .run = scope->claim->run,
+        .task = scope->claim->task,
+        .attempt = scope->claim->attempt,
+    };
+    struct span_ids ids;
+    char text[TRACEPARENT_MAX];
+    if (!run->source->is_traced)
+        return;
+    span_ids_make(run->source->store_uuid, &span, run->above, &ids);
+    add(list, "TRACEPARENT", traceparent_format(&ids, text));
+}
+
 static void add_eider(struct env_list *list, const struct attempt_scope *scope,
                       const char *outputs_dir)
 {
@@ -52,6 +69,7 @@ static void add_eider(struct env_list *list, const struct attempt_scope *scope,
     add(list, "EIDER_IDEMPOTENCY_KEY", idempotency_key(scope, key));
     add(list, "EIDER_PARAMS", info->params);
     add(list, "EIDER_OUTPUTS", outputs_dir);
+    add_trace(list, scope);
 }
 
 static bool is_set(const struct env_list *list, const char *name)
