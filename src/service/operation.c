@@ -9,23 +9,11 @@
 #include "model/limits.h"
 #include "service/service.h"
 
-static const char *const PERMISSIONS[] = {
-#define X(name, text) [PERMISSION_##name] = (text),
-    PERMISSION_MAP(X)
-#undef X
-};
-
 static const char *const FIELD_TYPES[] = {
 #define X(name, text) [FIELD_##name] = (text),
     FIELD_TYPE_MAP(X)
 #undef X
 };
-
-const char *permission_name(enum permission permission)
-{
-    CHECK(permission < PERMISSION_COUNT);
-    return PERMISSIONS[permission];
-}
 
 const char *field_type_text(enum field_type type)
 {

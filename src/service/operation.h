@@ -16,23 +16,9 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "model/permission.h"
 
 struct service;
-
-/* Each includes those before it; the zero value, as a right: none, and as a demand: nobody. */
-#define PERMISSION_MAP(X)                                                                          \
-    X(NONE, "none")                                                                                \
-    X(VIEWER, "viewer")                                                                            \
-    X(OPERATOR, "operator")                                                                        \
-    X(EDITOR, "editor")                                                                            \
-    X(ADMIN, "admin")
-
-enum permission {
-#define X(name, text) PERMISSION_##name,
-    PERMISSION_MAP(X)
-#undef X
-        PERMISSION_COUNT
-};
 
 /*    name       shown as                accepts */
 #define FIELD_TYPE_MAP(X)                                                                          \
@@ -118,5 +104,4 @@ NODISCARD enum status operation_check_request(const struct operation *operation,
 NODISCARD enum status operation_check_response(const struct operation *operation,
                                                const json_t *response, struct err *err);
 
-const char *permission_name(enum permission permission);
 const char *field_type_text(enum field_type type);
