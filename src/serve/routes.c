@@ -9,6 +9,8 @@
 static const struct route_table *const PARTS[] = {
     &ROUTES_SIGN_IN,
     &ROUTES_SERVER,
+    &ROUTES_NATIVE,
+    &ROUTES_NATIVE_AROUND,
 };
 
 static size_t count_rows(void)

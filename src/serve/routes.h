@@ -13,6 +13,8 @@ void routes_free(struct route_table *table);
 
 /* The parts. */
 extern const struct route_table ROUTES_SIGN_IN;
+extern const struct route_table ROUTES_NATIVE;
+extern const struct route_table ROUTES_NATIVE_AROUND;
 extern const struct route_table ROUTES_SERVER;
 
 #define ROUTES_OPERATIONS "/api/v1/x/operations/"
