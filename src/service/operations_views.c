@@ -29,8 +29,10 @@ static const struct operation_field RESPONSE_GRID[] = {
     {"dag_id", FIELD_STRING, true, "the DAG"},
     {"dag_version", FIELD_INTEGER, true, "the current one; 0: the store has none"},
     {"states", FIELD_STRINGS, true, "names of states by their number"},
-    {"runs", FIELD_ARRAY, true, "number, dag_run_id, state, run_type, logical_date, start_date, end_date, duration, dag_version and has_note of each, by logical date"},
-    {"tasks", FIELD_ARRAY, true, "task_id, group, operator, is_mapped, is_finally, is_current, states (a letter per run: 0-9, a-z the number of the state, . no such task) and instances (total, success, failed, skipped by run) of each, parents first"},
+    {"runs", FIELD_ARRAY, true, "by logical date, each with number, dag_run_id, state, run_type, its dates, duration, dag_version and has_note"},
+    {"tasks", FIELD_ARRAY, true, "parents first: task_id, group, operator, is_mapped, is_finally, is_current, "
+        "states (a letter per run: 0-9, a-z the number of the state, . no such task) and "
+        "instances (by run: total, success, failed, skipped)"},
     TOTAL,
     {"has_more", FIELD_BOOLEAN, true, "there are earlier runs"},
 };
@@ -46,7 +48,8 @@ static const struct operation_field RESPONSE_LAYOUT[] = {
     {"state", FIELD_STRING, false, "of the run"},
     {"width", FIELD_INTEGER, true, "of the whole, in pixels"},
     {"height", FIELD_INTEGER, true, "of the whole"},
-    {"nodes", FIELD_ARRAY, true, "task_id, group, operator, is_mapped, is_finally, layer, x, y, width, height, and of a run state, try_number and instances of each"},
+    {"nodes", FIELD_ARRAY, true, "task_id, group, operator, is_mapped, is_finally, layer, x, y, width, height "
+        "of each, and of a run state, try_number and instances"},
     {"edges", FIELD_ARRAY, true, "from, to and points (x and y in turn) of each"},
     {"groups", FIELD_ARRAY, true, "group, above (the group around it), x, y, width and height of each"},
 };
@@ -78,7 +81,8 @@ static const struct operation_field RESPONSE_GANTT[] = {
     {"start_date", FIELD_INSTANT, false, "when its first task started"},
     {"end_date", FIELD_INSTANT, false, "when it ended"},
     {"now", FIELD_INSTANT, true, "until where bars of what runs reach"},
-    {"bars", FIELD_ARRAY, true, "task_id, group, map_index, label, state, try_number, queued_when, start_date, end_date, duration and attempts (earlier ones) of each, by start"},
+    {"bars", FIELD_ARRAY, true, "by start: task_id, group, map_index, label, state, try_number, queued_when, "
+        "start_date, end_date, duration and attempts (earlier ones) of each"},
     TOTAL,
     {"left_out", FIELD_INTEGER, true, "beyond the limit"},
 };
