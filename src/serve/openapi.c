@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/str.h"
 #include "base/strbuf.h"
+#include "serve/routes.h"
 #include "service/operations.h"
 
 static json_t *new_object(void)
@@ -88,10 +90,17 @@ static bool is_in_path(const struct route *route, const char *name)
     return false;
 }
 
+/* Files of the server are for those who are on it; the program sends their text along. */
+static bool leads_to_file(const struct route *route, const char *name)
+{
+    bool is_rest = !str_starts_with(route->pattern, ROUTES_OPERATIONS);
+    return is_rest && (str_equal(name, "file") || str_equal(name, "path"));
+}
+
 /* Whether the member is to be sent: what the path says is not said again. */
 static bool is_sent(const struct route *route, const struct operation_field *field)
 {
-    return route == NULL || !is_in_path(route, field->name);
+    return route == NULL || (!is_in_path(route, field->name) && !leads_to_file(route, field->name));
 }
 
 /* Of a request its `route`; of an answer, which may have more members than are named, NULL. */

@@ -5,9 +5,12 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "serve/ask.h"
 #include "serve/native_rows.h"
 
-/* --- validate -------------------------------------------------------------------------------- */
+/* --- what is sent ---------------------------------------------------------------------------- */
 
 static json_t *new_object(void)
 {
@@ -16,56 +19,97 @@ static json_t *new_object(void)
     return object;
 }
 
+static bool is_described(const struct operation_schema *schema, const char *name)
+{
+    for (size_t i = 0; i < schema->count; i++)
+        if (strcmp(schema->fields[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* For rows with shapers: nothing but what their description names. */
+static enum status check_sent(const struct route_call *call, struct err *err)
+{
+    const char *key;
+    json_t *value;
+    if (call->request->query.count > 0)
+        return err_set(err, STATUS_INVALID, "unknown query parameter '%.60s'",
+                       call->request->query.items[0].name);
+    if (call->body != NULL && !json_is_object(call->body))
+        return err_set(err, STATUS_INVALID, "the body must be a JSON object");
+    json_object_foreach(call->body, key, value)
+    {
+        if (!is_described(call->route->body, key))
+            return err_set(err, STATUS_INVALID, "unknown field '%.60s'", key);
+    }
+    return STATUS_OK;
+}
+
+/* --- validate -------------------------------------------------------------------------------- */
+
 /* Only texts: files of the server are not the sender's business. */
 static enum status ask_validate(const struct route_call *call, json_t **out, struct err *err)
 {
+    if (check_sent(call, err) != STATUS_OK)
+        return err->code;
     json_t *text = json_object_get(call->body, "text");
+    json_t *name = json_object_get(call->body, "name");
     json_t *texts = json_object_get(call->body, "texts");
-    const char *name = json_get_string(call->body, "name", "dag.yaml");
-    const char *key;
-    json_t *value;
-    json_object_foreach(call->body, key, value)
-    {
-        if (value != text && value != texts && strcmp(key, "name") != 0)
-            return err_set(err, STATUS_INVALID,
-                           "unknown field '%.60s'; there are text, name and texts", key);
-    }
     if ((text == NULL) == (texts == NULL))
         return err_set(err, STATUS_INVALID, "give either 'text', with its 'name', or 'texts'");
-    if (text != NULL && !json_is_string(text))
-        return err_set(err, STATUS_INVALID, "'text' must be a string");
+    if ((text != NULL && !json_is_string(text)) || (name != NULL && !json_is_string(name)))
+        return err_set(err, STATUS_INVALID, "'text' and 'name' must be strings");
     json_t *request = new_object();
-    if (texts != NULL) {
-        json_put(request, "texts", json_incref(texts));
+    if (texts == NULL) {
+        texts = new_object();
+        json_put(texts, name != NULL ? json_string_value(name) : "dag.yaml", json_incref(text));
+        json_put(request, "texts", texts);
     } else {
-        json_t *one = new_object();
-        json_put(one, name, json_incref(text));
-        json_put(request, "texts", one);
+        json_put(request, "texts", json_incref(texts));
     }
     *out = request;
     return STATUS_OK;
 }
+
+/* --- graph ----------------------------------------------------------------------------------- */
+
+/* Beside its DAG a run may be named by its id alone. */
+static enum status ask_graph(const struct route_call *call, json_t **out, struct err *err)
+{
+    json_t *request = NULL;
+    int64_t number = 0;
+    if (ask_by_name(call, &request, err) != STATUS_OK)
+        return err->code;
+    const char *run = json_get_string(request, "run", NULL);
+    if (run != NULL && strchr(run, '/') == NULL && !str_parse_i64(run, 1, INT64_MAX, &number)) {
+        CLEANUP(mem_freep) char *full = mem_format("%s/%s", route_param(call, "dag"), run);
+        json_put_string(request, "run", full);
+    }
+    *out = request;
+    return STATUS_OK;
+}
+
+static const struct operation_field GRAPH[] = {
+    {"run", FIELD_STRING, false, "with the states of this run: number, or its id"},
+    {"version", FIELD_INTEGER, false, "number of a version; the current one by default"},
+};
+static const struct operation_schema GRAPH_QUERY = {GRAPH, ARRAY_LEN(GRAPH)};
 
 /* --- pause ----------------------------------------------------------------------------------- */
 
 /* The operation takes many DAGs, the path names one. */
 static enum status ask_one_dag(const struct route_call *call, json_t **out, struct err *err)
 {
-    const char *key;
-    json_t *value;
-    json_object_foreach(call->body, key, value)
-    {
-        if (strcmp(key, "reason") != 0)
-            return err_set(err, STATUS_INVALID, "unknown field '%.60s'; there is reason", key);
-    }
+    if (check_sent(call, err) != STATUS_OK)
+        return err->code;
     json_t *request = new_object();
     json_t *dags = json_array();
     CHECK(dags != NULL);
     CHECK(json_array_append_new(dags, json_string(route_param(call, "dag"))) == 0);
     json_put(request, "dags", dags);
-    value = json_object_get(call->body, "reason");
-    if (value != NULL)
-        json_put(request, "reason", json_incref(value));
+    json_t *reason = json_object_get(call->body, "reason");
+    if (reason != NULL)
+        json_put(request, "reason", json_incref(reason));
     *out = request;
     return STATUS_OK;
 }
@@ -102,7 +146,8 @@ static const struct operation_schema PAUSED_RESPONSE = {PAUSED, ARRAY_LEN(PAUSED
 static const struct route ROWS[] = {
     {NATIVE(GET,    "home",                            "home.show")},
     {NATIVE(GET,    "grid/{dag}",                      "dag.grid")},
-    {NATIVE(GET,    "graph/{dag}",                     "dag.layout")},
+    {NATIVE(GET,    "graph/{dag}",                     "dag.layout"),
+        .ask = ask_graph, .query = &GRAPH_QUERY},
     {NATIVE(GET,    "gantt/{run}",                     "run.gantt")},
     {NATIVE(GET,    "calendar/{dag}",                  "dag.calendar")},
     {NATIVE(GET,    "explain/dags/{dag}",              "dag.explain")},

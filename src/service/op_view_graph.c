@@ -2,10 +2,7 @@
  * A DAG laid out for whoever draws it, with the states of a run if one is named.
  */
 #include <math.h>
-#include <string.h>
 
-#include "base/check.h"
-#include "base/mem.h"
 #include "base/str.h"
 #include "service/graph_plan.h"
 #include "service/json_build.h"
@@ -36,25 +33,11 @@ static enum status note_state(void *context, const struct run_row *run, const st
     return STATUS_OK;
 }
 
-/* Beside its DAG a run may be named by its id alone. */
-static json_t *run_request(const char *dag_id, const char *run)
-{
-    json_t *request = json_build_object();
-    int64_t number = 0;
-    bool is_full = dag_id == NULL || strchr(run, '/') != NULL ||
-                   str_parse_i64(run, 1, INT64_MAX, &number) || str_equal(run, dag_id);
-    CLEANUP(mem_freep) char *full = is_full ? mem_strdup(run) : mem_format("%s/%s", dag_id, run);
-    json_put_string(request, "run", full);
-    return request;
-}
-
 static enum status find_run(struct service *service, struct arena *arena, const json_t *request,
                             struct found_run *run, struct node_state **out, struct err *err)
 {
     const char *dag_id = json_get_string(request, "dag", NULL);
-    CLEANUP(json_decrefp)
-    json_t *named = run_request(dag_id, json_get_string(request, "run", ""));
-    if (lookup_run(service, DB_READ_ONLY, arena, named, run, err) != STATUS_OK)
+    if (lookup_run(service, DB_READ_ONLY, arena, request, run, err) != STATUS_OK)
         return err->code;
     if (dag_id != NULL && !str_equal(dag_id, run->info.dag_id))
         return err_set(err, STATUS_NOT_FOUND, "run %lld is one of DAG '%s', not of '%.100s'",

@@ -8,12 +8,13 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "base/strmap.h"
 #include "service/json_build.h"
 #include "service/op_handlers.h"
-#include "service/principal.h"
 #include "service/run_json.h"
 #include "store/dead.h"
 #include "store/recent.h"
+#include "store/sight.h"
 
 enum {
     ENDED_MAX = 20000,    /* runs that are counted */
@@ -72,7 +73,7 @@ static void note_run(struct home *home, const struct recent_run *run)
 static void note_active(void *context, const struct recent_run *run)
 {
     struct home *home = context;
-    if (!principal_sees(home->service->principal, run->namespace_))
+    if (!store_sees(home->store, run->namespace_))
         return;
     note_run(home, run);
     if (home->active_count < SHOWN)
@@ -84,7 +85,7 @@ static void note_ended(void *context, const struct recent_run *run)
     struct home *home = context;
     home->seen++;
     home->oldest_us = run->ended_at_us;
-    if (!principal_sees(home->service->principal, run->namespace_))
+    if (!store_sees(home->store, run->namespace_))
         return;
     note_run(home, run);
     if (run->state == RUN_FAILED && home->failed_count < SHOWN)
@@ -144,7 +145,7 @@ static enum status describe_run(struct home *home, int64_t id, json_t **out, str
         *err = problem;
         return status;
     }
-    if (!principal_sees(home->service->principal, run.namespace_))
+    if (!store_sees(home->store, run.namespace_))
         return STATUS_OK;
     json_t *object = json_build_object();
     json_put_id(object, "number", run.id);
@@ -182,7 +183,7 @@ static enum status put_late(struct home *home, json_t *object, struct err *err)
     CLEANUP(json_decrefp) json_t *list = json_build_array();
     struct recent_late *late = arena_array(home->arena, LOOKED_AT, sizeof *late);
     size_t count = 0;
-    bool sees_all = principal_sees_all(home->service->principal);
+    bool sees_all = store_sees_all(home->store);
     if (store_recent_late(home->store, sees_all ? SHOWN : LOOKED_AT, late, &count, err) !=
         STATUS_OK)
         return err->code;
@@ -205,7 +206,7 @@ static enum status put_late(struct home *home, json_t *object, struct err *err)
 static void note_dags(void *context, const char *space, const struct recent_dags *dags)
 {
     struct home *home = context;
-    if (!principal_sees(home->service->principal, space))
+    if (!store_sees(home->store, space))
         return;
     home->dags.total += dags->total;
     home->dags.active += dags->active;
@@ -216,7 +217,7 @@ static enum status put_dags(struct home *home, json_t *object, struct err *err)
 {
     struct recent_next *next = NULL;
     size_t count = 0;
-    bool sees_all = principal_sees_all(home->service->principal);
+    bool sees_all = store_sees_all(home->store);
     if (store_recent_dags(home->store, note_dags, home, err) != STATUS_OK ||
         store_recent_next(home->store, home->arena, sees_all ? NEXT_SHOWN : LOOKED_AT, &next,
                           &count, err) != STATUS_OK)
@@ -229,7 +230,7 @@ static enum status put_dags(struct home *home, json_t *object, struct err *err)
     json_t *list = json_build_array();
     json_put(object, "next", list);
     for (size_t i = 0; i < count && json_array_size(list) < NEXT_SHOWN; i++) {
-        if (!principal_sees(home->service->principal, next[i].namespace_))
+        if (!store_sees(home->store, next[i].namespace_))
             continue;
         json_t *entry = json_build_object();
         json_put_string(entry, "dag_id", next[i].dag_id);
@@ -239,12 +240,32 @@ static enum status put_dags(struct home *home, json_t *object, struct err *err)
     return STATUS_OK;
 }
 
+/* Who sees only some namespaces is told of the files that have to do with them. */
+static enum status count_broken(struct home *home, int64_t *out, struct err *err)
+{
+    if (store_sees_all(home->store))
+        return store_recent_broken(home->store, out, err);
+    CLEANUP(json_decrefp) json_t *nothing = json_build_object();
+    CLEANUP(json_decrefp) json_t *answer = NULL;
+    CLEANUP(strmap_freep) struct strmap *files = strmap_new();
+    if (op_dag_errors(home->service, nothing, &answer, err) != STATUS_OK)
+        return err->code;
+    size_t i;
+    json_t *problem;
+    json_array_foreach(json_object_get(answer, "errors"), i, problem)
+    {
+        (void)strmap_add(files, json_get_string(problem, "file", ""), 0);
+    }
+    *out = (int64_t)strmap_count(files);
+    return STATUS_OK;
+}
+
 static enum status put_troubles(struct home *home, json_t *object, struct err *err)
 {
     int64_t broken = 0;
     int64_t dead = 0;
     const struct dead_filter all = {0};
-    if (store_recent_broken(home->store, &broken, err) != STATUS_OK ||
+    if (count_broken(home, &broken, err) != STATUS_OK ||
         store_dead_count(home->store, &all, DEAD_MAX, &dead, err) != STATUS_OK)
         return err->code;
     json_put_int(object, "import_errors", broken);

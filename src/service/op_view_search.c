@@ -8,11 +8,11 @@
 #include "base/str.h"
 #include "service/json_build.h"
 #include "service/op_handlers.h"
-#include "service/principal.h"
 #include "service/service.h"
 #include "store/job.h"
 #include "store/run_store.h"
 #include "store/search.h"
+#include "store/sight.h"
 #include "store/version.h"
 
 enum { HITS_DEFAULT = 20, HITS_MAX = 100, QUERY_MAX = 200, TEXTS_MAX = 200 };
@@ -38,7 +38,6 @@ static const char *const KINDS[] = {
 };
 
 struct search {
-    struct service *service;
     struct store *store;
     const char *part;
     int64_t limit; /* of each kind */
@@ -117,7 +116,7 @@ static enum status add_dag(void *context, const struct search_hit *hit, struct e
 {
     (void)err;
     struct search *search = context;
-    if (!principal_sees(search->service->principal, hit->namespace_))
+    if (!store_sees(search->store, hit->namespace_))
         return STATUS_OK;
     json_t *object = add_hit(search, SEARCH_DAG, hit->name);
     if (object == NULL)
@@ -145,8 +144,7 @@ static enum status add_run(void *context, const struct search_hit *hit, struct e
     (void)err;
     struct search *search = context;
     bool is_sound = hit->state >= 0 && hit->state < RUN_STATE_COUNT;
-    if (is_sound && hit->id != search->exact &&
-        principal_sees(search->service->principal, hit->namespace_))
+    if (is_sound && hit->id != search->exact && store_sees(search->store, hit->namespace_))
         add_run_hit(search, hit->id, hit->name, hit->about, (enum run_state)hit->state);
     return STATUS_OK;
 }
@@ -164,7 +162,7 @@ static enum status add_job(void *context, const struct search_hit *hit, struct e
 {
     (void)err;
     struct search *search = context;
-    if (hit->id != search->exact && principal_sees(search->service->principal, hit->namespace_))
+    if (hit->id != search->exact && store_sees(search->store, hit->namespace_))
         add_job_hit(search, hit->id, hit->name, hit->about);
     return STATUS_OK;
 }
@@ -174,7 +172,7 @@ static enum status add_inside(void *context, const struct search_hit *hit, struc
 {
     struct search *search = context;
     const struct dag *dag = NULL;
-    if (hit->state == 0 || !principal_sees(search->service->principal, hit->namespace_))
+    if (hit->state == 0 || !store_sees(search->store, hit->namespace_))
         return STATUS_OK;
     if (store_version_dag(search->store, hit->id, &dag, err) != STATUS_OK)
         return err->code;
@@ -220,21 +218,21 @@ static enum status find_exact(struct search *search, struct arena *arena, struct
     if (is_number || status == STATUS_OK)
         status =
             store_run_load(search->store, arena, is_number ? search->exact : id, &run, &problem);
-    if (status == STATUS_OK && principal_sees(search->service->principal, run.namespace_))
+    if (status == STATUS_OK && store_sees(search->store, run.namespace_))
         add_run_hit(search, run.id, run.run_id, run.dag_id, run.state);
     if (pass_unless_missing(status, &problem, err) != STATUS_OK)
         return err->code;
     status = is_number ? store_job_load(search->store, arena, search->exact, &job, &problem)
                        : STATUS_NOT_FOUND;
-    if (status == STATUS_OK && principal_sees(search->service->principal, job.namespace_))
+    if (status == STATUS_OK && store_sees(search->store, job.namespace_))
         add_job_hit(search, job.id, job.handler, job.queue);
     return pass_unless_missing(status, &problem, err);
 }
 
 static enum status find_all(struct search *search, struct arena *arena, struct err *err)
 {
-    /* What a principal does not see must not use up the room of what it sees. */
-    int64_t most = principal_sees_all(search->service->principal) ? search->limit : TEXTS_MAX;
+    /* What is not seen must not use up the room of what is. */
+    int64_t most = store_sees_all(search->store) ? search->limit : TEXTS_MAX;
     struct store *store = search->store;
     bool inside = search->wants[SEARCH_TAG] || search->wants[SEARCH_TASK];
     if (find_exact(search, arena, err) != STATUS_OK ||
@@ -255,7 +253,7 @@ enum status op_search_find(struct service *service, const json_t *request, json_
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     CLEANUP(json_decrefp) json_t *hits = json_build_array();
-    struct search search = {.service = service, .hits = hits};
+    struct search search = {.hits = hits};
     if (read_question(request, &search, err) != STATUS_OK ||
         service_store_if_any(service, &search.store, err) != STATUS_OK ||
         (search.store != NULL && find_all(&search, arena, err) != STATUS_OK))

@@ -38,7 +38,7 @@ static const struct operation_field RESPONSE_GRID[] = {
 };
 static const struct operation_field REQUEST_LAYOUT[] = {
     {"dag", FIELD_STRING, false, "id of the DAG"},
-    {"run", FIELD_STRING, false, "with the states of this run: number, DAG/RUN_ID, or of the DAG its RUN_ID"},
+    {"run", FIELD_STRING, false, "with the states of this run: number, or DAG/RUN_ID"},
     {"version", FIELD_INTEGER, false, "number of a version; the current one by default"},
 };
 static const struct operation_field RESPONSE_LAYOUT[] = {
@@ -112,19 +112,19 @@ static const struct operation_field RESPONSE_SEARCH[] = {
 
 static const struct operation ROWS[] = {
     {"dag.calendar", "a year of a DAG, day by day", PERMISSION_VIEWER,
-        FIELDS(REQUEST_CALENDAR), FIELDS(RESPONSE_CALENDAR), op_dag_calendar},
+        FIELDS(REQUEST_CALENDAR), FIELDS(RESPONSE_CALENDAR), op_dag_calendar, SCOPE_DAG},
     {"dag.grid", "the last runs of a DAG and the states of their tasks, as a matrix",
-        PERMISSION_VIEWER, FIELDS(REQUEST_GRID), FIELDS(RESPONSE_GRID), op_dag_grid},
+        PERMISSION_VIEWER, FIELDS(REQUEST_GRID), FIELDS(RESPONSE_GRID), op_dag_grid, SCOPE_DAG},
     {"dag.layout", "a DAG laid out on a plane, with the states of a run if one is named",
-        PERMISSION_VIEWER, FIELDS(REQUEST_LAYOUT), FIELDS(RESPONSE_LAYOUT), op_dag_layout},
+        PERMISSION_VIEWER, FIELDS(REQUEST_LAYOUT), FIELDS(RESPONSE_LAYOUT), op_dag_layout, SCOPE_DAG},
     {"home.show", "what goes on, what ended within a day, what is late and what comes next",
-        PERMISSION_VIEWER, NO_FIELDS, FIELDS(RESPONSE_HOME), op_home_show},
+        PERMISSION_VIEWER, NO_FIELDS, FIELDS(RESPONSE_HOME), op_home_show, SCOPE_ANY},
     {"run.gantt", "when each task of a run waited and ran", PERMISSION_VIEWER,
-        FIELDS(REQUEST_GANTT), FIELDS(RESPONSE_GANTT), op_run_gantt},
+        FIELDS(REQUEST_GANTT), FIELDS(RESPONSE_GANTT), op_run_gantt, SCOPE_RUN},
     {"schedule.preview", "the next ticks of a schedule that may be no DAG's yet",
-        PERMISSION_VIEWER, FIELDS(REQUEST_PREVIEW), FIELDS(RESPONSE_PREVIEW), op_schedule_preview},
+        PERMISSION_VIEWER, FIELDS(REQUEST_PREVIEW), FIELDS(RESPONSE_PREVIEW), op_schedule_preview, SCOPE_LIST},
     {"search.find", "DAGs, tags, tasks, runs and jobs by a part of their name", PERMISSION_VIEWER,
-        FIELDS(REQUEST_SEARCH), FIELDS(RESPONSE_SEARCH), op_search_find},
+        FIELDS(REQUEST_SEARCH), FIELDS(RESPONSE_SEARCH), op_search_find, SCOPE_ANY},
 };
 /* clang-format on */
 

@@ -179,6 +179,8 @@ def look_at_pictures(place, sales, broken):
 
     graph = place.get("graph/{dag}", dag="sales", query={"run": sales})
     assert {node["state"] for node in graph["nodes"]} == {"success"}
+    run_id = place.get("runs/{run}", run=sales)["dag_run_id"]
+    assert place.get("graph/{dag}", dag="sales", query={"run": run_id})["number"] == sales
     assert len(graph["edges"]) == 2 and all(len(edge["points"]) >= 4 for edge in graph["edges"])
     boxes = place.get("graph/{dag}", dag="grouped")["groups"]
     assert [(box["group"], box["above"]) for box in boxes] == [("g", None), ("g.inner", "g")]
@@ -359,3 +361,97 @@ def look_at_versions(place, world):
     assert "exit 4" in place.get("dags/{dag}/diff", dag="broken")["text"]
     place.post("dags/{dag}/rollback", {"version": 1}, dag="broken")
     place("DELETE", "dags/{dag}", dag="broken", query={"dry_run": "true"}, code=409)
+
+
+RETAIL = """
+    dag: shop
+    namespace: retail
+    schedule: { cron: "0 4 * * *" }
+    tags: [money]
+    tasks: { till: { run: "exit 1" } }
+"""
+
+
+def test_views_show_what_one_may_see(place, world):
+    """Somebody of one namespace sees that one, in lists, counts and searches."""
+    world.write("dags/shop.yaml", RETAIL)
+    wait_for(lambda: place.get("search", query={"q": "shop"})["results"], "the DAG to be seen")
+    sales = run_to_end(place, "sales", "success")
+    shop = run_to_end(place, "shop", "failed")
+    token = world("tokens", "add", "clerk", "--role", "retail=viewer", "-o", "json", code=0).json()
+    clerk = Described(place.api.with_token(token["token"]))
+
+    home = clerk.get("home")
+    assert (home["runs"]["success"], home["runs"]["failed"]) == (0, 1)
+    assert home["tasks"] == {"failed": 1} and home["dags"]["active"] == 1
+    assert [run["number"] for run in home["failed"]] == [shop]
+    assert [entry["dag_id"] for entry in home["next"]] == ["shop"]
+    for text, found in (("s", {"shop"}), ("money", {"shop"}), ("till", {"shop"}),
+                        (shop, {"shop"}), ("manual__", {"shop"}), ("sales", set())):
+        results = clerk.get("search", query={"q": text})["results"]
+        assert {hit["dag_id"] for hit in results} == found, text
+    found = clerk.get("search", query={"q": sales})["results"]
+    assert sales not in [hit.get("number") for hit in found]
+    assert len(clerk.get("grid/{dag}", dag="shop")["runs"]) == 1
+    for pattern in ("grid/{dag}", "graph/{dag}", "calendar/{dag}", "explain/dags/{dag}"):
+        clerk.get(pattern, dag="sales", code=404)
+    clerk.get("gantt/{run}", run=sales, code=404)
+    clerk.get("graph/{dag}", dag="shop", query={"run": sales}, code=404)
+    clerk.post("schedule/preview", {"dag": "sales"}, code=404)
+    clerk.post("dags/{dag}/pause", dag="shop", code=403)
+
+
+BAD = [
+    ("GET", "grid/sales?limit=0", None, 400, "from 1 to 1000"),
+    ("GET", "grid/sales?limit=x", None, 400, "an integer"),
+    ("GET", "grid/sales?before=yesterday", None, 400, "a date"),
+    ("GET", "grid/sales?limt=3", None, 400, "did you mean 'limit'"),
+    ("GET", "grid/sale", None, 404, "'sales'"),
+    ("GET", "grid/..%2F..%2Fetc%2Fpasswd", None, 404, "there is no DAG"),
+    ("GET", "graph/sales?run=nothing", None, 404, "no run 'nothing'"),
+    ("GET", "graph/sales?version=99", None, 404, "99"),
+    ("GET", "gantt/99", None, 404, "99"),
+    ("GET", "gantt/99?limit=-1", None, 400, "from 1 to 10000"),
+    ("GET", "calendar/sales?year=1", None, 400, "from 1970"),
+    ("GET", "search", None, 400, "'q' is missing"),
+    ("GET", "search?q=" + "x" * 300, None, 400, "200 bytes"),
+    ("GET", "search?q=x&kinds=dog", None, 400, "did you mean 'dag'"),
+    ("POST", "validate", {}, 400, "either 'text'"),
+    ("POST", "validate", {"paths": ["/etc/passwd"]}, 400, "unknown field 'paths'"),
+    ("POST", "validate", ["x"], 400, "a JSON object"),
+    ("POST", "validate", {"text": 3}, 400, "strings"),
+    ("POST", "validate", {"texts": {"a": 3}}, 400, "must be a string"),
+    ("POST", "render", {"dag": "sales", "task": "publsh"}, 404, "'publish'"),
+    ("POST", "render", {"file": "/etc/passwd", "task": "x"}, 403, "a file of the server"),
+    ("POST", "schedule/preview", {}, 400, "either 'schedule' or 'dag'"),
+    ("POST", "schedule/preview", {"schedule": "61 * * * *"}, 400, "schedule:"),
+    ("POST", "schedule/preview", {"schedule": "0 5 * * *", "tz": "Mars/Base"}, 400, "Mars/Base"),
+    ("POST", "schedule/preview", {"schedule": {"cron": "0 5 * * *", "tz": 3}}, 400, "schedule:"),
+    ("POST", "schedule/preview", {"dag": "sales", "tz": "UTC"}, 400, "itself"),
+    ("POST", "dags/sales/pause", {"resaon": "x"}, 400, "unknown field"),
+    ("POST", "dags/sales/pause?x=1", {}, 400, "unknown query"),
+    ("POST", "dags/nobody/pause", {}, 404, "no DAG 'nobody'"),
+]
+
+
+def test_bad_questions_are_answered(place):
+    for method, path, body, code, words in BAD:
+        answer = place.api(method, "/api/v1/x/" + path, body)
+        assert answer.status == code, f"{path}: {answer}"
+        assert words in answer.json["detail"], f"{path}: {answer}"
+
+
+def test_a_run_of_an_older_version_keeps_its_place_in_the_grid(place, world):
+    run_to_end(place, "broken", "failed")
+    world.write("dags/broken.yaml", BROKEN.replace("only", "other").replace("exit 3", "true"))
+    wait_for(lambda: place.get("dags/{dag}", dag="broken")["dag_version"] == 2, "a second version")
+    run_to_end(place, "broken", "success")
+    grid = place.get("grid/{dag}", dag="broken")
+    lines = {task["task_id"]: (task["states"], task["is_current"]) for task in grid["tasks"]}
+    success, failed = (f"{grid['states'].index(name):x}" for name in ("success", "failed"))
+    assert lines == {"other": ("." + success, True), "only": (failed + ".", False)}
+    latest = place.get("grid/{dag}", dag="broken", query={"limit": 1})
+    assert latest["has_more"] and len(latest["runs"]) == 1
+    before = place.get("grid/{dag}", dag="broken",
+                       query={"limit": 1, "before": latest["runs"][0]["logical_date"]})
+    assert not before["has_more"] and before["runs"][0]["state"] == "failed"
