@@ -15,16 +15,26 @@
 
 enum { RUNS_DEFAULT = 25, RUNS_MAX = 1000 };
 
+/* What a run's version of the DAG has where. */
+struct grid_version {
+    const struct dag *dag;
+    const size_t *lines; /* of its nodes */
+};
+
+/* Of a line: the counts of instances, one per column. */
+struct grid_instances {
+    struct grid_cell *cells; /* NULL: it never had any */
+};
+
 struct grid {
     const struct service *service;
     struct arena *arena;
     struct grid_matrix *matrix;
     struct run_info *runs; /* the latest first */
     size_t runs_count;
-    const size_t **lines;         /* of each run: its nodes' lines */
-    const struct dag **dags;      /* of each run */
-    struct grid_cell **instances; /* of each line: one per column; NULL: it never had any */
-    bool has_more;                /* older runs */
+    struct grid_version *versions;    /* of the runs */
+    struct grid_instances *instances; /* of the lines; NULL: there is no store */
+    bool has_more;                    /* older runs */
 };
 
 /* Runs come from the store the latest first, and are shown the other way round. */
@@ -69,31 +79,30 @@ static enum status read_runs(struct store *store, const struct grid_page *page, 
 static void note_cell(void *context, size_t run, const struct grid_cell *cell)
 {
     struct grid *grid = context;
-    if (cell->node < 0 || (size_t)cell->node >= grid->dags[run]->tasks_count)
+    if (cell->node < 0 || (size_t)cell->node >= grid->versions[run].dag->tasks_count)
         return;
-    size_t line = grid->lines[run][cell->node];
+    size_t line = grid->versions[run].lines[cell->node];
+    struct grid_instances *instances = &grid->instances[line];
     grid_matrix_set(grid->matrix, line, column_of(grid, run), cell->state);
     if (!cell->is_expanded)
         return;
-    if (grid->instances[line] == NULL)
-        grid->instances[line] =
-            arena_array(grid->arena, grid->runs_count, sizeof *grid->instances[line]);
-    grid->instances[line][column_of(grid, run)] = *cell;
+    if (instances->cells == NULL)
+        instances->cells = arena_array(grid->arena, grid->runs_count, sizeof *instances->cells);
+    instances->cells[column_of(grid, run)] = *cell;
 }
 
 static enum status read_states(struct store *store, struct grid *grid, struct err *err)
 {
     struct grid_span *spans = arena_array(grid->arena, grid->runs_count + 1, sizeof *spans);
-    grid->lines = arena_array(grid->arena, grid->runs_count + 1, sizeof *grid->lines);
-    grid->dags = arena_array(grid->arena, grid->runs_count + 1, sizeof *grid->dags);
+    grid->versions = arena_array(grid->arena, grid->runs_count + 1, sizeof *grid->versions);
     for (size_t i = 0; i < grid->runs_count; i++) {
-        if (store_version_dag(store, grid->runs[i].version, &grid->dags[i], err) != STATUS_OK)
+        struct grid_version *version = &grid->versions[i];
+        if (store_version_dag(store, grid->runs[i].version, &version->dag, err) != STATUS_OK)
             return err->code;
-        bool is_same = i > 0 && grid->dags[i] == grid->dags[i - 1];
-        grid->lines[i] =
-            is_same ? grid->lines[i - 1] : grid_matrix_add_dag(grid->matrix, grid->dags[i]);
-        spans[i] =
-            (struct grid_span){grid->runs[i].first_task, (int64_t)grid->dags[i]->tasks_count};
+        bool is_same = i > 0 && version->dag == version[-1].dag;
+        version->lines =
+            is_same ? version[-1].lines : grid_matrix_add_dag(grid->matrix, version->dag);
+        spans[i] = (struct grid_span){grid->runs[i].first_task, (int64_t)version->dag->tasks_count};
     }
     size_t lines = grid_matrix_count(grid->matrix);
     grid->instances = arena_array(grid->arena, lines + 1, sizeof *grid->instances);
@@ -152,7 +161,7 @@ static json_t *describe_instances(const struct grid *grid, size_t line)
 {
     json_t *list = json_build_array();
     for (size_t i = 0; i < grid->runs_count; i++)
-        json_build_append(list, describe_counts(&grid->instances[line][i]));
+        json_build_append(list, describe_counts(&grid->instances[line].cells[i]));
     return list;
 }
 
@@ -170,7 +179,7 @@ static json_t *describe_lines(const struct grid *grid)
         json_put_bool(object, "is_finally", task->is_finally);
         json_put_bool(object, "is_current", line->is_current);
         json_put_string(object, "states", line->states);
-        if (grid->instances != NULL && grid->instances[i] != NULL)
+        if (grid->instances != NULL && grid->instances[i].cells != NULL)
             json_put(object, "instances", describe_instances(grid, i));
         json_build_append(tasks, object);
     }

@@ -130,6 +130,7 @@ enum status op_schedule_preview(struct service *service, const json_t *request, 
                  : read_schedule(request, &made, err)) != STATUS_OK)
         return err->code;
     const struct dag *dag = has_dag ? found.dag : made;
+    CHECK(dag != NULL);
     if (timetable_of_dag(dag, zone_file_read, &timetable, err) != STATUS_OK)
         return err->code;
     json_t *object = json_build_object();

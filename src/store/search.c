@@ -1,6 +1,5 @@
 #include "store/search.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -25,6 +24,11 @@ static const char JOBS[] =
     " WHERE lower(j.handler) LIKE $1 ESCAPE '!' ORDER BY j.id DESC LIMIT $2";
 /* clang-format on */
 
+static char small(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
 /* "%part%" in small letters, with what LIKE gives a meaning of its own made plain. */
 static char *pattern_of(const char *part)
 {
@@ -35,7 +39,7 @@ static char *pattern_of(const char *part)
     for (size_t i = 0; i < length; i++) {
         if (strchr("%_!", part[i]) != NULL)
             text[at++] = '!';
-        text[at++] = (char)tolower((unsigned char)part[i]);
+        text[at++] = small(part[i]);
     }
     text[at++] = '%';
     text[at] = '\0';
