@@ -48,7 +48,7 @@ static const struct {
         " /api/v1/x/namespaces /login "},
     {"The server, its settings and its store", "curl -H \"$AUTH\" $API/x/doctor",
         " /api/v1/x/config /api/v1/x/doctor /api/v1/x/store /api/v1/x/prune /api/v1/version"
-        " /api/v1/health /api/v1/openapi.json /healthz /readyz /metrics "},
+        " /api/v1/health /api/v1/openapi.json /api/v1/x/ping /healthz /readyz /metrics "},
     {"Events, logs and workers", "curl -N -H \"$AUTH\" $API/x/events", " /api/v1/x "},
     {"As Airflow has them",
         "curl -H \"$AUTH\" --json '{\"conf\": {}}' $API/dags/sales/dagRuns", " / "},
