@@ -17,6 +17,7 @@
 #include "service/lookup.h"
 #include "service/name_check.h"
 #include "service/op_handlers.h"
+#include "service/principal.h"
 #include "service/service.h"
 #include "spec/diag_render.h"
 #include "spec/spec.h"
@@ -258,11 +259,16 @@ static void validation_fini(struct validation *validation)
     arena_free(validation->arena);
 }
 
-/* Without a store that can be read, files can be checked all the same. */
+/*
+ * Without a store that can be read, files can be checked all the same. Who does not see everything
+ * is not told what there is by being told what was meant.
+ */
 static void learn_names(struct service *service, struct validation *validation)
 {
     CLEANUP(vault_freep) struct vault *vault = NULL;
     struct err ignored = {0};
+    if (!principal_sees_all(service->principal))
+        return;
     if (service_vault(service, &vault, &ignored) == STATUS_OK &&
         name_check_init(&validation->names, vault, &ignored) != STATUS_OK)
         validation->names = (struct name_check){0};
