@@ -1,12 +1,16 @@
 #include "app/api.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "app/actor.h"
+#include "app/api_place.h"
 #include "app/local_service.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "os/file.h"
+#include "serve/openapi.h"
 #include "serve/routes.h"
 #include "serve/server.h"
 
@@ -17,7 +21,12 @@ struct api {
     struct router *router;
     struct serve_world world;
     struct server *server;
+    struct api_place place; /* for those who read our state folder */
+    char *owner;            /* who they are */
 };
+
+/* Whoever has the key of the state folder has the store. */
+static const struct grant OWNER_GRANTS[] = {{"*", PERMISSION_ADMIN}};
 
 static struct service *open_service(void *context)
 {
@@ -37,15 +46,29 @@ static void close_service(void *context, struct service *service)
     free((char *)service - offsetof(struct local_service, service));
 }
 
+/* Programs of the user whose daemon this is. */
+static bool is_owner(const struct api *api, const struct http_request *request)
+{
+    static const char BEARER[] = "Bearer ";
+    const char *authorization = http_header(request, "Authorization");
+    return authorization != NULL && str_starts_with(authorization, BEARER) &&
+           api_place_has_key(&api->place, authorization + strlen(BEARER));
+}
+
 static enum status admit(void *context, struct service *service, const struct http_request *request,
                          struct arena *arena, struct dispatch_visitor *out, struct err *err)
 {
-    (void)context;
     (void)service;
-    (void)request;
     (void)arena;
     (void)err;
     *out = (struct dispatch_visitor){0};
+    const struct api *api = context;
+    if (!is_owner(api, request))
+        return STATUS_OK;
+    *out = (struct dispatch_visitor){
+        .is_known = true,
+        .principal = {api->owner, OWNER_GRANTS, ARRAY_LEN(OWNER_GRANTS)},
+    };
     return STATUS_OK;
 }
 
@@ -100,11 +123,15 @@ enum status api_start(const struct config *config, const struct home *home, stru
     struct api *api = mem_zalloc(1, sizeof *api);
     api->config = config;
     api->home = home;
+    api->owner = mem_strdup(actor_name());
+    api_place_init(&api->place);
     api->routes = routes_new();
     api->router = router_new(api->routes);
     api->world = (struct serve_world){
         .router = api->router, .settings = settings, .admit = admit, .context = api};
     enum status status = listen_there(api, err);
+    if (status == STATUS_OK)
+        status = api_place_leave(&api->place, home, server_url(api->server), err);
     if (status == STATUS_OK) {
         *out = api;
         return STATUS_OK;
@@ -123,7 +150,11 @@ void api_stop(struct api *api)
 {
     if (api == NULL)
         return;
+    if (api->place.url != NULL)
+        api_place_remove(api->home);
     server_stop(api->server);
+    api_place_fini(&api->place);
+    free(api->owner);
     router_free(api->router);
     routes_free(api->routes);
     free(api);
@@ -132,4 +163,12 @@ void api_stop(struct api *api)
 const char *api_url(const struct api *api)
 {
     return server_url(api->server);
+}
+
+json_t *api_describe(void)
+{
+    struct route_table *table = routes_new();
+    json_t *document = openapi_document(table);
+    routes_free(table);
+    return document;
 }

@@ -49,6 +49,7 @@ struct option_list {
     X(VAULT, "Variables, connections and secrets")                                                 \
     X(ALERTS, "Deadlines and messages")                                                            \
     X(STORE, "Store and settings")                                                                 \
+    X(SERVER, "Servers")                                                                           \
     X(PROGRAM, "The program itself")
 
 enum command_group {
@@ -62,6 +63,8 @@ enum command_flags {
     COMMAND_READS = 1 << 0, /* takes -o */
     COMMAND_WATCH = 1 << 1, /* takes --watch */
     COMMAND_HIDDEN = 1 << 2,
+    COMMAND_LOCAL = 1 << 3, /* makes no sense on a server, and says so */
+    COMMAND_HERE = 1 << 4,  /* is about this machine, whichever server is in use */
 };
 
 #define ARGS_ANY ((size_t)-1)
@@ -84,12 +87,19 @@ struct command {
 struct command_table {
     const struct command *rows;
     size_t count;
+    const struct command_table *more; /* NULL: that is all */
 };
 
 extern const struct command_table COMMANDS;
+/* A part of those. */
+extern const struct command_table COMMANDS_SERVER;
 extern const struct option_list GLOBAL_OPTIONS;
 /* Options that flags of a command add. */
 extern const struct command_option WATCH_OPTION;
+
+size_t command_count(const struct command_table *table);
+/* The i-th of those that there are. */
+const struct command *command_at(const struct command_table *table, size_t i);
 
 const char *command_group_title(enum command_group group);
 /* The command with exactly this path, or NULL. */

@@ -4,9 +4,36 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "model/dag_files.h"
 #include "model/settings.h"
 #include "service/lookup.h"
 #include "store/version.h"
+
+/* With the files that its tasks name. */
+static enum status complete_file(struct found_dag *found, char **out_place, struct err *err)
+{
+    spec_add_files(found->file);
+    if (lookup_check_file(found->file, err) != STATUS_OK)
+        return err->code;
+    *out_place = realpath(found->path, NULL);
+    return *out_place != NULL ? STATUS_OK : err_errno(err, errno, "find '%s'", found->path);
+}
+
+/* A file that was sent along has no place here, so nothing lies beside it. */
+static enum status complete_sent(const struct service *service, const struct found_dag *found,
+                                 char **out_place, struct err *err)
+{
+    const struct file_name *names = NULL;
+    if (lookup_check_author(service, found, err) != STATUS_OK)
+        return err->code;
+    if (dag_file_names(found->dag, &names) > 0)
+        return err_set(err, STATUS_INVALID,
+                       "'%.100s' names the file '%.100s', which is not sent with it: put the text "
+                       "into the DAG, or both files into the folder of a daemon",
+                       found->path, names[0].name);
+    *out_place = mem_strdup("");
+    return STATUS_OK;
+}
 
 enum status lookup_version(struct service *service, struct store *store, struct arena *arena,
                            const json_t *request, int64_t *out_version, struct err *err)
@@ -25,14 +52,12 @@ enum status lookup_version(struct service *service, struct store *store, struct 
         *out_version = info.version;
         return STATUS_OK;
     }
-    spec_add_files(found.file);
-    if (lookup_check_file(found.file, err) != STATUS_OK)
+    CLEANUP(mem_freep) char *place = NULL;
+    if (found.is_sent ? complete_sent(service, &found, &place, err) != STATUS_OK
+                      : complete_file(&found, &place, err) != STATUS_OK)
         return err->code;
-    CLEANUP(mem_freep) char *absolute = realpath(found.path, NULL);
-    if (absolute == NULL)
-        return err_errno(err, errno, "find '%s'", found.path);
     struct version_source source = {
-        .path = absolute,
+        .path = place,
         .text = found.text,
         .actor = service->actor,
         .starts_paused = settings_number(service->settings, SETTING_DAGS_PAUSED_AT_CREATION) != 0,

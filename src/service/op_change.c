@@ -42,13 +42,15 @@ static enum status answer_run(struct service *service, struct found_run *run, st
 
 /* --- run.cancel ------------------------------------------------------------------------------ */
 
-static enum status cancel_run(struct service *service, const struct found_run *run, struct err *err)
+static enum status cancel_run(struct service *service, const struct found_run *run, bool kill,
+                              struct err *err)
 {
     struct cancel_request cancel = {
         .run = run->info.id,
         .cause = CANCEL_ASKED,
         /* Of a run that daemons work off they do the rest. */
-        .finally_too = run->info.scope != 0 && !service_run_is_held(service, run->info.id),
+        .finally_too =
+            kill || (run->info.scope != 0 && !service_run_is_held(service, run->info.id)),
         .actor = service->actor,
     };
     return store_run_cancel(run->store, &cancel, err);
@@ -88,7 +90,8 @@ enum status op_run_cancel(struct service *service, const json_t *request, json_t
         return err->code;
     if (one_task && cancel_task(service, &run, request, err) != STATUS_OK)
         return err->code;
-    if (!one_task && !dry_run && cancel_run(service, &run, err) != STATUS_OK)
+    if (!one_task && !dry_run &&
+        cancel_run(service, &run, json_get_bool(request, "kill", false), err) != STATUS_OK)
         return err->code;
     if (!dry_run)
         service_wake(service);

@@ -237,6 +237,13 @@ static enum status validate_texts(struct validation *validation, const json_t *t
     json_object_foreach((json_t *)(uintptr_t)texts, path, text)
     {
         size_t length = json_string_length(text);
+        const char *unreadable = json_get_string(text, "unreadable", NULL);
+        if (unreadable != NULL) {
+            struct err problem = {0};
+            (void)err_set(&problem, STATUS_IO, "%s", unreadable);
+            add_unreadable(validation, path, &problem);
+            continue;
+        }
         if (!json_is_string(text))
             return err_set(err, STATUS_INVALID, "'texts': '%.100s' must be a string", path);
         if (length > LIMIT_FILE_BYTES)

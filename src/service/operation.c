@@ -68,6 +68,7 @@ static bool value_matches(enum field_type type, const json_t *value)
     case FIELD_ANY:
         return true;
     case FIELD_STRING:
+    case FIELD_PATH:
         return json_is_string(value);
     case FIELD_INTEGER:
         return json_is_integer(value);
@@ -80,6 +81,7 @@ static bool value_matches(enum field_type type, const json_t *value)
     case FIELD_ARRAY:
         return json_is_array(value);
     case FIELD_STRINGS:
+    case FIELD_PATHS:
         return json_is_array(value) && all_strings(value);
     case FIELD_INSTANT:
         return is_instant(value);
@@ -98,6 +100,17 @@ static const struct operation_field *find_field(const struct operation_schema *s
         if (strcmp(schema->fields[i].name, name) == 0)
             return &schema->fields[i];
     return NULL;
+}
+
+/* By a token anybody may start the DAG that it is for. */
+static const char *const CHANGES_OF_VIEWERS[] = {"webhook.fire"};
+
+bool operation_changes(const struct operation *operation)
+{
+    for (size_t i = 0; i < ARRAY_LEN(CHANGES_OF_VIEWERS); i++)
+        if (strcmp(CHANGES_OF_VIEWERS[i], operation->name) == 0)
+            return true;
+    return operation->permission > PERMISSION_VIEWER;
 }
 
 bool operation_takes(const struct operation *operation, const char *field)
@@ -170,6 +183,30 @@ enum status operation_check_response(const struct operation *operation, const js
     return STATUS_OK;
 }
 
+static bool is_given(const json_t *request, const char *name)
+{
+    const json_t *value = json_object_get(request, name);
+    return value != NULL && !json_is_null(value);
+}
+
+/* Files of this machine are for those who are on it. */
+static enum status check_paths(const struct operation *operation, const struct service *service,
+                               const json_t *request, struct err *err)
+{
+    bool has_text = json_is_string(json_object_get(request, "text"));
+    for (size_t i = 0; i < operation->request.count && !service_is_local(service); i++) {
+        const struct operation_field *field = &operation->request.fields[i];
+        bool is_path = field->type == FIELD_PATHS || (field->type == FIELD_PATH && !has_text);
+        if (is_path && is_given(request, field->name))
+            return err_set(err, STATUS_DENIED,
+                           "%s: '%s' leads to a file of the server, which cannot be reached from "
+                           "elsewhere%s",
+                           operation->name, field->name,
+                           operation_takes(operation, "text") ? "; send its `text`" : "");
+    }
+    return STATUS_OK;
+}
+
 static const char *operation_name_at(const void *context, size_t i)
 {
     return ((const struct operation_table *)context)->rows[i].name;
@@ -202,7 +239,8 @@ enum status operation_local_call(void *local, const char *name, const json_t *re
                            near);
         return err_set(err, STATUS_NOT_FOUND, "no operation '%s'", name);
     }
-    if (operation_check_request(operation, request, err) != STATUS_OK)
+    if (operation_check_request(operation, request, err) != STATUS_OK ||
+        check_paths(operation, here->service, request, err) != STATUS_OK)
         return err->code;
     return call_handler(operation, here->service, request, out_response, err);
 }

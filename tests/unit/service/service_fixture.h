@@ -19,6 +19,7 @@
 #include "model/settings.h"
 #include "os/file_tree.h"
 #include "service/operations.h"
+#include "service/principal.h"
 #include "service/service.h"
 #include "spec/spec.h"
 #include "store/advance.h"
@@ -76,6 +77,7 @@ UNUSED static void world_init_empty(struct world *world)
         .settings = &world->settings,
         .home = world->home,
         .actor = "tester",
+        .principal = &PRINCIPAL_LOCAL,
         .is_alive = fixture_is_alive,
         .is_alive_context = world,
         .is_held = fixture_is_held,
@@ -192,6 +194,7 @@ UNUSED static int64_t start_run(struct world *world, const char *path, const cha
         .conf = "{}",
         .note = "",
         .actor = "tester",
+        .principal = &PRINCIPAL_LOCAL,
         .scope = -1,
     };
     fixture_now_us += 1000000;
