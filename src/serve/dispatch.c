@@ -66,18 +66,20 @@ static bool may_enter(const struct route *route, const struct dispatch_visitor *
     if (route->access == ROUTE_CLOSED)
         return refuse(out, 403, "nobody may do this");
     if (!visitor->is_known)
-        return refuse(out, 401, "sign in, or send `Authorization: Bearer TOKEN`; `eider tokens add` "
-                                "makes a token");
+        return refuse(out, 401,
+                      "sign in, or send `Authorization: Bearer TOKEN`; `eider tokens add` "
+                      "makes a token");
     if (http_method_changes(route->method) && visitor->by_cookie && !visitor->has_proof)
-        return refuse(out, 403, "changes by a session need the header X-CSRF-Token with the token "
-                                "that the session was given");
+        return refuse(out, 403,
+                      "changes by a session need the header X-CSRF-Token with the token "
+                      "that the session was given");
     enum permission needed = needed_of(route);
     if (route->access == ROUTE_PERMISSION &&
         (needed == PERMISSION_NONE || principal_best_role(&visitor->principal) < needed)) {
-        CLEANUP(mem_freep) char *detail =
-            mem_format("this needs the role %s; %s has %s", permission_name(needed),
-                       visitor->principal.name,
-                       permission_name(principal_best_role(&visitor->principal)));
+        CLEANUP(mem_freep)
+        char *detail = mem_format("this needs the role %s; %s has %s", permission_name(needed),
+                                  visitor->principal.name,
+                                  permission_name(principal_best_role(&visitor->principal)));
         return refuse(out, 403, detail);
     }
     return true;

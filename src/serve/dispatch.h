@@ -15,9 +15,9 @@
 
 struct dispatch_visitor {
     struct principal principal;
-    bool is_known;   /* false: a stranger */
-    bool by_cookie;  /* changes need a second proof that the person meant it */
-    bool has_proof;  /* which was given */
+    bool is_known;  /* false: a stranger */
+    bool by_cookie; /* changes need a second proof that the person meant it */
+    bool has_proof; /* which was given */
 };
 
 /* What all desks share. */
@@ -41,8 +41,8 @@ struct desk {
 };
 
 /*
- * Answers by the thread of the connections what needs no store and no rights: what is not there, and
- * routes that are marked so. False: a worker has to.
+ * Answers by the thread of the connections what needs no store and no rights: what is not there,
+ * and routes that are marked so. False: a worker has to.
  */
 NODISCARD bool dispatch_quickly(const struct serve_world *world, const struct http_request *request,
                                 struct http_response *out);
