@@ -20,7 +20,9 @@ struct distant {
     const struct engine_observer *observer;
     struct remote_dag dag;
     struct remote_watch watch;
-    json_t *run; /* as the server told it last */
+    json_t *run;    /* as the server told it last */
+    json_t *before; /* of a run that is opened again: its tasks until then */
+    json_t *again;  /* and those that run again */
     char *number;
     struct loop *loop;
     struct loop_timer *look;
@@ -79,8 +81,8 @@ static enum status reopen(struct distant *distant, const struct engine_request *
                           struct err *err)
 {
     CLEANUP(json_decrefp) json_t *named = new_request("run", request->name);
-    CLEANUP(json_decrefp) json_t *ignored = NULL;
-    if (operation_call(distant->operations, "run.show", named, &distant->run, err) != STATUS_OK)
+    if (operation_call(distant->operations, "run.show", named, &distant->run, err) != STATUS_OK ||
+        operation_call(distant->operations, "run.tasks", named, &distant->before, err) != STATUS_OK)
         return err->code;
     const char *number = json_get_string(distant->run, "number", "");
     if (str_equal(json_get_string(distant->run, "state", ""), "success") &&
@@ -91,7 +93,7 @@ static enum status reopen(struct distant *distant, const struct engine_request *
     json_put(asked, "tasks", names_of(request));
     if (request->reason != NULL)
         json_put_string(asked, "reason", request->reason);
-    return operation_call(distant->operations, "run.retry", asked, &ignored, err);
+    return operation_call(distant->operations, "run.retry", asked, &distant->again, err);
 }
 
 static enum status learn_dag(struct distant *distant, struct err *err)
@@ -177,7 +179,7 @@ static enum status look_once(struct distant *distant, struct err *err)
         return err->code;
     json_decref(distant->run);
     distant->run = run;
-    if (remote_watch_look(&distant->watch, false, err) != STATUS_OK)
+    if (remote_watch_look(&distant->watch, err) != STATUS_OK)
         return err->code;
     return remote_watch_follow(&distant->watch, err);
 }
@@ -209,8 +211,7 @@ static void on_look(void *context)
                          MAX((int64_t)LOOK_MS, LOOKS_SHARE * (now_us - from_us) / 1000), 0);
 }
 
-static enum status tell_start(struct distant *distant, const struct engine_request *request,
-                              struct err *err)
+static enum status tell_start(struct distant *distant, struct err *err)
 {
     int64_t logical_date_us = 0;
     const char *date = json_get_string(distant->run, "logical_date", NULL);
@@ -226,9 +227,9 @@ static enum status tell_start(struct distant *distant, const struct engine_reque
         return err_set(err, STATUS_UNREACHABLE, "the server tells no number of the run");
     if (distant->observer->run_started != NULL)
         distant->observer->run_started(distant->observer->context, &run);
-    if (request->source != ENGINE_RETRY)
-        return STATUS_OK;
-    return remote_watch_look(&distant->watch, true, err);
+    remote_watch_replay(&distant->watch, json_object_get(distant->before, "task_instances"),
+                        json_object_get(distant->again, "task_instances"));
+    return STATUS_OK;
 }
 
 static enum status watch_run(struct distant *distant, const struct engine_request *request,
@@ -240,8 +241,7 @@ static enum status watch_run(struct distant *distant, const struct engine_reques
                       distant->number);
     if (request->wants_output && distant->observer->log_line != NULL)
         remote_watch_want_output(&distant->watch);
-    if (tell_start(distant, request, err) != STATUS_OK ||
-        loop_new(&distant->loop, err) != STATUS_OK)
+    if (tell_start(distant, err) != STATUS_OK || loop_new(&distant->loop, err) != STATUS_OK)
         return err->code;
     for (size_t i = 0; i < ARRAY_LEN(SIGNALS); i++)
         if (loop_signal_new(distant->loop, SIGNALS[i], on_signal, distant, &distant->signals[i],
@@ -286,6 +286,8 @@ static void distant_fini(struct distant *distant)
     remote_watch_fini(&distant->watch);
     remote_dag_fini(&distant->dag);
     json_decref(distant->run);
+    json_decref(distant->before);
+    json_decref(distant->again);
     free(distant->number);
 }
 

@@ -45,13 +45,11 @@ static json_t *request_of(const struct remote_watch *watch)
 
 /* --- states ---------------------------------------------------------------------------------- */
 
-/* Kept in *out_key, heap, under which the next state is put. */
-static enum task_state last_seen(const struct remote_watch *watch, const json_t *task,
-                                 char **out_key)
+/* What tells instances apart; heap. */
+static char *key_of(const json_t *task)
 {
-    *out_key = mem_format("%s %lld", json_get_string(task, "task_id", "?"),
-                          (long long)json_get_int(task, "map_index", -1));
-    return (enum task_state)json_get_int(watch->seen, *out_key, TASK_NONE);
+    return mem_format("%s %lld", json_get_string(task, "task_id", "?"),
+                      (long long)json_get_int(task, "map_index", -1));
 }
 
 static int64_t instant_of(const json_t *task, const char *key)
@@ -77,10 +75,10 @@ static int64_t duration_of(const json_t *task)
 static void tell(struct remote_watch *watch, const json_t *task, bool replayed)
 {
     const struct engine_observer *observer = watch->observer;
-    CLEANUP(mem_freep) char *key = NULL;
+    CLEANUP(mem_freep) char *key = key_of(task);
     enum task_state state = TASK_NONE;
     uint32_t node = 0;
-    enum task_state from = last_seen(watch, task, &key);
+    enum task_state from = (enum task_state)json_get_int(watch->seen, key, TASK_NONE);
     if (!task_state_parse(json_get_string(task, "state", ""), &state) || state == from ||
         !remote_dag_find(watch->dag, json_get_string(task, "task_id", ""), &node))
         return;
@@ -116,7 +114,26 @@ static enum status ask_tasks(const struct remote_watch *watch, json_t **out, str
     return operation_call(watch->operations, "run.tasks", request, out, err);
 }
 
-enum status remote_watch_look(struct remote_watch *watch, bool replayed, struct err *err)
+void remote_watch_replay(struct remote_watch *watch, const json_t *tasks, const json_t *again)
+{
+    CLEANUP(json_decrefp) json_t *left_out = json_object();
+    size_t i;
+    json_t *task;
+    CHECK(left_out != NULL);
+    json_array_foreach(again, i, task)
+    {
+        CLEANUP(mem_freep) char *key = key_of(task);
+        json_put_bool(left_out, key, true);
+    }
+    json_array_foreach(tasks, i, task)
+    {
+        CLEANUP(mem_freep) char *key = key_of(task);
+        if (json_object_get(left_out, key) == NULL)
+            tell(watch, task, true);
+    }
+}
+
+enum status remote_watch_look(struct remote_watch *watch, struct err *err)
 {
     CLEANUP(json_decrefp) json_t *response = NULL;
     size_t i;
@@ -124,7 +141,7 @@ enum status remote_watch_look(struct remote_watch *watch, bool replayed, struct 
     if (ask_tasks(watch, &response, err) != STATUS_OK)
         return err->code;
     json_array_foreach(json_object_get(response, "task_instances"), i, task)
-        tell(watch, task, replayed);
+        tell(watch, task, false);
     return STATUS_OK;
 }
 

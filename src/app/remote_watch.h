@@ -29,8 +29,13 @@ void remote_watch_fini(struct remote_watch *watch); /* zero is fine */
 /* From here on the output of tasks is told, too. */
 void remote_watch_want_output(struct remote_watch *watch);
 
-/* Tell what changed since the last call; with `replayed` it was so before. */
-NODISCARD enum status remote_watch_look(struct remote_watch *watch, bool replayed, struct err *err);
+/*
+ * Tell how a run was before it was opened again: `tasks` as they were, without those that run
+ * again. Both are lists of task instances.
+ */
+void remote_watch_replay(struct remote_watch *watch, const json_t *tasks, const json_t *again);
+/* Tell what changed since the last call. */
+NODISCARD enum status remote_watch_look(struct remote_watch *watch, struct err *err);
 /* Tell what was printed since the last call. */
 NODISCARD enum status remote_watch_follow(struct remote_watch *watch, struct err *err);
 /* Counts and failures of the finished run. */

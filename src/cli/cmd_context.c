@@ -62,10 +62,11 @@ static char *name_in_use(struct cli *cli)
 {
     CLEANUP(json_decrefp) json_t *setting = NULL;
     struct err ignored = {0};
+    if (cli_server(cli) == NULL)
+        return mem_strdup("");
     json_t *request = request_new();
     json_put_string(request, "key", "context");
-    if (cli_server(cli) == NULL ||
-        cli_call(cli, "config.get", request, &setting, &ignored) != STATUS_OK)
+    if (cli_call(cli, "config.get", request, &setting, &ignored) != STATUS_OK)
         return mem_strdup("");
     return mem_strdup(json_get_string(setting, "value", ""));
 }

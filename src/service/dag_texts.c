@@ -42,23 +42,27 @@ static const char *file_of(const struct operation *operation, const json_t *requ
     return json_get_string(request, "file", NULL);
 }
 
-static enum status add_path(json_t *texts, const char *path, struct err *err)
+static json_t *describe(const char *path)
+{
+    json_t *file = json_build_object();
+    json_t *text = NULL;
+    struct err problem = {0};
+    json_put(file, "name", json_text(path, strlen(path)));
+    if (read_text(path, &text, &problem) == STATUS_OK)
+        json_put(file, "text", text);
+    else
+        json_put_string(file, "unreadable", problem.text);
+    return file;
+}
+
+static enum status add_path(json_t *files, const char *path, struct err *err)
 {
     struct spec_paths paths = {0};
     enum status status = spec_find_files(path, &paths, err);
     if (status == STATUS_OK && paths.count == 0)
         status = err_set(err, STATUS_NOT_FOUND, "there are no DAG files in '%s'", path);
-    for (size_t i = 0; i < paths.count && status == STATUS_OK; i++) {
-        struct err problem = {0};
-        json_t *text = NULL;
-        if (read_text(paths.items[i], &text, &problem) != STATUS_OK) {
-            text = json_build_object();
-            json_put_string(text, "unreadable", problem.text);
-        }
-        if (json_object_set_new(texts, paths.items[i], text) != 0)
-            status = err_set(err, STATUS_INVALID, "the name of '%s' is not text in UTF-8",
-                             paths.items[i]);
-    }
+    for (size_t i = 0; i < paths.count && status == STATUS_OK; i++)
+        json_build_append(files, describe(paths.items[i]));
     spec_paths_fini(&paths);
     return status;
 }
@@ -67,10 +71,10 @@ static enum status attach_all(const json_t *request, json_t **out, struct err *e
 {
     CLEANUP(json_decrefp) json_t *sent = copy_of(request);
     const json_t *paths = json_object_get(request, "paths");
-    json_t *texts = json_build_object();
-    json_put(sent, "texts", texts);
+    json_t *files = json_build_array();
+    json_put(sent, "files", files);
     for (size_t i = 0; i < json_array_size(paths); i++)
-        if (add_path(texts, json_string_value(json_array_get(paths, i)), err) != STATUS_OK)
+        if (add_path(files, json_string_value(json_array_get(paths, i)), err) != STATUS_OK)
             return err->code;
     (void)json_object_del(sent, "paths");
     *out = TAKE(sent);
@@ -83,7 +87,7 @@ enum status dag_texts_attach(const struct operation *operation, const json_t *re
     const char *file = file_of(operation, request);
     json_t *text = NULL;
     if (json_array_size(json_object_get(request, "paths")) > 0 &&
-        operation_takes(operation, "texts"))
+        operation_takes(operation, "files"))
         return attach_all(request, out, err);
     if (file == NULL) {
         *out = json_incref((json_t *)(uintptr_t)request);

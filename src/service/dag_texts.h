@@ -10,7 +10,7 @@
 #include "service/operation.h"
 
 /*
- * The request with the files themselves in the place of their paths: `text` beside `file`, `texts`
+ * The request with the files themselves in the place of their paths: `text` beside `file`, `files`
  * for `paths`. A new reference; of a request that names no file the same object.
  */
 NODISCARD enum status dag_texts_attach(const struct operation *operation, const json_t *request,

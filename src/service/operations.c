@@ -68,9 +68,7 @@ static const struct operation_field RECORD_RENDERED[] = {
 };
 static const struct operation_field REQUEST_RUN[] = {RUN};
 static const struct operation_field REQUEST_DRY[] = {RUN, REASON, DRY_RUN};
-static const struct operation_field REQUEST_PATH[] = {
-    {"path", FIELD_PATH, true, "file of the copy"},
-};
+static const struct operation_field REQUEST_PATH[] = {{"path", FIELD_PATH, true, "file of the copy"}};
 
 static const struct operation_field RECORD_RUN[] = {
     {"number", FIELD_ID, true, "what names it most briefly"},
@@ -301,7 +299,8 @@ static const struct operation_field RESPONSE_SOURCE[] = {
 };
 static const struct operation_field REQUEST_VALIDATE[] = {
     {"paths", FIELD_PATHS, false, "files and folders"},
-    {"texts", FIELD_OBJECT, false, "file name to its text, or {unreadable: why}, of files that are elsewhere or not saved"},
+    {"texts", FIELD_OBJECT, false, "file name to text, for files that are not saved"},
+    {"files", FIELD_ARRAY, false, "name and text of files that are elsewhere, or why one is unreadable"},
 };
 static const struct operation_field RESPONSE_VALIDATE[] = {
     {"files", FIELD_ARRAY, true, "path, ok, dags, tasks_total and problems of each"},

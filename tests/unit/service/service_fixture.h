@@ -194,7 +194,6 @@ UNUSED static int64_t start_run(struct world *world, const char *path, const cha
         .conf = "{}",
         .note = "",
         .actor = "tester",
-        .principal = &PRINCIPAL_LOCAL,
         .scope = -1,
     };
     fixture_now_us += 1000000;
