@@ -10,9 +10,13 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "os/file.h"
+#include "serve/doorway.h"
 #include "serve/openapi.h"
 #include "serve/routes.h"
 #include "serve/server.h"
+#include "serve/usher.h"
+#include "service/credentials.h"
+#include "service/principal.h"
 
 struct api {
     const struct config *config;
@@ -23,6 +27,7 @@ struct api {
     struct server *server;
     struct api_place place; /* for those who read our state folder */
     char *owner;            /* who they are */
+    char *link;             /* for the first user; NULL: there are some */
 };
 
 /* Whoever has the key of the state folder has the store. */
@@ -58,16 +63,12 @@ static bool is_owner(const struct api *api, const struct http_request *request)
 static enum status admit(void *context, struct service *service, const struct http_request *request,
                          struct arena *arena, struct dispatch_visitor *out, struct err *err)
 {
-    (void)service;
-    (void)arena;
-    (void)err;
-    *out = (struct dispatch_visitor){0};
     const struct api *api = context;
     if (!is_owner(api, request))
-        return STATUS_OK;
+        return usher_admit(api->world.usher, service, request, arena, out, err);
     *out = (struct dispatch_visitor){
         .is_known = true,
-        .principal = {api->owner, OWNER_GRANTS, ARRAY_LEN(OWNER_GRANTS)},
+        .principal = {.name = api->owner, .grants = OWNER_GRANTS, .count = ARRAY_LEN(OWNER_GRANTS)},
     };
     return STATUS_OK;
 }
@@ -113,6 +114,49 @@ static enum status listen_there(struct api *api, struct err *err)
     return server_start(&options, &api->server, err);
 }
 
+/* --- who may come in ------------------------------------------------------------------------- */
+
+/* What others reach has users whom it knows, and keeps their passwords from listeners. */
+static enum status check_exposure(struct api *api, struct err *err)
+{
+    const struct settings *settings = &api->config->settings;
+    const char *address = settings_text(settings, SETTING_LISTEN);
+    bool has_tls = settings_text(settings, SETTING_TLS_CERTIFICATE)[0] != '\0';
+    bool has_users = false;
+    if (doorway_is_loopback(address) || settings_number(settings, SETTING_LISTEN_ANYWAY) != 0)
+        return STATUS_OK;
+    struct service *service = open_service(api);
+    enum status status = credentials_any(service, &has_users, err);
+    close_service(api, service);
+    if (status != STATUS_OK || (has_tls && has_users))
+        return status;
+    return err_set(err, STATUS_INVALID,
+                   "'%s' is reached by other machines, but %s%s%s: %s%s, listen at 127.0.0.1, or "
+                   "set listen_anyway",
+                   address, has_users ? "" : "there are no users",
+                   has_users || has_tls ? "" : " and ", has_tls ? "" : "TLS is off",
+                   has_users ? "" : "`eider users add` makes one",
+                   has_tls     ? ""
+                   : has_users ? "set tls_certificate and tls_key"
+                               : ", set tls_certificate and tls_key");
+}
+
+/* While there is nobody, the way in is printed where only this machine's user reads it. */
+static enum status offer_link(struct api *api, struct err *err)
+{
+    char secret[SECRET_TEXT_MAX];
+    struct err problem = {0};
+    struct service *service = open_service(api);
+    enum status status = credentials_make_link(service, secret, &problem);
+    close_service(api, service);
+    if (status == STATUS_OK)
+        api->link = mem_format("%s/login?link=%s", server_url(api->server), secret);
+    if (status == STATUS_OK || status == STATUS_CONFLICT)
+        return STATUS_OK;
+    *err = problem;
+    return err_wrap(err, "make a link to sign in");
+}
+
 enum status api_start(const struct config *config, const struct home *home, struct api **out,
                       struct err *err)
 {
@@ -129,7 +173,12 @@ enum status api_start(const struct config *config, const struct home *home, stru
     api->router = router_new(api->routes);
     api->world = (struct serve_world){
         .router = api->router, .settings = settings, .admit = admit, .context = api};
-    enum status status = listen_there(api, err);
+    api->world.usher = usher_new();
+    enum status status = check_exposure(api, err);
+    if (status == STATUS_OK)
+        status = listen_there(api, err);
+    if (status == STATUS_OK && doorway_is_loopback(settings_text(settings, SETTING_LISTEN)))
+        status = offer_link(api, err);
     if (status == STATUS_OK)
         status = api_place_leave(&api->place, home, server_url(api->server), err);
     if (status == STATUS_OK) {
@@ -155,6 +204,8 @@ void api_stop(struct api *api)
     server_stop(api->server);
     api_place_fini(&api->place);
     free(api->owner);
+    usher_free(api->world.usher);
+    free(api->link);
     router_free(api->router);
     routes_free(api->routes);
     free(api);
@@ -171,4 +222,9 @@ json_t *api_describe(void)
     json_t *document = openapi_document(table);
     routes_free(table);
     return document;
+}
+
+const char *api_link(const struct api *api)
+{
+    return api->link;
 }

@@ -49,6 +49,7 @@ struct option_list {
     X(VAULT, "Variables, connections and secrets")                                                 \
     X(ALERTS, "Deadlines and messages")                                                            \
     X(STORE, "Store and settings")                                                                 \
+    X(USERS, "Users, tokens and namespaces")                                                       \
     X(SERVER, "Servers")                                                                           \
     X(PROGRAM, "The program itself")
 
@@ -93,6 +94,7 @@ struct command_table {
 extern const struct command_table COMMANDS;
 /* A part of those. */
 extern const struct command_table COMMANDS_SERVER;
+extern const struct command_table COMMANDS_USERS;
 extern const struct option_list GLOBAL_OPTIONS;
 /* Options that flags of a command add. */
 extern const struct command_option WATCH_OPTION;

@@ -52,4 +52,4 @@ static const struct command ROWS[] = {
 };
 /* clang-format on */
 
-const struct command_table COMMANDS_SERVER = {ROWS, ARRAY_LEN(ROWS), NULL};
+const struct command_table COMMANDS_SERVER = {ROWS, ARRAY_LEN(ROWS), &COMMANDS_USERS};

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "model/problem_code.h"
 #include "serve/answer.h"
 
@@ -60,4 +61,11 @@ void problem_put(struct http_response *response, int status, const char *detail)
 void problem_answer(struct http_response *response, const struct err *err)
 {
     put(response, problem_code_of(err->code), problem_code_word(err->code), err->text);
+}
+
+void problem_wait(struct http_response *response, int64_t wait_s, const char *detail)
+{
+    CLEANUP(mem_freep) char *text = mem_format("%lld", (long long)wait_s);
+    problem_put(response, 429, detail);
+    http_response_add_header(response, "Retry-After", text);
 }

@@ -7,6 +7,8 @@
 #include "model/dag_files.h"
 #include "model/settings.h"
 #include "service/lookup.h"
+#include "service/principal.h"
+#include "store/sight.h"
 #include "store/version.h"
 
 /* With the files that its tasks name. */
@@ -17,6 +19,26 @@ static enum status complete_file(struct found_dag *found, char **out_place, stru
         return err->code;
     *out_place = realpath(found->path, NULL);
     return *out_place != NULL ? STATUS_OK : err_errno(err, errno, "find '%s'", found->path);
+}
+
+/* A DAG that is there may not be taken over from another namespace. */
+static enum status check_place(const struct service *service, struct store *store,
+                               struct arena *arena, const char *dag_id, struct err *err)
+{
+    const char *space = NULL;
+    struct err missing = {0};
+    enum status status = store_space_of_dag(store, arena, dag_id, &space, &missing);
+    if (status == STATUS_NOT_FOUND)
+        return STATUS_OK;
+    if (status != STATUS_OK) {
+        *err = missing;
+        return status;
+    }
+    if (principal_role(service->principal, space) >= PERMISSION_EDITOR)
+        return STATUS_OK;
+    return err_set(err, STATUS_DENIED,
+                   "there is a DAG '%.100s' that you may not change: give yours another id",
+                   dag_id);
 }
 
 /* A file that was sent along has no place here, so nothing lies beside it. */
@@ -53,6 +75,8 @@ enum status lookup_version(struct service *service, struct store *store, struct 
         return STATUS_OK;
     }
     CLEANUP(mem_freep) char *place = NULL;
+    if (found.is_sent && check_place(service, store, arena, found.dag->id, err) != STATUS_OK)
+        return err->code;
     if (found.is_sent ? complete_sent(service, &found, &place, err) != STATUS_OK
                       : complete_file(&found, &place, err) != STATUS_OK)
         return err->code;

@@ -2,30 +2,21 @@
 
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "model/limits.h"
+#include "service/access.h"
+#include "service/principal.h"
 #include "service/service.h"
-
-static const char *const PERMISSIONS[] = {
-#define X(name, text) [PERMISSION_##name] = (text),
-    PERMISSION_MAP(X)
-#undef X
-};
 
 static const char *const FIELD_TYPES[] = {
 #define X(name, text) [FIELD_##name] = (text),
     FIELD_TYPE_MAP(X)
 #undef X
 };
-
-const char *permission_name(enum permission permission)
-{
-    CHECK(permission < PERMISSION_COUNT);
-    return PERMISSIONS[permission];
-}
 
 const char *field_type_text(enum field_type type)
 {
@@ -183,30 +174,6 @@ enum status operation_check_response(const struct operation *operation, const js
     return STATUS_OK;
 }
 
-static bool is_given(const json_t *request, const char *name)
-{
-    const json_t *value = json_object_get(request, name);
-    return value != NULL && !json_is_null(value);
-}
-
-/* Files of this machine are for those who are on it. */
-static enum status check_paths(const struct operation *operation, const struct service *service,
-                               const json_t *request, struct err *err)
-{
-    bool has_text = json_is_string(json_object_get(request, "text"));
-    for (size_t i = 0; i < operation->request.count && !service_is_local(service); i++) {
-        const struct operation_field *field = &operation->request.fields[i];
-        bool is_path = field->type == FIELD_PATHS || (field->type == FIELD_PATH && !has_text);
-        if (is_path && is_given(request, field->name))
-            return err_set(err, STATUS_DENIED,
-                           "%s: '%s' leads to a file of the server, which cannot be reached from "
-                           "elsewhere%s",
-                           operation->name, field->name,
-                           operation_takes(operation, "text") ? "; send its `text`" : "");
-    }
-    return STATUS_OK;
-}
-
 static const char *operation_name_at(const void *context, size_t i)
 {
     return ((const struct operation_table *)context)->rows[i].name;
@@ -240,9 +207,18 @@ enum status operation_local_call(void *local, const char *name, const json_t *re
         return err_set(err, STATUS_NOT_FOUND, "no operation '%s'", name);
     }
     if (operation_check_request(operation, request, err) != STATUS_OK ||
-        check_paths(operation, here->service, request, err) != STATUS_OK)
+        access_check(here->service, operation, request, err) != STATUS_OK)
         return err->code;
-    return call_handler(operation, here->service, request, out_response, err);
+    CLEANUP(arena_freep) struct arena *arena = NULL;
+    const char *sight = "";
+    if (!principal_sees_all(here->service->principal)) {
+        arena = arena_new();
+        sight = principal_spaces(arena, here->service->principal);
+    }
+    service_set_sight(here->service, sight);
+    enum status status = call_handler(operation, here->service, request, out_response, err);
+    service_set_sight(here->service, NULL);
+    return status;
 }
 
 enum status operation_call(const struct operation_caller *caller, const char *name,

@@ -12,6 +12,7 @@
 #include "os/file_tree.h"
 #include "service/principal.h"
 #include "store/host.h"
+#include "store/sight.h"
 #include "store/store.h"
 #include "store/vault.h"
 
@@ -29,6 +30,13 @@ void service_set_reason(struct service *service, const char *reason)
     service->reason = reason;
     if (service->store != NULL)
         store_set_reason(service->store, reason);
+}
+
+void service_set_sight(struct service *service, const char *spaces)
+{
+    service->sight = spaces;
+    if (service->store != NULL)
+        store_set_sight(service->store, spaces);
 }
 
 void service_fini(struct service *service)
@@ -88,6 +96,7 @@ static enum status open_store(struct service *service, enum db_mode mode, struct
     service->store = store;
     service->store_mode = mode;
     store_set_reason(store, service->reason);
+    store_set_sight(store, service->sight);
     *out = store;
     return STATUS_OK;
 }
@@ -211,7 +220,7 @@ enum status service_vault(struct service *service, struct vault **out, struct er
 
 bool service_is_local(const struct service *service)
 {
-    return service->principal == &PRINCIPAL_LOCAL;
+    return service->principal != NULL && service->principal->is_local;
 }
 
 int64_t service_now_us(const struct service *service)

@@ -74,10 +74,10 @@ UNUSED static void world_init_empty(struct world *world)
     cr_assert_not_null(mkdtemp(world->home));
     EXPECT_OK(settings_resolve(&layers, &world->settings, &err), &err);
     world->service = (struct service){
+        .principal = &PRINCIPAL_LOCAL,
         .settings = &world->settings,
         .home = world->home,
         .actor = "tester",
-        .principal = &PRINCIPAL_LOCAL,
         .is_alive = fixture_is_alive,
         .is_alive_context = world,
         .is_held = fixture_is_held,

@@ -5,8 +5,12 @@
 
 static const struct grant VIEWS[] = {{"*", PERMISSION_OPERATOR}};
 static const struct grant WRITES[] = {{"*", PERMISSION_OPERATOR}, {"lab", PERMISSION_EDITOR}};
-static const struct principal OPERATOR = {"ann", VIEWS, ARRAY_LEN(VIEWS)};
-static const struct principal AUTHOR = {"ben", WRITES, ARRAY_LEN(WRITES)};
+static const struct grant ALL[] = {{"*", PERMISSION_ADMIN}};
+static const struct principal ADMIN = {.name = "zoe", .grants = ALL, .count = ARRAY_LEN(ALL)};
+static const struct principal OPERATOR = {
+    .name = "ann", .grants = VIEWS, .count = ARRAY_LEN(VIEWS)};
+static const struct principal AUTHOR = {
+    .name = "ben", .grants = WRITES, .count = ARRAY_LEN(WRITES)};
 
 #define SENT(space) "\"text\":\"dag: sent\\nnamespace: " space "\\ntasks: { a: { run: echo } }\\n\""
 
@@ -14,7 +18,7 @@ Test(op_sent, files_are_for_those_who_are_here)
 {
     struct world world;
     world_init(&world);
-    world.service.principal = &AUTHOR;
+    world.service.principal = &ADMIN;
     call_fails(&world, "dag.show", "{\"file\":\"/etc/passwd\"}", STATUS_DENIED, "of the server");
     call_fails(&world, "dag.validate", "{\"paths\":[\"/etc\"]}", STATUS_DENIED, "of the server");
     call_fails(&world, "dag.validate", "{\"paths\":[\"/etc\"],\"texts\":{\"a\":\"\"}}",
@@ -38,6 +42,17 @@ Test(op_sent, whoever_looks_may_send_a_file_and_its_name_is_not_opened)
     call_fails(&world, "dag.show", "{\"text\":\"tasks: {\"}", STATUS_BAD_DAG, "dag.yaml");
     call_fails(&world, "dag.show", "{\"version\":1," SENT("default") "}", STATUS_INVALID,
                "versions");
+    world_fini(&world);
+}
+
+Test(op_sent, a_dag_is_not_taken_over_from_another_namespace)
+{
+    struct world world;
+    world_init(&world);
+    json_t *run = call_ok(&world, "dag.trigger", "{" SENT("default") "}");
+    json_decref(run);
+    world.service.principal = &AUTHOR;
+    call_fails(&world, "dag.trigger", "{" SENT("lab") "}", STATUS_DENIED, "another id");
     world_fini(&world);
 }
 
