@@ -162,6 +162,7 @@ enum status api_start(const struct config *config, const struct home *home, stru
 {
     const struct settings *settings = &config->settings;
     *out = NULL;
+    api_place_remove(home); /* what a daemon that was killed left */
     if (str_equal(settings_text(settings, SETTING_LISTEN), "off"))
         return STATUS_OK;
     struct api *api = mem_zalloc(1, sizeof *api);

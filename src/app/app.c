@@ -139,7 +139,7 @@ static enum status connect_server(void *context, struct client **out, struct err
         if (api_place_find(&app->home, &place, err) != STATUS_OK)
             return err->code;
         struct client_options options = {
-            .server = place.url, .token = place.key, .trust_any = true, .pause = pause_for};
+            .server = place.url, .token = place.key, .is_here = true, .pause = pause_for};
         if (client_new(&options, &app->client, err) != STATUS_OK)
             return err->code;
     }

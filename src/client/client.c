@@ -28,7 +28,7 @@ struct client {
     char *token;         /* NULL: none */
     char *authorization; /* the header's value, NULL: none */
     char *ca_file;       /* NULL: whom the system trusts */
-    bool trust_any;
+    bool is_here;
     bool (*pause)(void *context, int64_t ms);
     void *pause_context;
     struct http_session *session; /* for what may be sent twice */
@@ -70,7 +70,7 @@ enum status client_new(const struct client_options *options, struct client **out
     if (client->token != NULL)
         client->authorization = mem_format("Bearer %s", client->token);
     client->ca_file = text_or_null(options->ca_file);
-    client->trust_any = options->trust_any;
+    client->is_here = options->is_here;
     client->pause = options->pause;
     client->pause_context = options->pause_context;
     client->session = http_session_new();
@@ -128,7 +128,8 @@ static enum status perform(struct client *client, const struct client_request *r
         .way = {.connect_timeout_ms = CONNECT_TIMEOUT_MS,
                 .timeout_ms = TIMEOUT_MS,
                 .ca_file = client->ca_file,
-                .trust_any = client->trust_any},
+                .trust_any = client->is_here,
+                .direct = client->is_here},
         .answer_max = ANSWER_BYTES_MAX,
         .session = sending->may_repeat ? client->session : NULL,
         .was_sent = &sending->was_sent,

@@ -22,7 +22,7 @@ struct client_options {
     const char *server;  /* "https://eider.example:4337"; a path before /api is kept */
     const char *token;   /* NULL or "": none */
     const char *ca_file; /* who vouches for the server; NULL or "": whom the system trusts */
-    bool trust_any;      /* certificates are not checked: only for this very machine */
+    bool is_here;        /* a daemon of this machine: no proxy, and its certificate may be any */
     /* Wait before asking again; false: somebody interrupts. NULL: nothing is asked twice. */
     bool (*pause)(void *context, int64_t ms);
     void *pause_context;

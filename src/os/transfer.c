@@ -49,6 +49,8 @@ enum status transfer_init(struct transfer *transfer, CURL *taken,
     code |= curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, options->trust_any ? 0L : 2L);
     if (options->ca_file != NULL)
         code |= curl_easy_setopt(curl, CURLOPT_CAINFO, options->ca_file);
+    if (options->direct)
+        code |= curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
     code |= curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     code |= curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, transfer);
     CHECK(code == CURLE_OK);

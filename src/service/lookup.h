@@ -63,8 +63,8 @@ NODISCARD enum status lookup_dag(struct service *service, struct arena *arena,
  */
 NODISCARD enum status lookup_dag_name(struct service *service, const char *dag_id, struct err *err);
 /*
- * STATUS_DENIED unless whoever asks may write DAGs of its namespace, where it came with the request:
- * it is run, or filled in, with what the server knows.
+ * Of a DAG that came with the request, STATUS_DENIED unless whoever asks may write DAGs of its
+ * namespace: it is run, or filled in, with what the server knows.
  */
 NODISCARD enum status lookup_check_author(const struct service *service,
                                           const struct found_dag *found, struct err *err);

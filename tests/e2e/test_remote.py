@@ -385,7 +385,8 @@ def test_changes_are_signed_by_the_user_of_the_token(served):
 
 
 def test_what_a_user_may_not_do_is_exit_code_4(served):
-    remote = served(d="tasks: { a: { run: echo } }", e="namespace: lab\ntasks: { a: { run: echo } }")
+    remote = served(d="tasks: { a: { run: echo } }",
+                    e="namespace: lab\ntasks: { a: { run: echo } }")
     ben = token_of(remote, "ben", "default=viewer", "lab=editor")
     assert "d" in remote.there("dags", "list", "-o", "name", env=ben, code=0).out
     assert "role" in remote.there("dags", "pause", "d", env=ben, code=4).err
@@ -423,6 +424,13 @@ def test_the_daemon_of_the_state_folder_is_found(eider, up):
     assert place_of(eider.home)["key"] != key
     daemon.kill()
     assert eider("health", code=8).out == ""
+
+
+def test_a_proxy_does_not_see_the_key_of_the_state_folder(eider, up, odd):
+    proxy = odd(EMPTY)
+    up(env=LISTEN)
+    eider("api", "GET", "version", env={"http_proxy": proxy.url, "all_proxy": proxy.url}, code=0)
+    assert proxy.seen == []
 
 
 def test_raw_requests(served):

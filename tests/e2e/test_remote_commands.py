@@ -36,6 +36,11 @@ DAGS = {
         tasks: { go: { noop: true } }
         """,
 }
+LOCAL_DAG = """
+    dag: local
+    max_active_runs: 9
+    tasks: { t: { run: "echo {{ ds }}", worker: [nowhere] } }
+    """
 BAD = "tasks:\n  a: { run: echo, neds: [b] }\n"
 
 
@@ -48,7 +53,7 @@ def both(tmp_path_factory):
     for name, text in DAGS.items():
         eider.write(f"dags/{name}", text)
     eider.write("bad.yaml", BAD)
-    eider.write("local.yaml", "dag: local\nmax_active_runs: 9\ntasks: { t: { run: 'echo {{ ds }}', worker: [nowhere] } }\n")
+    eider.write("local.yaml", LOCAL_DAG)
     daemon = Daemon(eider, env={**LISTEN, "EIDER_SWEEP": "1h"}).wait_until_up()
     daemon.wait_until("DAG files")
     fill(eider)
