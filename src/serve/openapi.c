@@ -249,6 +249,7 @@ static void add_components(json_t *document)
         {"title", FIELD_STRING, true, "the status in words"},
         {"status", FIELD_INTEGER, true, "the status"},
         {"detail", FIELD_STRING, true, "what is wrong, and what to do"},
+        {"code", FIELD_STRING, true, "a word for it: not_found, conflict, bad_dag, busy, ..."},
     };
     static const struct operation_schema SCHEMA = {PROBLEM, ARRAY_LEN(PROBLEM)};
     json_t *components = member(document, "components");
