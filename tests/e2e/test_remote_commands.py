@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from harness import wait_for
+from fleet import Daemon, finish_all
+from harness import Eider, wait_for
 from remote import LISTEN, Remote
 
 DAGS = {
@@ -47,19 +48,19 @@ BAD = "tasks:\n  a: { run: echo, neds: [b] }\n"
 @pytest.fixture(scope="module")
 def both(tmp_path_factory):
     """A store with something of everything, and a daemon that has nothing to do any more."""
-    from fleet import Daemon, finish_all
-    from harness import Eider
     eider = Eider(tmp_path_factory.mktemp("remote"))
     for name, text in DAGS.items():
         eider.write(f"dags/{name}", text)
     eider.write("bad.yaml", BAD)
     eider.write("local.yaml", LOCAL_DAG)
-    daemon = Daemon(eider, env={**LISTEN, "EIDER_SWEEP": "1h"}).wait_until_up()
-    daemon.wait_until("DAG files")
-    fill(eider)
-    yield Remote(eider)
-    finish_all([daemon])
-    eider.close()
+    daemon = Daemon(eider, env={**LISTEN, "EIDER_SWEEP": "1h"})
+    try:
+        daemon.wait_until_up().wait_until("DAG files")
+        fill(eider)
+        yield Remote(eider)
+    finally:
+        finish_all([daemon])
+        eider.close()
 
 
 def fill(eider):
