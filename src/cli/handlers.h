@@ -122,6 +122,13 @@ struct parsed;
     X(store_prune)                                                                                 \
     X(config_list)                                                                                 \
     X(config_get)                                                                                  \
+    X(context_add)                                                                                 \
+    X(context_list)                                                                                \
+    X(context_remove)                                                                              \
+    X(context_use)                                                                                 \
+    X(api)                                                                                         \
+    X(health)                                                                                      \
+    X(schema)                                                                                      \
     X(doctor)                                                                                      \
     X(simulate)                                                                                    \
     X(prove)                                                                                       \

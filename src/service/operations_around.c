@@ -96,6 +96,7 @@ static const struct operation_field RECORD_NOTICE[] = {
 };
 static const struct operation_field REQUEST_NOTIFY_TEST[] = {
     {"target", FIELD_STRING, true, "a DAG or its file; or slack:NAME, webhook:URL, ..., an entry as JSON"},
+    {"text", FIELD_STRING, false, "the DAG file itself, from whoever is elsewhere; `target` is its name"},
     {"kind", FIELD_STRING, false, "success, failure, retry, skip or sla_miss; failure by default"},
 };
 static const struct operation_field RESPONSE_NOTIFY_TEST[] = {
