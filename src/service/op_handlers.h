@@ -111,6 +111,8 @@ OPERATION_HANDLER(op_task_mark);
 OPERATION_HANDLER(op_task_note);
 OPERATION_HANDLER(op_task_render);
 OPERATION_HANDLER(op_task_show);
+OPERATION_HANDLER(op_top_overview);
+OPERATION_HANDLER(op_top_tasks);
 OPERATION_HANDLER(op_variable_delete);
 OPERATION_HANDLER(op_variable_list);
 OPERATION_HANDLER(op_variable_set);
