@@ -70,13 +70,33 @@ static bool shows_utf8(const struct top_screen_options *options)
            !str_equal(options->term, "linux");
 }
 
+/* Printers and the like have a kind, too. */
+static bool can_move(void)
+{
+    const char *move = tigetstr("cup");
+    return move != NULL && (intptr_t)move != -1;
+}
+
+static SCREEN *open_terminal(const struct top_screen_options *options)
+{
+    SCREEN *terminal = newterm(NULL, options->out, options->in);
+    if (terminal == NULL)
+        return NULL;
+    (void)set_term(terminal);
+    if (can_move())
+        return terminal;
+    (void)endwin();
+    delscreen(terminal);
+    return NULL;
+}
+
 enum status top_screen_open(const struct top_screen_options *options, struct top_screen **out,
                             struct err *err)
 {
     struct top_screen *screen = mem_zalloc(1, sizeof *screen);
     screen->in = fileno(options->in);
     screen->utf8 = shows_utf8(options);
-    screen->terminal = newterm(NULL, options->out, options->in);
+    screen->terminal = open_terminal(options);
     if (screen->terminal == NULL) {
         mem_freep(&screen);
         return err_set(err, STATUS_INVALID,
@@ -84,7 +104,6 @@ enum status top_screen_open(const struct top_screen_options *options, struct top
                        "as xterm",
                        options->term != NULL ? options->term : "");
     }
-    (void)set_term(screen->terminal);
     (void)raw(); /* an interrupt is a key, so that the terminal is given back in order */
     (void)noecho();
     (void)nonl();

@@ -79,7 +79,11 @@ static const char *hints_of(const struct top *top)
         return "? help  Enter log  Esc back  e why  r retry  x stop  / filter  q quit";
     if (top->page == TOP_RUNS)
         return "? help  Enter open  e why  p pause  r retry  x stop  / filter  s sort  q quit";
-    if (top->page == TOP_QUEUES || top->page == TOP_DAGS || top->page == TOP_HOSTS)
+    if (top->page == TOP_TASKS)
+        return "? help  Enter log  x stop  / filter  s sort  + - rate  q quit";
+    if (top->page == TOP_HOSTS)
+        return "? help  p drain  u resume  / filter  s sort  + - rate  q quit";
+    if (top->page == TOP_QUEUES || top->page == TOP_DAGS)
         return "? help  p pause  u unpause  / filter  s sort  + - rate  q quit";
     return "? help  Enter open  / filter  s sort  + - rate  q quit";
 }
