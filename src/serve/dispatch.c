@@ -91,10 +91,18 @@ static bool let_in(const struct desk *desk, struct route_call *call,
     struct err err = {0};
     enum status status = desk->world->admit(desk->world->context, desk->service, call->request,
                                             call->arena, visitor, &err);
-    if (status == STATUS_OK)
+    /* What anybody may, somebody with a session that is over may as well. */
+    bool is_stranger = status == STATUS_DENIED && call->route->access == ROUTE_PUBLIC;
+    if (is_stranger)
+        *visitor = (struct dispatch_visitor){0};
+    if (status == STATUS_OK || is_stranger)
         return may_enter(call->route, visitor, out);
     if (status == STATUS_DENIED)
         return refuse(out, 401, err.text);
+    if (status == STATUS_LIMIT) {
+        problem_wait(out, visitor->wait_s, err.text);
+        return false;
+    }
     problem_answer(out, &err);
     return false;
 }
@@ -176,22 +184,21 @@ void dispatch(const struct desk *desk, const struct http_request *request,
     call.route = find_route(&call, out);
     if (call.route == NULL || !let_in(desk, &call, &visitor, out) || !read_body(&call, &body, out))
         return;
+    call.visitor = &visitor;
     desk->service->principal = &visitor.principal;
     desk->service->actor = visitor.is_known ? visitor.principal.name : "somebody";
     serve_call(&call, out);
     desk->service->principal = NULL;
 }
 
-bool dispatch_quickly(const struct serve_world *world, const struct http_request *request,
-                      struct http_response *out)
+const struct route *dispatch_look(const struct serve_world *world,
+                                  const struct http_request *request, struct http_response *out)
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct route_call call = {.request = request, .arena = arena, .world = world};
     call.route = find_route(&call, out);
-    if (call.route == NULL)
-        return true;
-    bool is_quick = call.route->is_quick && call.route->access == ROUTE_PUBLIC;
-    if (is_quick)
-        serve_call(&call, out);
-    return is_quick;
+    if (call.route == NULL || !call.route->is_quick || call.route->access != ROUTE_PUBLIC)
+        return call.route;
+    serve_call(&call, out);
+    return NULL;
 }

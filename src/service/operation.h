@@ -16,23 +16,9 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "model/permission.h"
 
 struct service;
-
-/* Each includes those before it; the zero value, as a right: none, and as a demand: nobody. */
-#define PERMISSION_MAP(X)                                                                          \
-    X(NONE, "none")                                                                                \
-    X(VIEWER, "viewer")                                                                            \
-    X(OPERATOR, "operator")                                                                        \
-    X(EDITOR, "editor")                                                                            \
-    X(ADMIN, "admin")
-
-enum permission {
-#define X(name, text) PERMISSION_##name,
-    PERMISSION_MAP(X)
-#undef X
-        PERMISSION_COUNT
-};
 
 /*    name       shown as                accepts */
 #define FIELD_TYPE_MAP(X)                                                                          \
@@ -67,6 +53,44 @@ struct operation_schema {
     size_t count;
 };
 
+/*
+ * What a request is about, for who has the permission only in some namespaces:
+ *
+ *   ALL        everything at once: the right is needed in all namespaces. The zero value
+ *   ANY        nothing of a namespace, or the handler decides: the right somewhere will do
+ *   LIST       `dag`, `run` or `namespace` where they are given; of the rest what is seen
+ *   DAG, RUN   `dag` and `run`; without both, everything
+ *   DAGS       each of `dags`
+ *   JOB        `job`
+ *   JOBS       the namespace of each of `jobs`
+ *   BACKFILL   `backfill`
+ *   LETTER, NOTICE, WEBHOOK   `id`; without it, everything
+ *   NAMESPACE  `namespace`, or `default`
+ *   LIMIT      `kind` and `name`: a namespace, a DAG, or else everything
+ */
+#define OPERATION_SCOPE_MAP(X)                                                                     \
+    X(ALL, "all")                                                                                  \
+    X(ANY, "any")                                                                                  \
+    X(LIST, "list")                                                                                \
+    X(DAG, "dag")                                                                                  \
+    X(RUN, "run")                                                                                  \
+    X(DAGS, "dags")                                                                                \
+    X(JOB, "job")                                                                                  \
+    X(JOBS, "jobs")                                                                                \
+    X(LETTER, "letter")                                                                            \
+    X(BACKFILL, "backfill")                                                                        \
+    X(NOTICE, "notice")                                                                            \
+    X(WEBHOOK, "webhook")                                                                          \
+    X(NAMESPACE, "namespace")                                                                      \
+    X(LIMIT, "limit")
+
+enum operation_scope {
+#define X(name, text) SCOPE_##name,
+    OPERATION_SCOPE_MAP(X)
+#undef X
+        SCOPE_COUNT
+};
+
 struct operation {
     const char *name; /* "noun.verb" */
     const char *summary;
@@ -75,6 +99,7 @@ struct operation {
     struct operation_schema response;
     enum status (*handler)(struct service *service, const json_t *request, json_t **out_response,
                            struct err *err);
+    enum operation_scope scope;
 };
 
 struct operation_table {
@@ -100,7 +125,10 @@ struct operation_local {
     struct service *service;
 };
 
-/* The `call` for a struct operation_local: finds the row, checks the request, runs the handler. */
+/*
+ * The `call` for a struct operation_local: finds the row, checks the request and that whoever asks
+ * may do it to what it names (access.h), runs the handler.
+ */
 NODISCARD enum status operation_local_call(void *local, const char *name, const json_t *request,
                                            json_t **out_response, struct err *err);
 
@@ -118,5 +146,5 @@ NODISCARD enum status operation_check_request(const struct operation *operation,
 NODISCARD enum status operation_check_response(const struct operation *operation,
                                                const json_t *response, struct err *err);
 
-const char *permission_name(enum permission permission);
+const char *operation_scope_name(enum operation_scope scope);
 const char *field_type_text(enum field_type type);

@@ -3,16 +3,17 @@
 #include "base/check.h"
 #include "model/dag.h"
 #include "model/event_kind.h"
+#include "store/sight.h"
 #include "store/store_priv.h"
 
 /* --- numbers --------------------------------------------------------------------------------- */
 
 static const char RUNS_GOING[] =
-    "SELECT state, count(*) FROM (SELECT state FROM run WHERE state IN (0, 1) LIMIT $1) going"
-    " GROUP BY state";
+    "SELECT state, count(*) FROM (SELECT state FROM run WHERE state IN (0, 1)"
+    " AND " SEEN("$2", "namespace") " LIMIT $1) going GROUP BY state";
 static const char RUNS_ENDED[] =
-    "SELECT state, count(*) FROM (SELECT state FROM run WHERE ended_at_us >= $2"
-    " ORDER BY ended_at_us DESC LIMIT $1) ended GROUP BY state";
+    "SELECT state, count(*) FROM (SELECT state FROM run WHERE ended_at_us >= $3"
+    " AND " SEEN("$2", "namespace") " ORDER BY ended_at_us DESC LIMIT $1) ended GROUP BY state";
 /* clang-format off */
 #define NUMBER(rows) "(" COUNT_OF(rows " LIMIT $1") ")"
 static const char NUMBERS[] = "SELECT "
@@ -40,10 +41,11 @@ enum status store_monitor_count(struct store *store, int64_t ended_since_us,
 {
     struct db_stmt *stmt = NULL;
     struct monitor_counts counts = {0};
-    if (db_query(store->db, &stmt, err, RUNS_GOING, "i", (int64_t)MONITOR_COUNT_MAX) != STATUS_OK ||
+    if (db_query(store->db, &stmt, err, RUNS_GOING, "it", (int64_t)MONITOR_COUNT_MAX,
+                 store_sight(store)) != STATUS_OK ||
         add_runs(stmt, &counts, err) != STATUS_OK ||
-        db_query(store->db, &stmt, err, RUNS_ENDED, "ii", (int64_t)MONITOR_ENDED_MAX,
-                 ended_since_us) != STATUS_OK ||
+        db_query(store->db, &stmt, err, RUNS_ENDED, "iti", (int64_t)MONITOR_ENDED_MAX,
+                 store_sight(store), ended_since_us) != STATUS_OK ||
         add_runs(stmt, &counts, err) != STATUS_OK ||
         db_query(store->db, &stmt, err, NUMBERS, "i", (int64_t)MONITOR_COUNT_MAX) != STATUS_OK)
         return err_wrap(err, "count what goes on");
@@ -53,8 +55,8 @@ enum status store_monitor_count(struct store *store, int64_t ended_since_us,
         counts.ready = db_int(stmt, 1);
         counts.held = db_int(stmt, 2);
         counts.later = db_int(stmt, 3);
-        counts.dead = db_int(stmt, 4);
-        counts.broken_files = db_int(stmt, 5);
+        counts.dead = store_sees_all(store) ? db_int(stmt, 4) : 0;
+        counts.broken_files = store_sees_all(store) ? db_int(stmt, 5) : 0;
     }
     if (status == STATUS_OK)
         *out = counts;

@@ -3,7 +3,8 @@
  * monitor: what goes on at the moment, for whoever watches all of it. Nothing is changed.
  *
  * Asked again every second or two, so each question is bounded whatever the store holds: numbers
- * end at a most, and history is read from its newest end.
+ * end at a most, and history is read from its newest end. Who does not see all namespaces is told
+ * of runs in those that are seen; how many tasks there are is no secret, as in lists of queues.
  */
 #include "model/run_state.h"
 #include "store/rows.h"
@@ -22,8 +23,8 @@ struct monitor_counts {
     int64_t ready;                 /* claimable */
     int64_t held;                  /* by a limit of their run */
     int64_t later;                 /* wait for an instant: retries, delays */
-    int64_t dead;                  /* letters */
-    int64_t broken_files;          /* DAG files with problems */
+    int64_t dead;                  /* letters; 0 for who does not see all */
+    int64_t broken_files;          /* DAG files with problems; the same */
 };
 
 NODISCARD enum status store_monitor_count(struct store *store, int64_t ended_since_us,

@@ -16,9 +16,10 @@
 static const int64_t DAY_US = INT64_C(86400000000);
 #define A_DAY "86400000000"
 
-/* $1: the instant. That a run was deleted outlives it. */
+/* $1: the instant. That a run was deleted outlives it; the newest one stays. */
 #define EVENTS_OLD                                                                                 \
-    "SELECT id FROM event WHERE ((run IS NULL AND task IS NULL) OR kind = 13) AND at_us < $1"
+    "SELECT id FROM event WHERE ((run IS NULL AND task IS NULL) OR kind = 13) AND at_us < $1"      \
+    " AND id < (SELECT max(n.id) FROM event n)"
 /* The newest update of a dataset stays, and what waits. */
 #define ASSET_EVENTS_OLD                                                                           \
     "SELECT e.id FROM asset_event e WHERE e.at_us < $1"                                            \
@@ -50,7 +51,10 @@ static const int64_t DAY_US = INT64_C(86400000000);
     " AND NOT EXISTS (SELECT 1 FROM running r WHERE r.host = h.id)"                                \
     " AND NOT EXISTS (SELECT 1 FROM wait w WHERE w.host = h.id)"
 /* What was empty at an instant that is over is as good as none. */
-#define RATES_OLD "SELECT hook_key FROM alert_rate WHERE empty_at_us < $1"
+#define RATES_OLD    "SELECT hook_key FROM alert_rate WHERE empty_at_us < $1"
+#define TOKENS_OLD   "SELECT id FROM token WHERE expires_at_us < $1"
+#define SESSIONS_OLD "SELECT hash FROM session WHERE expires_at_us < $1"
+#define LINKS_OLD    "SELECT hash FROM login_link WHERE expires_at_us < $1"
 
 _Static_assert(EVENT_RUN_DELETED == 13, "as in the SQL");
 _Static_assert(TRIGGER_DATASET == 0 && TRIGGER_FILE == 2, "as in the SQL");
@@ -70,11 +74,12 @@ static const struct rule {
     const char *count;
     const char *before; /* by the instant alone, or NULL */
     const char *also;   /* the same, after it */
-    const char *parts;  /* what belongs to them, or NULL */
+    const char *parts;  /* what belongs to them, or is noted of them; or NULL */
     const char *rows;
     const char *lock; /* of PostgreSQL, before all of them; or NULL */
 } RULES[] = {
     [OLD_EVENTS] = {.count = COUNT(EVENTS_OLD),
+                    .parts = EVENTS_REMOVED_NOTE("id IN " BY_AGE(EVENTS_OLD, "at_us")),
                     .rows = "DELETE FROM event WHERE id IN " BY_AGE(EVENTS_OLD, "at_us")},
     [OLD_ASSET_EVENTS] = {.count = COUNT(ASSET_EVENTS_OLD),
                           .rows = "DELETE FROM asset_event WHERE id IN " BY_AGE(ASSET_EVENTS_OLD,
@@ -112,6 +117,12 @@ static const struct rule {
                    .rows = "DELETE FROM host WHERE id IN " BY_ID(HOSTS_OLD)},
     [OLD_RATES] = {.count = COUNT(RATES_OLD),
                    .rows = "DELETE FROM alert_rate WHERE hook_key IN " BY_KEY(RATES_OLD)},
+    [OLD_TOKENS] = {.count = COUNT(TOKENS_OLD),
+                    .rows = "DELETE FROM token WHERE id IN " BY_ID(TOKENS_OLD)},
+    [OLD_SESSIONS] = {.count = COUNT(SESSIONS_OLD),
+                      .rows = "DELETE FROM session WHERE hash IN " BY_KEY(SESSIONS_OLD)},
+    [OLD_LINKS] = {.count = COUNT(LINKS_OLD),
+                   .rows = "DELETE FROM login_link WHERE hash IN " BY_KEY(LINKS_OLD)},
 };
 _Static_assert(ARRAY_LEN(RULES) == OLD_ROWS_COUNT, "a rule for each");
 

@@ -12,7 +12,8 @@ BUSY = {"EIDER_CPU_MOST": "1000000"}
 
 ORDERS = """
     tasks:
-      extract: {run: "echo one; echo two; while [ ! -e @evidence ]; do sleep 0.05; done; echo three"}
+      extract:
+        run: echo one; echo two; while [ ! -e @evidence ]; do sleep 0.05; done; echo three
       each: {run: "echo item {{ item }}", foreach: [7, 8, 9], needs: [extract]}
       load: {run: "echo loading", needs: [each]}
 """
@@ -35,8 +36,8 @@ class Pane:
                   env={**eider.environment(), "TERM": "xterm-256color"})
 
     def tmux(self, *args, env=None):
-        done = subprocess.run(["tmux", "-S", str(self.socket), *map(str, args)], check=False, env=env,
-                              capture_output=True, text=True, timeout=PATIENCE)
+        done = subprocess.run(["tmux", "-S", str(self.socket), *map(str, args)], check=False,
+                              env=env, capture_output=True, text=True, timeout=PATIENCE)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
