@@ -218,6 +218,14 @@ static void add_try(const json_t *row, struct strbuf *out)
         strbuf_addf(out, "%lld", (long long)attempt);
 }
 
+/* A mapped task waits while its instances run: as a whole it runs. */
+static void add_state(const json_t *row, const json_t *value, struct strbuf *out)
+{
+    const char *state = json_is_string(value) ? json_string_value(value) : "";
+    bool is_spread = json_object_get(row, "instances") != NULL && str_equal(state, "deferred");
+    strbuf_add(out, is_spread ? "running" : state);
+}
+
 static void add_list(const json_t *value, struct strbuf *out)
 {
     size_t i;
@@ -277,10 +285,12 @@ void top_column_text(const struct top_column *column, const json_t *row, int64_t
     case TOP_COLUMN_LIST:
         add_list(value, out);
         return;
+    case TOP_COLUMN_STATE:
+        add_state(row, value, out);
+        return;
     case TOP_COLUMN_TEXT:
     case TOP_COLUMN_NUMBER:
     case TOP_COLUMN_FIGURE:
-    case TOP_COLUMN_STATE:
         add_plain(column, value, out);
         return;
     }

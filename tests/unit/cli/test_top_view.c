@@ -191,7 +191,7 @@ Test(top_view, draws_the_tasks_of_a_run_as_a_tree)
          "\"state\":\"running\",\"duration\":12,\"counts\":{\"success\":1,\"none\":2}},\"tasks\":["
          "{\"task_id\":\"extract\",\"map_index\":-1,\"state\":\"success\",\"reason\":\"exit\","
          "\"exit_code\":0,\"try_number\":1,\"duration\":1.5},"
-         "{\"task_id\":\"each\",\"map_index\":-1,\"depth\":1,\"state\":\"running\","
+         "{\"task_id\":\"each\",\"map_index\":-1,\"depth\":1,\"state\":\"deferred\","
          "\"instances\":{\"total\":5,\"success\":2,\"failed\":1}},"
          "{\"task_id\":\"each\",\"map_index\":3,\"depth\":2,\"state\":\"failed\",\"try_number\":2,"
          "\"max_tries\":2,\"reason\":\"exit\",\"exit_code\":3}]}");

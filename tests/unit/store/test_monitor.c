@@ -2,6 +2,7 @@
  * What a monitor asks of a store, on both databases.
  */
 #include "store/monitor.h"
+#include "store/sight.h"
 #include "store_bench.h"
 
 enum { SECOND_US = 1000000 };
@@ -132,4 +133,17 @@ STORE_TEST(monitor, instances_are_read_only_when_asked_for)
     struct task_row expander = bench_row(&bench, "m", -1);
     EXPECT_OK(store_monitor_instances(bench.store, &expander, add_id, &instances, &err), &err);
     cr_assert_eq(instances, 100 + 101 + 102);
+}
+
+STORE_TEST(monitor, who_sees_other_namespaces_only_is_told_of_no_runs)
+{
+    bench_start(&bench, THREE);
+
+    store_set_sight(bench.store, " elsewhere ");
+    struct monitor_counts counts = count(0);
+    cr_assert_eq(counts.runs[RUN_QUEUED] + counts.runs[RUN_RUNNING], 0);
+    store_set_sight(bench.store, " elsewhere default ");
+    counts = count(0);
+    cr_assert_eq(counts.runs[RUN_QUEUED] + counts.runs[RUN_RUNNING], 1);
+    store_set_sight(bench.store, "");
 }
