@@ -5,6 +5,7 @@ import shutil
 import subprocess
 
 import pytest
+from api import LISTEN
 from fleet import Daemon, finish_all
 from harness import BINARY, PATIENCE, wait_for
 
@@ -23,10 +24,10 @@ BROKEN = "{tasks: {a: {run: 'true'}, b: {run: 'exit 3', needs: [a]}}}"
 class Pane:
     """A program in a terminal of a given size, which is looked at as a person would."""
 
-    def __init__(self, eider, *args, size=(80, 24), env=None):
+    def __init__(self, eider, *args, size=(80, 24), env=None, name="tmux"):
         assert shutil.which("tmux"), "tmux is not installed; run tools/setup test"
         self.folder = eider.folder
-        self.socket = eider.folder / "tmux"
+        self.socket = eider.folder / name
         config = eider.folder / "tmux.conf"
         config.write_text("set -g status off\nset -sg escape-time 0\n")
         words = " ".join(shlex.quote(str(word)) for word in (BINARY, "top", *args))
@@ -106,11 +107,11 @@ def trigger(eider, dag):
     return eider("dags", "trigger", dag, "-o", "name", code=0).out.strip()
 
 
-def watch_a_run(eider, up, top):
+def watch_a_run(eider, up, top, way=None):
     eider.write("dags/orders.yaml", ORDERS)
-    up()
+    up(env=LISTEN)
     number = trigger(eider, "orders")
-    pane = top("--every", "1")
+    pane = top("--every", "1", env=way and way(eider.home))
     pane.wait(r"^ Runs   1 running  0 queued")
     pane.wait(r"^ Tasks  1 running .* Hosts 1 active  1/\d+ slots")
     pane.wait(rf"^> +{number} running +orders +0/3")
@@ -148,6 +149,29 @@ def test_a_run_is_followed_from_the_numbers_to_the_log(eider, up, top):
 
 def test_the_same_on_postgresql(server, eider, up, top):
     watch_a_run(eider, up, top)
+
+
+def test_the_same_through_a_server(eider, up, top):
+    remote = pytest.importorskip("remote")
+    watch_a_run(eider, up, top, lambda home: remote.way_to(home, EIDER_HOME=str(eider.work)))
+
+
+def test_a_server_that_is_gone_is_told_and_what_was_there_stays(eider, up, top):
+    remote = pytest.importorskip("remote")
+    eider.write("dags/broken.yaml", BROKEN)
+    daemon = up(env=LISTEN)
+    number = trigger(eider, "broken")
+    way = remote.way_to(eider.home, EIDER_HOME=str(eider.work))
+    pane = top("--every", "1", env=way)
+    pane.wait(rf"^> +{number} failed +broken")
+    daemon.kill()
+    pane.wait(r"^ eider top  no answer: ")
+    pane.wait(rf"^> +{number} failed +broken")
+    pane.press("q")
+    pane.wait(r"^ended with 0$")
+    gone = top(env=way, name="gone")
+    gone.wait(r"^ended with 8$")
+    assert "eider: " in gone.text()
 
 
 def test_what_people_change_is_changed_and_audited(eider, up, top):
