@@ -37,6 +37,7 @@ static const struct command_option UP_OPTIONS[] = {
     OPTION_OF("roles", "ROLES", "scheduler, worker, api; all by default", "roles"),
     OPTION_OF("listen", "ADDRESS", "HOST:PORT of the API; 127.0.0.1:4337 by default", "listen"),
 };
+static const struct command_option TOP_OPTIONS[] = {OPTION_EVERY};
 static const struct command_option LOGS_OPTIONS[] = {
     SWITCH("follow", 'f', "wait for more until the task ends"),
     VALUE("try", 0, "N", "an earlier attempt; the newest by default"),
@@ -292,6 +293,8 @@ static const struct command ROWS[] = {
         OPTIONS(TEST_OPTIONS), cmd_test},
     {"ps", GROUP_DAILY, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
         "show what runs now", NULL, "eider ps --watch", {NULL, 0}, cmd_ps},
+    {"top", GROUP_DAILY, 0, "", 0, 0, COMPLETE_NONE, NULL, "watch everything on a full screen",
+        TOP_HELP, "eider top\neider top --every 10", OPTIONS(TOP_OPTIONS), cmd_top},
     {"logs", GROUP_DAILY, 0, "RUN [TASK]", 1, 2, COMPLETE_RUN, NULL,
         "show what tasks printed",
         "RUN is a number, DAG/RUN_ID or a DAG, which stands for its latest run. Without TASK the\n"

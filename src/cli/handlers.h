@@ -14,6 +14,7 @@ struct parsed;
     X(validate)                                                                                    \
     X(init)                                                                                        \
     X(ps)                                                                                          \
+    X(top)                                                                                         \
     X(logs)                                                                                        \
     X(explain)                                                                                     \
     X(stop)                                                                                        \
