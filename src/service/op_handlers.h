@@ -13,10 +13,12 @@ struct service;
                                struct err *err)
 
 OPERATION_HANDLER(op_asset_emit);
+OPERATION_HANDLER(op_asset_events);
 OPERATION_HANDLER(op_asset_list);
 OPERATION_HANDLER(op_asset_show);
 OPERATION_HANDLER(op_audit_list);
 OPERATION_HANDLER(op_event_list);
+OPERATION_HANDLER(op_event_log);
 OPERATION_HANDLER(op_backfill_approve);
 OPERATION_HANDLER(op_backfill_cancel);
 OPERATION_HANDLER(op_backfill_create);
@@ -106,11 +108,14 @@ OPERATION_HANDLER(op_store_prune);
 OPERATION_HANDLER(op_simulate);
 OPERATION_HANDLER(op_store_restore);
 OPERATION_HANDLER(op_task_clear);
+OPERATION_HANDLER(op_task_instance);
+OPERATION_HANDLER(op_task_instances);
 OPERATION_HANDLER(op_task_list);
 OPERATION_HANDLER(op_task_mark);
 OPERATION_HANDLER(op_task_note);
 OPERATION_HANDLER(op_task_render);
 OPERATION_HANDLER(op_task_show);
+OPERATION_HANDLER(op_task_tries);
 OPERATION_HANDLER(op_variable_delete);
 OPERATION_HANDLER(op_variable_list);
 OPERATION_HANDLER(op_variable_set);

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/strbuf.h"
+#include "store/run_query_priv.h"
 #include "store/run_store.h"
 #include "store/store_priv.h"
 #include "store/version.h"
@@ -116,13 +117,7 @@ enum status store_run_find_by_date(struct store *store, const char *dag_id, int6
 
 /* --- looking --------------------------------------------------------------------------------- */
 
-#define RUN_COLUMNS                                                                                \
-    "r.id, r.dag, r.version, v.number, d.dag_id, r.run_id, r.namespace, r.kind, v.path, r.state,"  \
-    " r.scope, r.logical_at_us, r.interval_start_us, r.interval_end_us, r.params, r.conf, r.note," \
-    " r.actor, r.first_task, r.cancel_asked, r.open_main, r.open_finally, r.failures,"             \
-    " r.created_at_us, r.started_at_us, r.ended_at_us, r.admission, r.backfill,"                   \
-    " (SELECT q.name FROM queue q WHERE q.id = r.queue AND r.queue > 0)"
-#define RUN_TABLES " FROM run r JOIN dag d ON d.id = r.dag JOIN version v ON v.id = r.version"
+#define RUN_TABLES " FROM run r" RUN_JOINED
 
 static const char RUN_LOAD[] = "SELECT " RUN_COLUMNS RUN_TABLES " WHERE r.id = $1";
 static const char RUNS_LOAD[] =
@@ -133,20 +128,13 @@ static const char RUN_LIST[] = "SELECT " RUN_COLUMNS RUN_TABLES
 static const char RUN_LIST_ACTIVE[] =
     "SELECT " RUN_COLUMNS RUN_TABLES " WHERE r.state IN (0, 1) ORDER BY r.id DESC LIMIT $1";
 
-static const char RUN_COUNT[] =
-    COUNT_OF("SELECT 1 AS one FROM run r WHERE ($1 < 0 OR r.state = $1) LIMIT $2");
-static const char RUN_COUNT_OF_DAG[] =
-    COUNT_OF("SELECT 1 AS one FROM run r WHERE r.dag = (SELECT id FROM dag WHERE dag_id = $3)"
-             " AND ($1 < 0 OR r.state = $1) LIMIT $2");
-
-/* Texts are borrowed until the next step, or copied when there is an arena. */
 static const char *text_of(struct db_stmt *stmt, struct arena *arena, int column)
 {
     const char *text = db_text(stmt, column);
     return arena != NULL && text != NULL ? arena_strdup(arena, text) : text;
 }
 
-static void read_run(struct db_stmt *stmt, struct arena *arena, struct run_info *out)
+void run_info_read(struct db_stmt *stmt, struct arena *arena, struct run_info *out)
 {
     *out = (struct run_info){
         .id = db_int(stmt, 0),
@@ -191,7 +179,7 @@ enum status store_run_load(struct store *store, struct arena *arena, int64_t id,
         return err->code;
     if (!row)
         return err_set(err, STATUS_NOT_FOUND, "there is no run %lld", (long long)id);
-    read_run(stmt, arena, out);
+    run_info_read(stmt, arena, out);
     db_reset(stmt);
     return STATUS_OK;
 }
@@ -229,7 +217,7 @@ enum status store_runs_load(struct store *store, struct run_wanted *wanted, size
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         while (wanted[at].id != db_int(stmt, 0))
             CHECK(++at < count);
-        read_run(stmt, wanted[at].arena, &wanted[at].info);
+        run_info_read(stmt, wanted[at].arena, &wanted[at].info);
         wanted[at].is_found = true;
         versions[found++] = wanted[at].info.version;
     }
@@ -248,21 +236,12 @@ enum status store_run_each(struct store *store, const struct run_filter *filter,
                                         filter->state, filter->before, filter->limit);
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         struct run_info info;
-        read_run(stmt, NULL, &info);
+        run_info_read(stmt, NULL, &info);
         status = each(context, &info, err);
         if (status != STATUS_OK)
             db_reset(stmt);
     }
     return status;
-}
-
-enum status store_run_count(struct store *store, const struct run_filter *filter, int64_t most,
-                            int64_t *out, struct err *err)
-{
-    return filter->dag_id == NULL
-               ? db_get_int(store->db, 0, out, err, RUN_COUNT, "ii", filter->state, most)
-               : db_get_int(store->db, 0, out, err, RUN_COUNT_OF_DAG, "iit", filter->state, most,
-                            filter->dag_id);
 }
 
 /* --- tasks ----------------------------------------------------------------------------------- */

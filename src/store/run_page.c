@@ -1,0 +1,241 @@
+/*
+ * run_page: statements for each way to a page of runs.
+ *
+ * A way is the index that the rows come from. SQLite takes the index we mean because the columns of
+ * the others stand behind a plus sign; PostgreSQL knows its tables, and is held to it all the same.
+ */
+#include "store/run_page.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "store/run_query_priv.h"
+#include "store/store_priv.h"
+
+/* $1 DAG, $2 states, $3-$10 ranges, $11 DAGs, $12 below, $13 limit, $14 offset */
+#define NEVER   "9223372036854775807"
+#define STARTED "coalesce(r.started_at_us, " NEVER ")"
+#define OF_DAG  "r.dag = (SELECT x.id FROM dag x WHERE x.dag_id = $1)"
+#define OF_ANY  "$1 = ''"
+
+#define MATCHES(of, logical, started, ended, more)                                                 \
+    " FROM run r WHERE " of " AND (($2 >> CAST(r.state AS INTEGER)) & 1) = 1 AND " logical         \
+    " >= $3 AND " logical " <= $4 AND " started " >= $5 AND " started " <= $6"                     \
+    " AND coalesce(r.started_at_us, -1) >= $5 AND " ended                                          \
+    " >= $7 AND coalesce(r.ended_at_us, " NEVER                                                    \
+    ") <= $8 AND coalesce(r.ended_at_us, r.started_at_us, r.created_at_us) >= $9"                  \
+    " AND coalesce(r.ended_at_us, r.started_at_us, r.created_at_us) <= $10"                        \
+    " AND ($11 = '' OR r.dag IN (SELECT x.id FROM dag x"                                           \
+    " WHERE replace($11, ',' || x.dag_id || ',', '') <> $11)) AND r.id < $12" more
+
+#define LOGICAL_ASIDE "+r.logical_at_us"
+#define STARTED_ASIDE "+" STARTED
+#define ENDED_ASIDE   "coalesce(r.ended_at_us, -1)"
+
+#define PAGE(matches, order)                                                                       \
+    "SELECT " RUN_COLUMNS " FROM (SELECT r.id" matches " ORDER BY " order                          \
+    " LIMIT $13 OFFSET $14) p JOIN run r ON r.id = p.id" RUN_JOINED " ORDER BY " order
+#define COUNT(matches) COUNT_OF("SELECT 1 AS one" matches " LIMIT $13 OFFSET $14")
+
+struct way {
+    const char *ascending;
+    const char *descending;
+    const char *count;
+};
+
+#define WAY(matches, first, second)                                                                \
+    {                                                                                              \
+        PAGE(matches, first second), PAGE(matches, first " DESC" second " DESC"), COUNT(matches)   \
+    }
+
+enum way_name {
+    WAY_ID,
+    WAY_LOGICAL,
+    WAY_START,
+    WAY_END,
+    WAY_IN_LOGICAL, /* by id, of a range of dates */
+    WAY_IN_START,
+    WAY_IN_END,
+    WAY_ACTIVE, /* by id, of those that go on */
+    WAY_BAD,    /* by id, of those that went wrong */
+    WAY_COUNT
+};
+
+#define BY_ID(of, more)                                                                            \
+    WAY(MATCHES(of, LOGICAL_ASIDE, STARTED_ASIDE, ENDED_ASIDE, more), "r.id", "")
+
+/* clang-format off */
+#define WAYS(of) {                                                                                 \
+    [WAY_ID] = BY_ID(of, ""),                                                                      \
+    [WAY_LOGICAL] = WAY(MATCHES(of, "r.logical_at_us", STARTED_ASIDE, ENDED_ASIDE, ""),            \
+        "r.logical_at_us", ", r.id"),                                                              \
+    [WAY_START] = WAY(MATCHES(of, LOGICAL_ASIDE, STARTED, ENDED_ASIDE, ""), STARTED, ", r.id"),    \
+    [WAY_END] = WAY(MATCHES(of, LOGICAL_ASIDE, STARTED_ASIDE, ENDED_ASIDE, ""),                    \
+        "coalesce(r.ended_at_us, " NEVER ")", ", r.id"),                                           \
+    [WAY_IN_LOGICAL] = WAY(MATCHES(of, "r.logical_at_us", STARTED_ASIDE, ENDED_ASIDE, ""),         \
+        "+r.id", ""),                                                                              \
+    [WAY_IN_START] = WAY(MATCHES(of, LOGICAL_ASIDE, STARTED, ENDED_ASIDE, ""), "+r.id", ""),       \
+    [WAY_IN_END] = WAY(MATCHES(of, LOGICAL_ASIDE, STARTED_ASIDE, "r.ended_at_us", ""),             \
+        "+r.id", ""),                                                                              \
+    [WAY_ACTIVE] = BY_ID(of, " AND r.state IN (0, 1)"),                                            \
+    [WAY_BAD] = BY_ID(of, " AND r.state IN (3, 4)"),                                               \
+}
+/* clang-format on */
+
+static const struct way OF_ALL_DAGS[WAY_COUNT] = WAYS(OF_ANY);
+static const struct way OF_ONE_DAG[WAY_COUNT] = WAYS(OF_DAG);
+
+_Static_assert(RUN_QUEUED == 0 && RUN_RUNNING == 1, "run_active has the states that go on");
+_Static_assert(RUN_FAILED == 3 && RUN_CANCELLED == 4, "run_bad has the states that went wrong");
+
+enum {
+    STATES_ACTIVE = 1 << RUN_QUEUED | 1 << RUN_RUNNING,
+    STATES_BAD = 1 << RUN_FAILED | 1 << RUN_CANCELLED,
+};
+
+static const char *const ORDERS[] = {
+#define X(name, text) [RUN_BY_##name] = (text),
+    RUN_ORDER_MAP(X)
+#undef X
+};
+
+bool run_order_parse(const char *text, enum run_order *out)
+{
+    for (enum run_order order = 0; order < RUN_ORDER_COUNT; order++) {
+        if (strcmp(text, ORDERS[order]) == 0) {
+            *out = order;
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *run_order_name(enum run_order order)
+{
+    CHECK(order < RUN_ORDER_COUNT);
+    return ORDERS[order];
+}
+
+static bool is_within(unsigned states, unsigned all)
+{
+    return states != 0 && (states & ~all) == 0;
+}
+
+static enum way_name way_of(const struct run_page *page)
+{
+    switch (page->order) {
+    case RUN_BY_LOGICAL:
+        return WAY_LOGICAL;
+    case RUN_BY_START:
+        return WAY_START;
+    case RUN_BY_END:
+        return WAY_END;
+    case RUN_BY_ID:
+    case RUN_ORDER_COUNT:
+        break;
+    }
+    if (is_within(page->states, STATES_ACTIVE))
+        return WAY_ACTIVE;
+    if (page->started.from_us != 0)
+        return WAY_IN_START;
+    if (page->ended.from_us != 0)
+        return WAY_IN_END;
+    if (page->logical.from_us != 0)
+        return WAY_IN_LOGICAL;
+    return is_within(page->states, STATES_BAD) ? WAY_BAD : WAY_ID;
+}
+
+static int64_t first_of(const struct run_range *range)
+{
+    return range->from_us != 0 ? range->from_us : INT64_MIN;
+}
+
+static int64_t last_of(const struct run_range *range)
+{
+    return range->to_us != 0 ? range->to_us : INT64_MAX;
+}
+
+static enum status ask(struct store *store, const char *sql, const struct run_page *page,
+                       int64_t limit, int64_t offset, struct db_stmt **out, struct err *err)
+{
+    return db_query(store->db, out, err, sql, "tiiiiiiiiitiii",
+                    page->dag_id != NULL ? page->dag_id : "",
+                    (int64_t)(page->states != 0 ? page->states : ~0U), first_of(&page->logical),
+                    last_of(&page->logical), first_of(&page->started), last_of(&page->started),
+                    first_of(&page->ended), last_of(&page->ended), first_of(&page->updated),
+                    last_of(&page->updated), page->dags != NULL ? page->dags : "",
+                    page->below != 0 ? page->below : INT64_MAX, limit, offset);
+}
+
+static const struct way *choose(const struct run_page *page)
+{
+    return &(page->dag_id != NULL ? OF_ONE_DAG : OF_ALL_DAGS)[way_of(page)];
+}
+
+enum status store_run_page_count(struct store *store, const struct run_page *page, int64_t most,
+                                 int64_t *out, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    int64_t count = 0;
+    enum status status = ask(store, choose(page)->count, page, most, 0, &stmt, err);
+    while (status == STATUS_OK && db_next(stmt, &status, err))
+        count = db_int(stmt, 0);
+    if (status == STATUS_OK)
+        *out = count;
+    return status;
+}
+
+static enum status check_sort(struct store *store, const struct run_page *page, struct err *err)
+{
+    int64_t count = 0;
+    if (way_of(page) != WAY_END)
+        return STATUS_OK;
+    if (store_run_page_count(store, page, RUN_PAGE_SORT_MAX + 1, &count, err) != STATUS_OK)
+        return err->code;
+    if (count > RUN_PAGE_SORT_MAX)
+        return err_set(err, STATUS_LIMIT,
+                       "more than %d runs would have to be sorted by %s: narrow the list down by "
+                       "dates, or order it by id, logical_date or start_date",
+                       RUN_PAGE_SORT_MAX, run_order_name(page->order));
+    return STATUS_OK;
+}
+
+enum status store_run_page(struct store *store, const struct run_page *page,
+                           enum status (*each)(void *context, const struct run_info *info,
+                                               struct err *err),
+                           void *context, struct err *err)
+{
+    const struct way *way = choose(page);
+    struct db_stmt *stmt = NULL;
+    CHECK(page->offset <= RUN_PAGE_OFFSET_MAX);
+    if (check_sort(store, page, err) != STATUS_OK)
+        return err->code;
+    enum status status = ask(store, page->is_descending ? way->descending : way->ascending, page,
+                             page->limit, page->offset, &stmt, err);
+    while (status == STATUS_OK && db_next(stmt, &status, err)) {
+        struct run_info info;
+        run_info_read(stmt, NULL, &info);
+        status = each(context, &info, err);
+        if (status != STATUS_OK)
+            db_reset(stmt);
+    }
+    return status;
+}
+
+/* One look into each DAG's names: there is no index of names alone. */
+static const char NAMED[] =
+    "SELECT r.id FROM dag d CROSS JOIN run r WHERE r.dag = d.id AND r.run_id = $1"
+    " ORDER BY 1 LIMIT $2";
+
+enum status store_run_named(struct store *store, const char *run_id, int64_t *out, size_t most,
+                            size_t *out_count, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    size_t count = 0;
+    enum status status = db_query(store->db, &stmt, err, NAMED, "ti", run_id, (int64_t)most);
+    while (status == STATUS_OK && db_next(stmt, &status, err))
+        out[count++] = db_int(stmt, 0);
+    if (status == STATUS_OK)
+        *out_count = count;
+    return status;
+}
