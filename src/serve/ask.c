@@ -98,14 +98,14 @@ static const char *field_name_at(const void *context, size_t i)
     return ((const struct operation_schema *)context)->fields[i].name;
 }
 
-static enum status take_query(const struct operation_schema *schema,
-                              const struct http_pairs *query, json_t *request, struct err *err)
+static enum status take_query(const struct operation_schema *schema, const struct http_pairs *query,
+                              json_t *request, struct err *err)
 {
     for (size_t i = 0; i < query->count; i++) {
         const char *name = query->items[i].name;
         const struct operation_field *field = find(schema, name, strlen(name));
-        const char *near = field == NULL ? str_nearest(name, schema->count, field_name_at, schema)
-                                         : NULL;
+        const char *near =
+            field == NULL ? str_nearest(name, schema->count, field_name_at, schema) : NULL;
         if (field == NULL)
             return err_set(err, STATUS_INVALID, "unknown query parameter '%.60s'%s%s%s", name,
                            near != NULL ? ", did you mean '" : "", near != NULL ? near : "",

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "os/thread.h"
@@ -45,9 +46,7 @@ static void answer(struct crew *crew, struct service *service, struct crew_job *
 /* With the lock: false when nobody came for a while, and there is something to let go of. */
 static bool wait_for_work(struct crew *crew, bool may_rest)
 {
-    struct timespec until;
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += REST_S;
+    struct timespec until = {.tv_sec = clock_wait_us() / 1000000 + REST_S};
     int code = 0;
     crew->idle++;
     while (crew->first == NULL && !crew->is_over && code == 0)

@@ -24,13 +24,12 @@ static void refuse_method(unsigned allowed, struct http_response *out)
     http_response_add_header(out, "Allow", methods.text);
 }
 
-const struct route *dispatch_find(const struct serve_world *world,
-                                  const struct http_request *request, struct arena *arena,
-                                  struct url_path *path, struct http_response *out)
+/* The route of a call; NULL: *out is the answer already. */
+static const struct route *find_route(struct route_call *call, struct http_response *out)
 {
     struct router_match match = {0};
-    if (url_split(arena, request->path, path))
-        match = router_find(world->router, request->method, path);
+    if (url_split(call->arena, call->request->path, &call->path))
+        match = router_find(call->world->router, call->request->method, &call->path);
     if (match.allowed == 0)
         problem_put(out, 404, "there is no such path; /api/v1/openapi.json lists them");
     else if (match.route == NULL)
@@ -67,18 +66,20 @@ static bool may_enter(const struct route *route, const struct dispatch_visitor *
     if (route->access == ROUTE_CLOSED)
         return refuse(out, 403, "nobody may do this");
     if (!visitor->is_known)
-        return refuse(out, 401, "sign in, or send `Authorization: Bearer TOKEN`; `eider tokens add` "
-                                "makes a token");
+        return refuse(out, 401,
+                      "sign in, or send `Authorization: Bearer TOKEN`; `eider tokens add` "
+                      "makes a token");
     if (http_method_changes(route->method) && visitor->by_cookie && !visitor->has_proof)
-        return refuse(out, 403, "changes by a session need the header X-CSRF-Token with the token "
-                                "that the session was given");
+        return refuse(out, 403,
+                      "changes by a session need the header X-CSRF-Token with the token "
+                      "that the session was given");
     enum permission needed = needed_of(route);
     if (route->access == ROUTE_PERMISSION &&
         (needed == PERMISSION_NONE || principal_best_role(&visitor->principal) < needed)) {
-        CLEANUP(mem_freep) char *detail =
-            mem_format("this needs the role %s; %s has %s", permission_name(needed),
-                       visitor->principal.name,
-                       permission_name(principal_best_role(&visitor->principal)));
+        CLEANUP(mem_freep)
+        char *detail = mem_format("this needs the role %s; %s has %s", permission_name(needed),
+                                  visitor->principal.name,
+                                  permission_name(principal_best_role(&visitor->principal)));
         return refuse(out, 403, detail);
     }
     return true;
@@ -90,10 +91,18 @@ static bool let_in(const struct desk *desk, struct route_call *call,
     struct err err = {0};
     enum status status = desk->world->admit(desk->world->context, desk->service, call->request,
                                             call->arena, visitor, &err);
-    if (status == STATUS_OK)
+    /* What anybody may, somebody with a session that is over may as well. */
+    bool is_stranger = status == STATUS_DENIED && call->route->access == ROUTE_PUBLIC;
+    if (is_stranger)
+        *visitor = (struct dispatch_visitor){0};
+    if (status == STATUS_OK || is_stranger)
         return may_enter(call->route, visitor, out);
     if (status == STATUS_DENIED)
         return refuse(out, 401, err.text);
+    if (status == STATUS_LIMIT) {
+        problem_wait(out, visitor->wait_s, err.text);
+        return false;
+    }
     problem_answer(out, &err);
     return false;
 }
@@ -172,11 +181,26 @@ void dispatch(const struct desk *desk, const struct http_request *request,
         .operations = &desk->operations,
         .world = desk->world,
     };
-    call.route = dispatch_find(desk->world, request, arena, &call.path, out);
+    call.route = find_route(&call, out);
     if (call.route == NULL || !let_in(desk, &call, &visitor, out) || !read_body(&call, &body, out))
         return;
+    call.visitor = &visitor;
     desk->service->principal = &visitor.principal;
     desk->service->actor = visitor.is_known ? visitor.principal.name : "somebody";
     serve_call(&call, out);
     desk->service->principal = NULL;
+}
+
+bool dispatch_quickly(const struct serve_world *world, const struct http_request *request,
+                      struct http_response *out)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    struct route_call call = {.request = request, .arena = arena, .world = world};
+    call.route = find_route(&call, out);
+    if (call.route == NULL)
+        return true;
+    bool is_quick = call.route->is_quick && call.route->access == ROUTE_PUBLIC;
+    if (is_quick)
+        serve_call(&call, out);
+    return is_quick;
 }

@@ -13,11 +13,14 @@
 #include "service/principal.h"
 #include "service/service.h"
 
+struct usher;
+
 struct dispatch_visitor {
     struct principal principal;
-    bool is_known;   /* false: a stranger */
-    bool by_cookie;  /* changes need a second proof that the person meant it */
-    bool has_proof;  /* which was given */
+    bool is_known;  /* false: a stranger */
+    bool by_cookie; /* changes need a second proof that the person meant it */
+    bool has_proof; /* which was given */
+    int64_t wait_s; /* with STATUS_LIMIT: seconds until the next try is worth it */
 };
 
 /* What all desks share. */
@@ -25,12 +28,13 @@ struct serve_world {
     const struct router *router;
     const struct settings *settings;
     /*
-     * Who asks. STATUS_DENIED: credentials that are wrong, expired or taken back. Texts of the
-     * visitor live in the arena.
+     * Who asks. STATUS_DENIED: credentials that are wrong, expired or taken back. STATUS_LIMIT: too
+     * many wrong ones. Texts of the visitor live in the arena.
      */
     enum status (*admit)(void *context, struct service *service, const struct http_request *request,
                          struct arena *arena, struct dispatch_visitor *out, struct err *err);
-    void *context; /* of `admit`, and of handlers */
+    void *context;       /* of `admit` */
+    struct usher *usher; /* for the routes of signing in */
 };
 
 /* One worker's place: what it works with. */
@@ -40,10 +44,12 @@ struct desk {
     struct operation_caller operations;
 };
 
-/* The route of a request; NULL: *out is the answer already. */
-const struct route *dispatch_find(const struct serve_world *world,
-                                  const struct http_request *request, struct arena *arena,
-                                  struct url_path *path, struct http_response *out);
+/*
+ * Answers by the thread of the connections what needs no store and no rights: what is not there,
+ * and routes that are marked so. False: a worker has to.
+ */
+NODISCARD bool dispatch_quickly(const struct serve_world *world, const struct http_request *request,
+                                struct http_response *out);
 
 /* Answers the request; *out must be initialized. */
 void dispatch(const struct desk *desk, const struct http_request *request,

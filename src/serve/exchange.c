@@ -60,8 +60,8 @@ static void wake_stream(void *context)
 }
 
 /*
- * What is read is read without the lock: whoever wakes us may hold a lock that reading takes. A wake
- * in between is seen afterwards, so that none is lost.
+ * What is read is read without the lock: whoever wakes us may hold a lock that reading takes. A
+ * wake in between is seen afterwards, so that none is lost.
  */
 static ssize_t read_stream(void *context, uint64_t position, char *to, size_t most)
 {
@@ -73,7 +73,8 @@ static ssize_t read_stream(void *context, uint64_t position, char *to, size_t mo
         exchange->is_woken = false;
         CHECK(pthread_mutex_unlock(&exchange->lock) == 0);
         ssize_t got =
-            is_over ? -1 : exchange->response.stream.read(exchange->response.stream.context, to, most);
+            is_over ? -1
+                    : exchange->response.stream.read(exchange->response.stream.context, to, most);
         if (got != 0)
             return got < 0 ? MHD_CONTENT_READER_END_OF_STREAM : got;
         CHECK(pthread_mutex_lock(&exchange->lock) == 0);
@@ -300,10 +301,13 @@ static enum MHD_Result hand_over(struct exchange *exchange)
     if (!gather(exchange, MHD_HEADER_KIND, &request->headers) ||
         !gather(exchange, MHD_GET_ARGUMENT_KIND, &request->query))
         return refuse(exchange, 400, "the query has escapes that are none, or is not UTF-8");
+    if (dispatch_quickly(exchange->hall->options.world, request, &exchange->response))
+        return send_answer(exchange);
     return hand_to_crew(exchange) ? MHD_YES
                                   : refuse(exchange, 503, "the server stops; ask another one");
 }
 
+/* The library wants so many. NOLINTNEXTLINE(readability-function-size) */
 enum MHD_Result exchange_access(void *context, struct MHD_Connection *connection, const char *url,
                                 const char *method, const char *version, const char *upload,
                                 size_t *upload_size, void **slot)

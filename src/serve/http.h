@@ -47,8 +47,8 @@ struct http_pairs {
 
 struct http_request {
     enum http_method method;
-    const char *path;         /* as sent, without the query: nothing is decoded */
-    struct http_pairs query;  /* decoded, in their order */
+    const char *path;        /* as sent, without the query: nothing is decoded */
+    struct http_pairs query; /* decoded, in their order */
     struct http_pairs headers;
     const char *body;
     size_t body_length;

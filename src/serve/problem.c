@@ -2,14 +2,15 @@
 
 #include "base/check.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "serve/answer.h"
 
 static const int CODES[] = {
-    [STATUS_OK] = 200,        [STATUS_INVALID] = 400,  [STATUS_NOT_FOUND] = 404,
-    [STATUS_CONFLICT] = 409,  [STATUS_LIMIT] = 422,    [STATUS_BUSY] = 503,
-    [STATUS_TIMEOUT] = 504,   [STATUS_IO] = 503,       [STATUS_DENIED] = 403,
-    [STATUS_UNKNOWN] = 503,   [STATUS_FULL] = 507,     [STATUS_CORRUPT] = 500,
-    [STATUS_BAD_DAG] = 422,   [STATUS_UNREACHABLE] = 503,
+    [STATUS_OK] = 200,       [STATUS_INVALID] = 400,     [STATUS_NOT_FOUND] = 404,
+    [STATUS_CONFLICT] = 409, [STATUS_LIMIT] = 422,       [STATUS_BUSY] = 503,
+    [STATUS_TIMEOUT] = 504,  [STATUS_IO] = 503,          [STATUS_DENIED] = 403,
+    [STATUS_UNKNOWN] = 503,  [STATUS_FULL] = 507,        [STATUS_CORRUPT] = 500,
+    [STATUS_BAD_DAG] = 422,  [STATUS_UNREACHABLE] = 503,
 };
 _Static_assert(ARRAY_LEN(CODES) == STATUS_COUNT, "every status has a code");
 
@@ -68,4 +69,11 @@ void problem_put(struct http_response *response, int status, const char *detail)
 void problem_answer(struct http_response *response, const struct err *err)
 {
     problem_put(response, problem_status(err->code), err->text);
+}
+
+void problem_wait(struct http_response *response, int64_t wait_s, const char *detail)
+{
+    CLEANUP(mem_freep) char *text = mem_format("%lld", (long long)wait_s);
+    problem_put(response, 429, detail);
+    http_response_add_header(response, "Retry-After", text);
 }

@@ -32,7 +32,8 @@ struct route_call {
     json_t *body;         /* parsed; NULL: none was sent. Borrowed */
     struct service *service;
     const struct operation_caller *operations;
-    const struct serve_world *world; /* of the server */
+    const struct serve_world *world;        /* of the server */
+    const struct dispatch_visitor *visitor; /* who came in */
 };
 
 /* The operation's request of a call; a new reference. */

@@ -15,6 +15,7 @@ void routes_free(struct route_table *table);
 extern const struct route_table ROUTES_AIRFLOW_AROUND;
 extern const struct route_table ROUTES_AIRFLOW_DAGS;
 extern const struct route_table ROUTES_AIRFLOW_TASKS;
+extern const struct route_table ROUTES_SIGN_IN;
 extern const struct route_table ROUTES_SERVER;
 
 #define ROUTES_OPERATIONS "/api/v1/x/operations/"

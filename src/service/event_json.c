@@ -6,6 +6,7 @@
 #include "service/audit_text.h"
 #include "service/json_build.h"
 #include "store/backfill_store.h"
+#include "store/sight.h"
 #include "store/version.h"
 
 enum status event_json_task_id(struct store *store, const struct event_row *row, const char **out,
@@ -51,6 +52,28 @@ json_t *event_json_data(const struct event_row *row)
     json_t *data = json_incref(json_object_get(holder, "data"));
     json_decref(holder);
     return data;
+}
+
+enum status event_json_is_seen(const struct event_names *names, const struct event_row *row,
+                               bool *out, struct err *err)
+{
+    *out = store_sees_all(names->store);
+    if (*out)
+        return STATUS_OK;
+    CLEANUP(json_decrefp) json_t *data = event_json_data(row);
+    const char *space = json_get_string(data, "namespace", NULL);
+    const char *dag_id = NULL;
+    struct err problem = {0};
+    if (event_json_dag_id(names, row, data, &dag_id, err) != STATUS_OK)
+        return err->code;
+    if (dag_id != NULL)
+        return store_sees_dag(names->store, dag_id, out, err);
+    if (row->run == 0 && row->task != 0 &&
+        store_space_of(names->store, names->arena, SIGHT_JOB, row->task, &space, &problem) !=
+            STATUS_OK)
+        space = NULL; /* it is gone: for those who see everything */
+    *out = space != NULL && store_sees(names->store, space);
+    return STATUS_OK;
 }
 
 /* --- the whole ------------------------------------------------------------------------------- */

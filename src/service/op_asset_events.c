@@ -10,6 +10,7 @@
 #include "service/run_json.h"
 #include "service/service.h"
 #include "store/asset_event.h"
+#include "store/sight.h"
 
 enum { RUNS_SHOWN = 100 };
 
@@ -33,9 +34,9 @@ static enum status put_runs(const struct event_listing *listing, int64_t event, 
         struct run_info run;
         struct err problem = {0};
         enum status status = store_run_load(listing->store, arena, ids[i], &run, &problem);
-        if (status == STATUS_OK)
+        if (status == STATUS_OK && store_sees(listing->store, run.namespace_))
             json_build_append(runs, run_json(listing->service, &run, NULL));
-        else if (status != STATUS_NOT_FOUND) {
+        else if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
             *err = problem;
             return status;
         }

@@ -11,6 +11,7 @@
 #include "service/json_build.h"
 #include "service/lookup.h"
 #include "service/op_handlers.h"
+#include "service/principal.h"
 #include "service/run_json.h"
 #include "service/schedule_json.h"
 #include "service/sla_json.h"
@@ -151,7 +152,8 @@ static enum status list_dag(struct dag_listing *listing, const struct dag *dag, 
     const char *id = arena_strdup(listing->arena, dag->id); /* its file is closed before the map */
     CLEANUP(json_decrefp) json_t *schedule = json_build_object();
     bool is_meant = true;
-    if (!strmap_add(listing->seen, id, 0) || !is_named(listing, dag))
+    if (!strmap_add(listing->seen, id, 0) || !is_named(listing, dag) ||
+        !principal_sees(listing->service->principal, dag->namespace_))
         return STATUS_OK;
     if (listing->paused != NULL &&
         put_schedule(listing, dag, schedule, &is_meant, err) != STATUS_OK)

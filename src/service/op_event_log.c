@@ -77,9 +77,11 @@ static enum status look(void *context, const struct event_row *row, struct err *
     log->last = row->id;
     if (row->kind >= EVENT_KIND_COUNT || row->kind == EVENT_NONE)
         return STATUS_OK;
-    if (event_json(&log->names, row, &event, err) != STATUS_OK)
+    bool is_seen = false;
+    if (event_json_is_seen(&log->names, row, &is_seen, err) != STATUS_OK ||
+        event_json(&log->names, row, &event, err) != STATUS_OK)
         return err->code;
-    if (!is_meant(log, row, event))
+    if (!is_seen || !is_meant(log, row, event))
         return STATUS_OK;
     log->matched++;
     if (log->skip > 0)

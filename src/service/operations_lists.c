@@ -80,15 +80,15 @@ static const struct operation_field LIST_ASSET_EVENTS[] = {
 
 static const struct operation ROWS[] = {
     {"asset.events", "updates of datasets and the runs made of them", PERMISSION_VIEWER,
-        FIELDS(REQUEST_ASSET_EVENTS), FIELDS(LIST_ASSET_EVENTS), op_asset_events},
+        FIELDS(REQUEST_ASSET_EVENTS), FIELDS(LIST_ASSET_EVENTS), op_asset_events, SCOPE_LIST},
     {"event.log", "events that match, in pages", PERMISSION_VIEWER,
-        FIELDS(REQUEST_EVENT_LOG), FIELDS(LIST_EVENT_LOG), op_event_log},
+        FIELDS(REQUEST_EVENT_LOG), FIELDS(LIST_EVENT_LOG), op_event_log, SCOPE_LIST},
     {"task.instance", "a task of a run", PERMISSION_VIEWER,
-        FIELDS(REQUEST_TASK_OF_RUN), FIELDS(RECORD_INSTANCE), op_task_instance},
+        FIELDS(REQUEST_TASK_OF_RUN), FIELDS(RECORD_INSTANCE), op_task_instance, SCOPE_RUN},
     {"task.instances", "tasks of one run or of many, in pages", PERMISSION_VIEWER,
-        FIELDS(REQUEST_INSTANCES), FIELDS(LIST_INSTANCES), op_task_instances},
+        FIELDS(REQUEST_INSTANCES), FIELDS(LIST_INSTANCES), op_task_instances, SCOPE_LIST},
     {"task.tries", "the attempts of a task", PERMISSION_VIEWER,
-        FIELDS(REQUEST_TASK_OF_RUN), FIELDS(LIST_TRIES), op_task_tries},
+        FIELDS(REQUEST_TASK_OF_RUN), FIELDS(LIST_TRIES), op_task_tries, SCOPE_RUN},
 };
 /* clang-format on */
 

@@ -10,7 +10,7 @@
     " FROM " looked_at " JOIN asset a ON a.id = e.asset LEFT JOIN run r ON r.id = e.run"           \
     " LEFT JOIN dag d ON d.id = r.dag WHERE ($3 = '' OR d.dag_id = $3)"                            \
     " AND ($4 = '' OR r.run_id = $4) AND ($5 = '' OR e.task_id = $5)"                              \
-    " AND ($6 < -1 OR e.map_index = $6)"
+    " AND ($6 < -1 OR e.map_index = $6) AND (d.id IS NULL OR " SEEN("$10", "d.namespace") ")"
 #define PAGE(of, order, last)                                                                      \
     "SELECT e.id, e.at_us, e.run, d.dag_id, r.run_id, e.task_id, e.map_index, e.actor, e.extra,"   \
     " e.asset, a.uri" MATCHES(LOOKED_AT(of, order)) " ORDER BY " last " LIMIT $8 OFFSET $9"
@@ -35,9 +35,10 @@ static const char *or_empty(const char *text)
 static enum status ask(struct store *store, const char *sql, const struct asset_event_page *page,
                        int64_t limit, int64_t offset, struct db_stmt **out, struct err *err)
 {
-    return db_query(store->db, out, err, sql, "iitttiiii", page->asset, page->id,
+    return db_query(store->db, out, err, sql, "iitttiiiit", page->asset, page->id,
                     or_empty(page->dag_id), or_empty(page->run_id), or_empty(page->task_id),
-                    page->map_index, (int64_t)ASSET_EVENT_SCAN_MAX, limit, offset);
+                    page->map_index, (int64_t)ASSET_EVENT_SCAN_MAX, limit, offset,
+                    store_sight(store));
 }
 
 enum status store_asset_event_page(struct store *store, const struct asset_event_page *page,

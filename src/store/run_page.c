@@ -12,7 +12,7 @@
 #include "store/run_query_priv.h"
 #include "store/store_priv.h"
 
-/* $1 DAG, $2 states, $3-$10 ranges, $11 DAGs, $12 below, $13 limit, $14 offset */
+/* $1 DAG, $2 states, $3-$10 ranges, $11 DAGs, $12 below, $13 limit, $14 offset, $15 what is seen */
 #define NEVER   "9223372036854775807"
 #define STARTED "coalesce(r.started_at_us, " NEVER ")"
 #define OF_DAG  "r.dag = (SELECT x.id FROM dag x WHERE x.dag_id = $1)"
@@ -26,7 +26,7 @@
     ") <= $8 AND coalesce(r.ended_at_us, r.started_at_us, r.created_at_us) >= $9"                  \
     " AND coalesce(r.ended_at_us, r.started_at_us, r.created_at_us) <= $10"                        \
     " AND ($11 = '' OR r.dag IN (SELECT x.id FROM dag x"                                           \
-    " WHERE replace($11, ',' || x.dag_id || ',', '') <> $11)) AND r.id < $12" more
+    " WHERE replace($11, ',' || x.dag_id || ',', '') <> $11)) AND r.id < $12 AND ($15 = '' OR r.dag IN (SELECT x.id FROM dag x WHERE " SEEN("$15", "x.namespace") "))" more
 
 #define LOGICAL_ASIDE "+r.logical_at_us"
 #define STARTED_ASIDE "+" STARTED
@@ -158,13 +158,13 @@ static int64_t last_of(const struct run_range *range)
 static enum status ask(struct store *store, const char *sql, const struct run_page *page,
                        int64_t limit, int64_t offset, struct db_stmt **out, struct err *err)
 {
-    return db_query(store->db, out, err, sql, "tiiiiiiiiitiii",
+    return db_query(store->db, out, err, sql, "tiiiiiiiiitiiit",
                     page->dag_id != NULL ? page->dag_id : "",
                     (int64_t)(page->states != 0 ? page->states : ~0U), first_of(&page->logical),
                     last_of(&page->logical), first_of(&page->started), last_of(&page->started),
                     first_of(&page->ended), last_of(&page->ended), first_of(&page->updated),
                     last_of(&page->updated), page->dags != NULL ? page->dags : "",
-                    page->below != 0 ? page->below : INT64_MAX, limit, offset);
+                    page->below != 0 ? page->below : INT64_MAX, limit, offset, store_sight(store));
 }
 
 static const struct way *choose(const struct run_page *page)
@@ -225,14 +225,15 @@ enum status store_run_page(struct store *store, const struct run_page *page,
 /* One look into each DAG's names: there is no index of names alone. */
 static const char NAMED[] =
     "SELECT r.id FROM dag d CROSS JOIN run r WHERE r.dag = d.id AND r.run_id = $1"
-    " ORDER BY 1 LIMIT $2";
+    " AND " SEEN("$3", "d.namespace") " ORDER BY 1 LIMIT $2";
 
 enum status store_run_named(struct store *store, const char *run_id, int64_t *out, size_t most,
                             size_t *out_count, struct err *err)
 {
     struct db_stmt *stmt = NULL;
     size_t count = 0;
-    enum status status = db_query(store->db, &stmt, err, NAMED, "ti", run_id, (int64_t)most);
+    enum status status = db_query(store->db, &stmt, err, NAMED, "tit", run_id, (int64_t)most,
+                                  store_sight(store));
     while (status == STATUS_OK && db_next(stmt, &status, err))
         out[count++] = db_int(stmt, 0);
     if (status == STATUS_OK)
