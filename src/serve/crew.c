@@ -9,29 +9,129 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "os/thread.h"
+#include "serve/problem.h"
 #include "service/operations.h"
+#include "service/together.h"
 
-enum { REST_S = 30 };
+enum { REST_S = 30, GROUP_MAX = 64 };
 
 struct worker {
     struct crew *crew;
     struct thread *thread;
 };
 
+struct queue {
+    struct crew_job *first;
+    struct crew_job **last;
+    size_t count;
+};
+
 struct crew {
     struct server_options options;
     pthread_mutex_t lock;
     pthread_cond_t has_work;
-    struct crew_job *first;
-    struct crew_job **last;
+    struct queue single;
+    struct queue grouped;
+    bool is_grouping; /* one worker at a time, so that the others' requests gather */
     struct worker *workers;
     size_t count;
     size_t idle;
-    size_t waiting; /* jobs */
     bool is_over;
 };
 
-static void answer(struct crew *crew, struct service *service, struct crew_job *job)
+/* --- queues, with the lock ------------------------------------------------------------------- */
+
+static void add(struct queue *queue, struct crew_job *job)
+{
+    job->next = NULL;
+    *queue->last = job;
+    queue->last = &job->next;
+    queue->count++;
+}
+
+/* The first of them, at most so many; the last of these has no next. */
+static struct crew_job *take(struct queue *queue, size_t most)
+{
+    struct crew_job *first = queue->first;
+    struct crew_job **end = &queue->first;
+    for (size_t i = 0; i < most && *end != NULL; i++, queue->count--)
+        end = &(*end)->next;
+    if (first == NULL)
+        return NULL;
+    struct crew_job *rest = *end;
+    *end = NULL;
+    queue->first = rest;
+    if (rest == NULL)
+        queue->last = &queue->first;
+    return first;
+}
+
+static bool has_group(const struct crew *crew)
+{
+    return crew->grouped.count > 0 && !crew->is_grouping;
+}
+
+static bool has_work(const struct crew *crew)
+{
+    return crew->single.count > 0 || has_group(crew);
+}
+
+/* Changes first: whoever has to gather them lets the others go on with the rest. */
+static struct crew_job *take_work(struct crew *crew, bool *out_is_group)
+{
+    *out_is_group = has_group(crew);
+    if (!*out_is_group)
+        return take(&crew->single, 1);
+    crew->is_grouping = true;
+    return take(&crew->grouped, GROUP_MAX);
+}
+
+static void end_group(struct crew *crew)
+{
+    crew->is_grouping = false;
+    if (crew->grouped.count > 0)
+        CHECK(pthread_cond_signal(&crew->has_work) == 0);
+}
+
+/* --- answers --------------------------------------------------------------------------------- */
+
+static void tell_all(struct crew_job *jobs)
+{
+    while (jobs != NULL) {
+        struct crew_job *job = jobs;
+        jobs = jobs->next;
+        job->done(job); /* which may be its end */
+    }
+}
+
+static void answer_one_by_one(const struct desk *desk, struct crew_job *jobs)
+{
+    for (struct crew_job *job = jobs; job != NULL; job = job->next) {
+        http_response_fini(job->response);
+        http_response_init(job->response);
+        dispatch(desk, job->request, job->response);
+    }
+}
+
+/* Nobody hears of anything before all of it is durable. */
+static void answer_together(const struct desk *desk, struct crew_job *jobs)
+{
+    struct err err = {0};
+    if (together_begin(desk->service, &err) != STATUS_OK) {
+        answer_one_by_one(desk, jobs);
+        return;
+    }
+    for (struct crew_job *job = jobs; job != NULL; job = job->next)
+        dispatch(desk, job->request, job->response);
+    enum status status = together_commit(desk->service, &err);
+    if (status == STATUS_UNKNOWN)
+        for (struct crew_job *job = jobs; job != NULL; job = job->next)
+            problem_answer(job->response, &err);
+    else if (status != STATUS_OK)
+        answer_one_by_one(desk, jobs);
+}
+
+static void answer(const struct crew *crew, struct service *service, struct crew_job *jobs)
 {
     struct operation_local local = {.table = &OPERATIONS, .service = service};
     struct desk desk = {
@@ -39,9 +139,14 @@ static void answer(struct crew *crew, struct service *service, struct crew_job *
         .service = service,
         .operations = {.context = &local, .call = operation_local_call},
     };
-    dispatch(&desk, job->request, job->response);
-    job->done(job);
+    if (jobs->next != NULL)
+        answer_together(&desk, jobs);
+    else
+        dispatch(&desk, jobs->request, jobs->response);
+    tell_all(jobs);
 }
+
+/* --- workers --------------------------------------------------------------------------------- */
 
 /* With the lock: false when nobody came for a while, and there is something to let go of. */
 static bool wait_for_work(struct crew *crew, bool may_rest)
@@ -49,23 +154,18 @@ static bool wait_for_work(struct crew *crew, bool may_rest)
     struct timespec until = {.tv_sec = clock_wait_us() / 1000000 + REST_S};
     int code = 0;
     crew->idle++;
-    while (crew->first == NULL && !crew->is_over && code == 0)
+    while (!has_work(crew) && !crew->is_over && code == 0)
         code = may_rest ? pthread_cond_timedwait(&crew->has_work, &crew->lock, &until)
                         : pthread_cond_wait(&crew->has_work, &crew->lock);
     crew->idle--;
-    return crew->first != NULL || crew->is_over;
+    return has_work(crew) || crew->is_over;
 }
 
-static struct crew_job *take(struct crew *crew)
+/* Without the lock. */
+static void rest(const struct crew *crew, struct service **service)
 {
-    struct crew_job *job = crew->first;
-    if (job != NULL) {
-        crew->waiting--;
-        crew->first = job->next;
-        if (crew->first == NULL)
-            crew->last = &crew->first;
-    }
-    return job;
+    crew->options.close_service(crew->options.context, *service);
+    *service = NULL;
 }
 
 static void work(void *context)
@@ -74,23 +174,25 @@ static void work(void *context)
     struct service *service = NULL;
     CHECK(pthread_mutex_lock(&crew->lock) == 0);
     for (;;) {
+        bool is_group = false;
         bool rests = !wait_for_work(crew, service != NULL);
-        struct crew_job *job = take(crew);
-        if (job == NULL && !rests)
+        struct crew_job *jobs = take_work(crew, &is_group);
+        if (jobs == NULL && !rests)
             break;
         CHECK(pthread_mutex_unlock(&crew->lock) == 0);
         if (rests) {
-            crew->options.close_service(crew->options.context, service);
-            service = NULL;
+            rest(crew, &service);
         } else {
             if (service == NULL)
                 service = crew->options.open_service(crew->options.context);
-            answer(crew, service, job);
+            answer(crew, service, jobs);
         }
         CHECK(pthread_mutex_lock(&crew->lock) == 0);
+        if (is_group)
+            end_group(crew);
     }
     CHECK(pthread_mutex_unlock(&crew->lock) == 0);
-    crew->options.close_service(crew->options.context, service);
+    rest(crew, &service);
 }
 
 struct crew *crew_new(const struct server_options *options)
@@ -98,7 +200,8 @@ struct crew *crew_new(const struct server_options *options)
     struct crew *crew = mem_zalloc(1, sizeof *crew);
     pthread_condattr_t steady;
     crew->options = *options;
-    crew->last = &crew->first;
+    crew->single.last = &crew->single.first;
+    crew->grouped.last = &crew->grouped.first;
     crew->workers = mem_zalloc((size_t)options->workers, sizeof *crew->workers);
     CHECK(pthread_mutex_init(&crew->lock, NULL) == 0);
     CHECK(pthread_condattr_init(&steady) == 0);
@@ -126,10 +229,9 @@ void crew_hand(struct crew *crew, struct crew_job *job)
 {
     CHECK(pthread_mutex_lock(&crew->lock) == 0);
     CHECK(!crew->is_over);
-    job->next = NULL;
-    *crew->last = job;
-    crew->last = &job->next;
-    if (++crew->waiting > crew->idle && crew->count < (size_t)crew->options.workers)
+    add(job->is_grouped ? &crew->grouped : &crew->single, job);
+    size_t wanted = crew->single.count + (has_group(crew) ? 1 : 0);
+    if (wanted > crew->idle && crew->count < (size_t)crew->options.workers)
         add_worker(crew);
     CHECK(pthread_cond_signal(&crew->has_work) == 0);
     CHECK(pthread_mutex_unlock(&crew->lock) == 0);

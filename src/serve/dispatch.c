@@ -191,16 +191,14 @@ void dispatch(const struct desk *desk, const struct http_request *request,
     desk->service->principal = NULL;
 }
 
-bool dispatch_quickly(const struct serve_world *world, const struct http_request *request,
-                      struct http_response *out)
+const struct route *dispatch_look(const struct serve_world *world,
+                                  const struct http_request *request, struct http_response *out)
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct route_call call = {.request = request, .arena = arena, .world = world};
     call.route = find_route(&call, out);
-    if (call.route == NULL)
-        return true;
-    bool is_quick = call.route->is_quick && call.route->access == ROUTE_PUBLIC;
-    if (is_quick)
-        serve_call(&call, out);
-    return is_quick;
+    if (call.route == NULL || !call.route->is_quick || call.route->access != ROUTE_PUBLIC)
+        return call.route;
+    serve_call(&call, out);
+    return NULL;
 }

@@ -45,11 +45,11 @@ struct desk {
 };
 
 /*
- * Answers by the thread of the connections what needs no store and no rights: what is not there,
- * and routes that are marked so. False: a worker has to.
+ * By the thread of the connections: the route of a request that a worker has to answer. NULL: it
+ * needs neither store nor rights, and *out is the answer.
  */
-NODISCARD bool dispatch_quickly(const struct serve_world *world, const struct http_request *request,
-                                struct http_response *out);
+const struct route *dispatch_look(const struct serve_world *world,
+                                  const struct http_request *request, struct http_response *out);
 
 /* Answers the request; *out must be initialized. */
 void dispatch(const struct desk *desk, const struct http_request *request,
