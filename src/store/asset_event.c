@@ -5,7 +5,7 @@
 /* $1 dataset, $2 event, $3 DAG, $4 run, $5 task, $6 map index, $7 most to look at */
 #define LOOKED_AT(of, order)                                                                       \
     "(SELECT * FROM asset_event WHERE " of " AND ($2 = 0 OR id = $2) ORDER BY " order " LIMIT "    \
-                                                                                      "$7) e"
+    "$7) e"
 #define MATCHES(looked_at)                                                                         \
     " FROM " looked_at " JOIN asset a ON a.id = e.asset LEFT JOIN run r ON r.id = e.run"           \
     " LEFT JOIN dag d ON d.id = r.dag WHERE ($3 = '' OR d.dag_id = $3)"                            \

@@ -26,7 +26,8 @@
     ") <= $8 AND coalesce(r.ended_at_us, r.started_at_us, r.created_at_us) >= $9"                  \
     " AND coalesce(r.ended_at_us, r.started_at_us, r.created_at_us) <= $10"                        \
     " AND ($11 = '' OR r.dag IN (SELECT x.id FROM dag x"                                           \
-    " WHERE replace($11, ',' || x.dag_id || ',', '') <> $11)) AND r.id < $12 AND ($15 = '' OR r.dag IN (SELECT x.id FROM dag x WHERE " SEEN("$15", "x.namespace") "))" more
+    " WHERE replace($11, ',' || x.dag_id || ',', '') <> $11)) AND r.id < $12 AND ($15 = '' OR "    \
+    "r.dag IN (SELECT x.id FROM dag x WHERE " SEEN("$15", "x.namespace") "))" more
 
 #define LOGICAL_ASIDE "+r.logical_at_us"
 #define STARTED_ASIDE "+" STARTED
@@ -232,8 +233,8 @@ enum status store_run_named(struct store *store, const char *run_id, int64_t *ou
 {
     struct db_stmt *stmt = NULL;
     size_t count = 0;
-    enum status status = db_query(store->db, &stmt, err, NAMED, "tit", run_id, (int64_t)most,
-                                  store_sight(store));
+    enum status status =
+        db_query(store->db, &stmt, err, NAMED, "tit", run_id, (int64_t)most, store_sight(store));
     while (status == STATUS_OK && db_next(stmt, &status, err))
         out[count++] = db_int(stmt, 0);
     if (status == STATUS_OK)
