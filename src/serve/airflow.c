@@ -38,7 +38,11 @@ static enum status add_pair(const struct operation_field *field, const struct ht
     json_t *value = NULL;
     if (before != NULL && field->type != FIELD_STRINGS)
         return err_set(err, STATUS_INVALID, "'%.60s' is given twice", pair->name);
-    if (ask_value(field, pair->value, &value, err) != STATUS_OK)
+    /* Programs in Python write them so. */
+    const char *text = pair->value;
+    if (field->type == FIELD_BOOLEAN)
+        text = strcmp(text, "True") == 0 ? "true" : strcmp(text, "False") == 0 ? "false" : text;
+    if (ask_value(field, text, &value, err) != STATUS_OK)
         return err->code;
     if (before != NULL) {
         CHECK(json_array_extend(before, value) == 0);

@@ -247,6 +247,14 @@ enum status airflow_handle_clear(struct route_call *call, struct http_response *
 
 /* --- updateTaskInstancesState ---------------------------------------------------------------- */
 
+static bool has_task(const json_t *tasks, const char *task_id)
+{
+    for (size_t i = 0; i < json_array_size(tasks); i++)
+        if (str_equal(json_get_string(json_array_get(tasks, i), "task_id", ""), task_id))
+            return true;
+    return false;
+}
+
 /* Tasks that the list of names leads to along a member of tasks, appended to it. */
 static void follow(const json_t *tasks, const char *member, json_t *names)
 {
@@ -263,6 +271,20 @@ static void follow(const json_t *tasks, const char *member, json_t *names)
         }
 }
 
+json_t *airflow_children_first(const json_t *tasks, const json_t *names)
+{
+    json_t *ordered = json_build_array();
+    for (size_t i = 0; i < json_array_size(names); i++)
+        if (!has_task(tasks, json_string_value(json_array_get(names, i))))
+            json_build_append(ordered, json_incref(json_array_get(names, i)));
+    for (size_t i = json_array_size(tasks); i > 0; i--) {
+        json_t *id = json_object_get(json_array_get(tasks, i - 1), "task_id");
+        if (has_name(names, json_string_value(id)))
+            json_build_append(ordered, json_incref(id));
+    }
+    return ordered;
+}
+
 static enum status name_tasks(const struct route_call *call, const json_t *body, json_t **out,
                               struct err *err)
 {
@@ -277,16 +299,18 @@ static enum status name_tasks(const struct route_call *call, const json_t *body,
     if (airflow_call(call, "task.list", request, &found, err) != STATUS_OK)
         return err->code;
     const json_t *tasks = json_object_get(found, "tasks");
-    json_build_append(names, json_string(json_get_string(body, "task_id", "")));
-    json_build_append(up, json_string(json_get_string(body, "task_id", "")));
+    const char *task_id = json_get_string(body, "task_id", "");
+    if (!has_task(tasks, task_id))
+        return err_set(err, STATUS_NOT_FOUND, "DAG '%.100s' has no task '%.100s'",
+                       route_param(call, "dag_id"), task_id);
+    json_build_append(names, json_string(task_id));
+    json_build_append(up, json_string(task_id));
     if (json_get_bool(body, "include_downstream", false))
         follow(tasks, "dependants", names);
     if (json_get_bool(body, "include_upstream", false))
         follow(tasks, "needs", up);
-    for (size_t i = 0; i < json_array_size(up); i++)
-        if (!has_name(names, json_string_value(json_array_get(up, i))))
-            json_build_append(names, json_incref(json_array_get(up, i)));
-    *out = TAKE(names);
+    CHECK(json_array_extend(names, up) == 0);
+    *out = airflow_children_first(tasks, names);
     return STATUS_OK;
 }
 

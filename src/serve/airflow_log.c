@@ -92,7 +92,8 @@ enum status airflow_handle_log(struct route_call *call, struct http_response *ou
     }
     json_t *answer = json_build_object();
     json_put(answer, "content", json_text(text.text, text.length));
-    json_put_string(answer, "continuation_token", token);
+    if (token != NULL)
+        json_put_string(answer, "continuation_token", token);
     answer_json(out, 200, answer);
     return STATUS_OK;
 }

@@ -46,25 +46,42 @@ static enum status resume_run(const struct route_call *call, struct err *err)
     return airflow_call(call, "run.retry", request, &ignored, err);
 }
 
-/* Each task gets the verdict; parents come first, so that none of it starts another one. */
-static enum status mark_all(const struct route_call *call, struct err *err)
+/* Tasks of the run that did not succeed, children first. */
+static enum status find_unsuccessful(const struct route_call *call, json_t **out, struct err *err)
 {
     CLEANUP(json_decrefp) json_t *tasks = NULL;
+    CLEANUP(json_decrefp) json_t *order = NULL;
+    CLEANUP(json_decrefp) json_t *names = json_build_array();
     json_t *request = NULL;
-    if (run_request(call, &request, err) != STATUS_OK ||
+    json_t *dag = json_build_object();
+    json_put_string(dag, "dag", route_param(call, "dag_id"));
+    if (airflow_call(call, "task.list", dag, &order, err) != STATUS_OK ||
+        run_request(call, &request, err) != STATUS_OK ||
         airflow_call(call, "run.tasks", request, &tasks, err) != STATUS_OK)
         return err->code;
     const json_t *list = json_object_get(tasks, "task_instances");
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *task = json_array_get(list, i);
         const char *state = json_get_string(task, "state", "");
+        if (!str_equal(state, "success") && !str_equal(state, "removed") &&
+            json_get_int(task, "map_index", -1) < 0)
+            json_build_append(names, json_incref(json_object_get(task, "task_id")));
+    }
+    *out = airflow_children_first(json_object_get(order, "tasks"), names);
+    return STATUS_OK;
+}
+
+static enum status mark_all(const struct route_call *call, struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *names = NULL;
+    if (find_unsuccessful(call, &names, err) != STATUS_OK)
+        return err->code;
+    for (size_t i = 0; i < json_array_size(names); i++) {
         CLEANUP(json_decrefp) json_t *ignored = NULL;
-        if (str_equal(state, "success") || str_equal(state, "removed") ||
-            json_get_int(task, "map_index", -1) >= 0)
-            continue;
+        json_t *request = NULL;
         if (run_request(call, &request, err) != STATUS_OK)
             return err->code;
-        json_put_string(request, "task", json_get_string(task, "task_id", ""));
+        json_put(request, "task", json_incref(json_array_get(names, i)));
         json_put_string(request, "state", "success");
         if (airflow_call(call, "task.mark", request, &ignored, err) != STATUS_OK)
             return err->code;

@@ -11,6 +11,12 @@ void airflow_tasks_shape(json_t *answer);
 /* dag_id, dag_run_id, task_id, execution_date and map_index alone; a new reference. */
 NODISCARD json_t *airflow_task_reference(const json_t *task);
 
+/*
+ * Ids of tasks ordered for marking, by the tasks of their DAG as `task.list` gives them: children
+ * first, since a parent that succeeded would let them begin. A new reference.
+ */
+NODISCARD json_t *airflow_children_first(const json_t *tasks, const json_t *names);
+
 enum status airflow_ask_tasks(const struct route_call *call, json_t **out, struct err *err);
 enum status airflow_ask_mapped(const struct route_call *call, json_t **out, struct err *err);
 enum status airflow_ask_tasks_form(const struct route_call *call, json_t **out, struct err *err);

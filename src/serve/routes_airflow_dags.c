@@ -156,7 +156,7 @@ static const struct route ROWS[] = {
         .response = &RUNS_RESPONSE},
     {HTTP_POST, V1 "/dags/{dag_id}/dagRuns", ROUTE_PERMISSION, "dag.trigger",
         .ask = airflow_ask_trigger, .answer = airflow_answer_run, .body = &RUN_BODY,
-        .response = &RUN_RESPONSE},
+        .response = &RUN_RESPONSE, .is_grouped = true},
     {HTTP_GET, RUN, ROUTE_PERMISSION, "run.show", .ask = airflow_ask_run,
         .answer = airflow_answer_run, .query = &DAG_QUERY, .response = &RUN_RESPONSE},
     {HTTP_PATCH, RUN, ROUTE_PERMISSION, .permission = PERMISSION_OPERATOR,

@@ -95,7 +95,7 @@ SCHEMA(LOG_QUERY,
     {"token", FIELD_STRING, false, "continuation_token of the answer before"});
 SCHEMA(LOG_RESPONSE,
     {"content", FIELD_STRING, true, "what was printed"},
-    {"continuation_token", FIELD_STRING, false, "for what comes next; null: that was all"});
+    {"continuation_token", FIELD_STRING, false, "for what comes next; absent: that was all"});
 SCHEMA(XCOMS_QUERY, PAGE_FIELDS,
     {"map_index", FIELD_INTEGER, false, "of this instance"},
     {"xcom_key", FIELD_STRING, false, "only this one"});

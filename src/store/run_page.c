@@ -44,10 +44,12 @@ struct way {
     const char *count;
 };
 
-#define WAY(matches, first, second)                                                                \
+#define WAY(matches, ascending, descending)                                                        \
     {                                                                                              \
-        PAGE(matches, first second), PAGE(matches, first " DESC" second " DESC"), COUNT(matches)   \
+        PAGE(matches, ascending), PAGE(matches, descending), COUNT(matches)                        \
     }
+#define BY(key)      key ", r.id"
+#define BY_BACK(key) key " DESC, r.id DESC"
 
 enum way_name {
     WAY_ID,
@@ -63,21 +65,24 @@ enum way_name {
 };
 
 #define BY_ID(of, more)                                                                            \
-    WAY(MATCHES(of, LOGICAL_ASIDE, STARTED_ASIDE, ENDED_ASIDE, more), "r.id", "")
+    WAY(MATCHES(of, LOGICAL_ASIDE, STARTED_ASIDE, ENDED_ASIDE, more), "r.id", "r.id DESC")
+#define ENDED "coalesce(r.ended_at_us, " NEVER ")"
 
 /* clang-format off */
 #define WAYS(of) {                                                                                 \
     [WAY_ID] = BY_ID(of, ""),                                                                      \
     [WAY_LOGICAL] = WAY(MATCHES(of, "r.logical_at_us", STARTED_ASIDE, ENDED_ASIDE, ""),            \
-        "r.logical_at_us", ", r.id"),                                                              \
-    [WAY_START] = WAY(MATCHES(of, LOGICAL_ASIDE, STARTED, ENDED_ASIDE, ""), STARTED, ", r.id"),    \
+        BY("r.logical_at_us"), BY_BACK("r.logical_at_us")),                                        \
+    [WAY_START] = WAY(MATCHES(of, LOGICAL_ASIDE, STARTED, ENDED_ASIDE, ""),                        \
+        BY(STARTED), BY_BACK(STARTED)),                                                            \
     [WAY_END] = WAY(MATCHES(of, LOGICAL_ASIDE, STARTED_ASIDE, ENDED_ASIDE, ""),                    \
-        "coalesce(r.ended_at_us, " NEVER ")", ", r.id"),                                           \
+        BY(ENDED), BY_BACK(ENDED)),                                                                \
     [WAY_IN_LOGICAL] = WAY(MATCHES(of, "r.logical_at_us", STARTED_ASIDE, ENDED_ASIDE, ""),         \
-        "+r.id", ""),                                                                              \
-    [WAY_IN_START] = WAY(MATCHES(of, LOGICAL_ASIDE, STARTED, ENDED_ASIDE, ""), "+r.id", ""),       \
+        "+r.id", "+r.id DESC"),                                                                    \
+    [WAY_IN_START] = WAY(MATCHES(of, LOGICAL_ASIDE, STARTED, ENDED_ASIDE, ""),                     \
+        "+r.id", "+r.id DESC"),                                                                    \
     [WAY_IN_END] = WAY(MATCHES(of, LOGICAL_ASIDE, STARTED_ASIDE, "r.ended_at_us", ""),             \
-        "+r.id", ""),                                                                              \
+        "+r.id", "+r.id DESC"),                                                                    \
     [WAY_ACTIVE] = BY_ID(of, " AND r.state IN (0, 1)"),                                            \
     [WAY_BAD] = BY_ID(of, " AND r.state IN (3, 4)"),                                               \
 }
