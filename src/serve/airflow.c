@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/mem.h"
 #include "base/str.h"
 #include "serve/ask.h"
 #include "service/json_build.h"
@@ -213,13 +214,10 @@ enum status airflow_put_order(const json_t *query, const struct airflow_order *o
     }
     bool is_back = order[0] == '-';
     for (size_t i = 0; i < count; i++) {
-        char text[64];
         if (strcmp(orders[i].theirs, order + (is_back ? 1 : 0)) != 0)
             continue;
-        CHECK(strlen(orders[i].ours) + 2 <= sizeof text);
-        text[0] = '-';
-        (void)strcpy(text + 1, orders[i].ours); /* NOLINT: the length was looked at */
-        json_put_string(request, "order_by", text + (is_back ? 0 : 1));
+        CLEANUP(mem_freep) char *text = mem_format("%s%s", is_back ? "-" : "", orders[i].ours);
+        json_put_string(request, "order_by", text);
         return STATUS_OK;
     }
     return no_order(order, err);
@@ -239,14 +237,18 @@ struct sorting {
     bool is_back;
 };
 
-static void merge(const struct sorting *by, json_t *const *one, size_t middle, size_t count,
-                  json_t **out)
+struct row {
+    json_t *value;
+};
+
+static void merge(const struct sorting *by, const struct row *one, size_t middle, size_t count,
+                  struct row *out)
 {
     size_t a = 0;
     size_t b = middle;
     for (size_t to = 0; to < count; to++) {
-        int order = a < middle && b < count ? compare_values(json_object_get(one[a], by->key),
-                                                             json_object_get(one[b], by->key))
+        int order = a < middle && b < count ? compare_values(json_object_get(one[a].value, by->key),
+                                                             json_object_get(one[b].value, by->key))
                                             : 0;
         bool takes_first = b >= count || (a < middle && (by->is_back ? -order : order) <= 0);
         out[to] = one[takes_first ? a++ : b++];
@@ -257,21 +259,21 @@ static void merge(const struct sorting *by, json_t *const *one, size_t middle, s
 static void sort_rows(struct arena *arena, json_t *rows, const struct sorting *by)
 {
     size_t count = json_array_size(rows);
-    json_t **sorted = arena_array(arena, count + 1, sizeof *sorted);
-    json_t **merged = arena_array(arena, count + 1, sizeof *merged);
+    struct row *sorted = arena_array(arena, count + 1, sizeof *sorted);
+    struct row *merged = arena_array(arena, count + 1, sizeof *merged);
     for (size_t i = 0; i < count; i++)
-        sorted[i] = json_incref(json_array_get(rows, i));
+        sorted[i].value = json_incref(json_array_get(rows, i));
     for (size_t width = 1; width < count; width *= 2) {
         for (size_t low = 0; low < count; low += 2 * width)
             merge(by, sorted + low, MIN(width, count - low), MIN(2 * width, count - low),
                   merged + low);
-        json_t **swap = sorted;
+        struct row *swap = sorted;
         sorted = merged;
         merged = swap;
     }
     (void)json_array_clear(rows);
     for (size_t i = 0; i < count; i++)
-        json_build_append(rows, sorted[i]);
+        json_build_append(rows, sorted[i].value);
 }
 
 static enum status order_rows(const json_t *query, json_t *rows, const char *const *keys,

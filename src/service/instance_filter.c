@@ -85,6 +85,12 @@ bool instance_filter_is_open(const struct instance_filter *filter)
            is_whole(&filter->ended) && is_whole(&filter->updated);
 }
 
+bool instance_filter_is_in_rows(const struct instance_filter *filter)
+{
+    bool has_begun = !is_whole(&filter->started) || !is_whole(&filter->ended);
+    return has_begun || (filter->states != 0 && (filter->states >> TASK_NONE & 1U) == 0);
+}
+
 static bool is_named(const char *names, const char *name)
 {
     if (names == NULL)

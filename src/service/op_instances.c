@@ -3,7 +3,7 @@
  *
  * Rows of tasks have no index but their key, so runs lead to them: newest run first, within a run
  * its tasks in their order. A question that few tasks answer would read them all; it ends after
- * SCAN_MAX rows instead, and its cursor says where to go on.
+ * SCAN_RUNS_MAX runs or SCAN_MAX rows instead, and its cursor says where to go on.
  */
 #include <stdio.h>
 #include <string.h>
@@ -22,8 +22,10 @@
 #include "store/version.h"
 
 enum {
-    SCAN_MAX = 30000,      /* rows of tasks for one page */
-    SCAN_RUNS_MAX = 20000, /* and runs */
+    SCAN_MAX = 10000,     /* rows of tasks for one page */
+    SCAN_RUNS_MAX = 5000, /* and runs */
+    SCAN_MORE = 10,       /* times as many while rows are left out */
+    COUNT_RUNS_MAX = 25000,
     RUNS_AT_ONCE = 200,
     RUNS_NAMED_MAX = 1000,
 };
@@ -194,7 +196,8 @@ static enum status read_run(struct instances *list, struct err *err)
 
 static bool is_enough(struct instances *list)
 {
-    bool is_much = list->scanned >= SCAN_MAX || list->runs >= SCAN_RUNS_MAX ||
+    int64_t times = list->skip > 0 ? SCAN_MORE : 1;
+    bool is_much = list->scanned >= times * SCAN_MAX || list->runs >= times * SCAN_RUNS_MAX ||
                    list->matched > LISTING_TOTAL_MAX;
     list->is_cut |= is_much;
     return is_much;
@@ -219,6 +222,7 @@ static enum status load_and_read(struct instances *list, int64_t id, struct err 
 
 struct id_batch {
     int64_t ids[RUNS_AT_ONCE];
+    int64_t versions[RUNS_AT_ONCE]; /* 0: not known */
     size_t count;
 };
 
@@ -226,51 +230,120 @@ static enum status keep_id(void *context, const struct run_info *run, struct err
 {
     (void)err;
     struct id_batch *batch = context;
-    batch->ids[batch->count++] = run->id;
+    batch->ids[batch->count] = run->id;
+    batch->versions[batch->count++] = run->version;
     return STATUS_OK;
 }
 
-static enum status read_batch(struct instances *list, const struct id_batch *batch, int64_t *below,
-                              struct err *err)
+static bool has_mapped(const struct dag *dag)
+{
+    for (size_t i = 0; i < dag->tasks_count; i++)
+        if (task_def_is_mapped(&dag->tasks[i]))
+            return true;
+    return false;
+}
+
+/* A run that lies before the page as a whole is left out without a look at its tasks. */
+static enum status leave_out(struct instances *list, int64_t version, bool *out, struct err *err)
+{
+    const struct dag *dag = NULL;
+    *out = false;
+    if (version == 0 || list->skip == 0 || list->from_place > 0 ||
+        !instance_filter_is_open(&list->filter))
+        return STATUS_OK;
+    if (store_version_dag(list->store, version, &dag, err) != STATUS_OK)
+        return err->code;
+    if (has_mapped(dag) || list->skip < (int64_t)dag->tasks_count)
+        return STATUS_OK;
+    list->skip -= (int64_t)dag->tasks_count;
+    list->matched += (int64_t)dag->tasks_count;
+    *out = true;
+    return STATUS_OK;
+}
+
+/* Whether the page is full, and all that is left to know is how many there are. */
+static bool is_full(const struct instances *list)
+{
+    return list->is_counting && instance_filter_is_open(&list->filter);
+}
+
+static enum status read_batch(struct instances *list, const struct id_batch *batch, struct err *err)
 {
     for (size_t i = 0; i < batch->count; i++) {
         CLEANUP(arena_freep) struct arena *arena = arena_new();
+        bool is_left_out = false;
         list->arena = arena;
-        *below = batch->ids[i];
+        if (leave_out(list, batch->versions[i], &is_left_out, err) != STATUS_OK)
+            return err->code;
+        if (is_left_out)
+            continue;
         if (load_and_read(list, batch->ids[i], err) != STATUS_OK)
             return err->code;
         if (is_enough(list) && !list->is_counting && list->next_run == 0)
             list->next_run = batch->ids[i] - 1;
-        if (list->is_cut)
+        if (list->is_cut || is_full(list))
             return STATUS_OK;
     }
+    return STATUS_OK;
+}
+
+/* Of the runs those that have a task in such a state at such a time; others need no look. */
+static enum status keep_promising(struct instances *list, struct id_batch *batch, struct err *err)
+{
+    bool is_promising[RUNS_AT_ONCE];
+    size_t kept = 0;
+    const struct run_task_filter tasks = {
+        .runs = batch->ids,
+        .count = batch->count,
+        .states = list->filter.states,
+        .started = list->filter.started,
+        .ended = list->filter.ended,
+    };
+    if (!instance_filter_is_in_rows(&list->filter))
+        return STATUS_OK;
+    if (store_runs_with_tasks(list->store, &tasks, is_promising, err) != STATUS_OK)
+        return err->code;
+    for (size_t i = 0; i < batch->count; i++)
+        if (is_promising[i]) {
+            batch->versions[kept] = batch->versions[i];
+            batch->ids[kept++] = batch->ids[i];
+        }
+    list->runs += (int64_t)(batch->count - kept);
+    batch->count = kept;
     return STATUS_OK;
 }
 
 static enum status read_many(struct instances *list, struct run_page *runs, struct err *err)
 {
     struct id_batch batch;
+    bool is_last = false;
     runs->order = RUN_BY_ID;
     runs->is_descending = true;
     runs->limit = RUNS_AT_ONCE;
-    do {
+    while (!is_last && !list->is_cut && !is_full(list)) {
         batch.count = 0;
-        if (store_run_page(list->store, runs, keep_id, &batch, err) != STATUS_OK ||
-            read_batch(list, &batch, &runs->below, err) != STATUS_OK)
+        if (store_run_page(list->store, runs, keep_id, &batch, err) != STATUS_OK)
             return err->code;
-    } while (batch.count == RUNS_AT_ONCE && !list->is_cut);
+        is_last = batch.count < RUNS_AT_ONCE;
+        if (batch.count > 0)
+            runs->below = batch.ids[batch.count - 1];
+        if (keep_promising(list, &batch, err) != STATUS_OK ||
+            read_batch(list, &batch, err) != STATUS_OK)
+            return err->code;
+        if (is_enough(list) && !list->is_counting && !is_last && list->next_run == 0)
+            list->next_run = runs->below - 1;
+    }
     return STATUS_OK;
 }
 
 static enum status read_named(struct instances *list, const json_t *names, struct err *err)
 {
     for (size_t i = 0; i < json_array_size(names) && !list->is_cut; i++) {
-        struct id_batch batch;
-        int64_t ignored = 0;
+        struct id_batch batch = {.count = 0};
         const char *name = json_string_value(json_array_get(names, i));
         if (store_run_named(list->store, name, batch.ids, RUNS_AT_ONCE, &batch.count, err) !=
                 STATUS_OK ||
-            read_batch(list, &batch, &ignored, err) != STATUS_OK)
+            read_batch(list, &batch, err) != STATUS_OK)
             return err->code;
     }
     return STATUS_OK;
@@ -316,6 +389,40 @@ static enum status read_all(struct instances *list, const json_t *request, struc
     return read_many(list, runs, err);
 }
 
+struct task_total {
+    struct store *store;
+    int64_t runs;
+    int64_t tasks;
+    bool is_more;
+};
+
+static enum status add_version(void *context, int64_t version, int64_t runs, struct err *err)
+{
+    struct task_total *total = context;
+    const struct dag *dag = NULL;
+    if (store_version_dag(total->store, version, &dag, err) != STATUS_OK)
+        return err->code;
+    total->runs += runs;
+    total->tasks += runs * (int64_t)dag->tasks_count;
+    total->is_more |= has_mapped(dag); /* instances are not counted */
+    return STATUS_OK;
+}
+
+/* All tasks of all runs that match, without reading them. */
+static enum status count_all(struct instances *list, const struct run_page *page, struct err *err)
+{
+    struct task_total total = {.store = list->store};
+    struct run_page runs = *page;
+    runs.below = 0;
+    if (store_run_page_versions(list->store, &runs, COUNT_RUNS_MAX, add_version, &total, err) !=
+        STATUS_OK)
+        return err_wrap(err, "count tasks");
+    list->is_cut |=
+        total.is_more || total.runs == COUNT_RUNS_MAX || total.tasks > LISTING_TOTAL_MAX;
+    list->matched = MAX(total.tasks, list->matched);
+    return STATUS_OK;
+}
+
 static json_t *answer_of(struct instances *list, bool with_total)
 {
     int64_t shown = (int64_t)json_array_size(list->tasks);
@@ -352,6 +459,10 @@ enum status op_task_instances(struct service *service, const json_t *request, js
                              ? err_set(err, STATUS_NOT_FOUND, "there are no runs yet")
                              : STATUS_OK;
     json_decref(list.host_json);
+    bool is_many =
+        json_get_string(request, "run", NULL) == NULL && json_object_get(request, "runs") == NULL;
+    if (status == STATUS_OK && is_many && is_full(&list))
+        status = count_all(&list, &runs, err);
     if (status != STATUS_OK)
         return status;
     if (json_array_size(tasks) == 0 && lookup_dag_name(service, runs.dag_id, err) != STATUS_OK)

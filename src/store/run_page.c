@@ -38,15 +38,20 @@
     " LIMIT $13 OFFSET $14) p JOIN run r ON r.id = p.id" RUN_JOINED " ORDER BY " order
 #define COUNT(matches) COUNT_OF("SELECT 1 AS one" matches " LIMIT $13 OFFSET $14")
 
+#define VERSIONS(matches)                                                                          \
+    "SELECT version, count(*) FROM (SELECT r.version" matches                                      \
+    " LIMIT $13 OFFSET $14) p GROUP BY version"
+
 struct way {
     const char *ascending;
     const char *descending;
     const char *count;
+    const char *versions;
 };
 
 #define WAY(matches, ascending, descending)                                                        \
     {                                                                                              \
-        PAGE(matches, ascending), PAGE(matches, descending), COUNT(matches)                        \
+        PAGE(matches, ascending), PAGE(matches, descending), COUNT(matches), VERSIONS(matches)     \
     }
 #define BY(key)      key ", r.id"
 #define BY_BACK(key) key " DESC, r.id DESC"
@@ -59,13 +64,18 @@ enum way_name {
     WAY_IN_LOGICAL, /* by id, of a range of dates */
     WAY_IN_START,
     WAY_IN_END,
-    WAY_ACTIVE, /* by id, of those that go on */
-    WAY_BAD,    /* by id, of those that went wrong */
+    WAY_UPDATED, /* by id, of those that go on or ended lately */
+    WAY_ACTIVE,  /* by id, of those that go on */
+    WAY_BAD,     /* by id, of those that went wrong */
+    WAY_UNDONE,  /* by id, of both */
     WAY_COUNT
 };
 
 #define BY_ID(of, more)                                                                            \
     WAY(MATCHES(of, LOGICAL_ASIDE, STARTED_ASIDE, ENDED_ASIDE, more), "r.id", "r.id DESC")
+/* Sorted: the other index by ids would have them in order, among all that do not match. */
+#define OF_FEW(of, more)                                                                           \
+    WAY(MATCHES(of, LOGICAL_ASIDE, STARTED_ASIDE, ENDED_ASIDE, more), "+r.id", "+r.id DESC")
 #define ENDED "coalesce(r.ended_at_us, " NEVER ")"
 
 /* clang-format off */
@@ -83,8 +93,12 @@ enum way_name {
         "+r.id", "+r.id DESC"),                                                                    \
     [WAY_IN_END] = WAY(MATCHES(of, LOGICAL_ASIDE, STARTED_ASIDE, "r.ended_at_us", ""),             \
         "+r.id", "+r.id DESC"),                                                                    \
-    [WAY_ACTIVE] = BY_ID(of, " AND r.state IN (0, 1)"),                                            \
-    [WAY_BAD] = BY_ID(of, " AND r.state IN (3, 4)"),                                               \
+    [WAY_UPDATED] = OF_FEW(of, " AND r.id IN (SELECT o.id FROM run o WHERE o.state IN (0, 1)"      \
+        " UNION ALL SELECT o.id FROM run o WHERE o.ended_at_us >= $9)"),                           \
+    [WAY_ACTIVE] = OF_FEW(of, " AND r.state IN (0, 1)"),                                           \
+    [WAY_BAD] = OF_FEW(of, " AND r.state IN (3, 4)"),                                              \
+    [WAY_UNDONE] = OF_FEW(of, " AND r.id IN (SELECT o.id FROM run o WHERE o.state IN (0, 1)"       \
+        " UNION ALL SELECT o.id FROM run o WHERE o.state IN (3, 4))"),                             \
 }
 /* clang-format on */
 
@@ -148,7 +162,11 @@ static enum way_name way_of(const struct run_page *page)
         return WAY_IN_END;
     if (page->logical.from_us != 0)
         return WAY_IN_LOGICAL;
-    return is_within(page->states, STATES_BAD) ? WAY_BAD : WAY_ID;
+    if (page->updated.from_us != 0)
+        return WAY_UPDATED;
+    if (is_within(page->states, STATES_BAD))
+        return WAY_BAD;
+    return is_within(page->states, STATES_BAD | STATES_ACTIVE) ? WAY_UNDONE : WAY_ID;
 }
 
 static int64_t first_of(const struct run_range *range)
@@ -173,6 +191,22 @@ static enum status ask(struct store *store, const char *sql, const struct run_pa
                     page->below != 0 ? page->below : INT64_MAX, limit, offset, store_sight(store));
 }
 
+/* Nothing is asked for but a DAG: the index alone tells how many there are. */
+static const char COUNT_ALL[] = COUNT_OF("SELECT 1 AS one FROM run r WHERE $1 = '' LIMIT $2");
+static const char COUNT_OF_DAG[] = COUNT_OF("SELECT 1 AS one FROM run r WHERE " OF_DAG " LIMIT $2");
+
+static bool is_whole(const struct run_range *range)
+{
+    return range->from_us == 0 && range->to_us == 0;
+}
+
+static bool asks_for_dag_alone(const struct store *store, const struct run_page *page)
+{
+    return page->states == 0 && page->dags == NULL && page->below == 0 &&
+           is_whole(&page->logical) && is_whole(&page->started) && is_whole(&page->ended) &&
+           is_whole(&page->updated) && store_sight(store)[0] == '\0';
+}
+
 static const struct way *choose(const struct run_page *page)
 {
     return &(page->dag_id != NULL ? OF_ONE_DAG : OF_ALL_DAGS)[way_of(page)];
@@ -183,7 +217,11 @@ enum status store_run_page_count(struct store *store, const struct run_page *pag
 {
     struct db_stmt *stmt = NULL;
     int64_t count = 0;
-    enum status status = ask(store, choose(page)->count, page, most, 0, &stmt, err);
+    enum status status =
+        asks_for_dag_alone(store, page)
+            ? db_query(store->db, &stmt, err, page->dag_id != NULL ? COUNT_OF_DAG : COUNT_ALL, "ti",
+                       page->dag_id != NULL ? page->dag_id : "", most)
+            : ask(store, choose(page)->count, page, most, 0, &stmt, err);
     while (status == STATUS_OK && db_next(stmt, &status, err))
         count = db_int(stmt, 0);
     if (status == STATUS_OK)
@@ -225,6 +263,68 @@ enum status store_run_page(struct store *store, const struct run_page *page,
         if (status != STATUS_OK)
             db_reset(stmt);
     }
+    return status;
+}
+
+enum status store_run_page_versions(struct store *store, const struct run_page *page, int64_t most,
+                                    enum status (*each)(void *context, int64_t version,
+                                                        int64_t runs, struct err *err),
+                                    void *context, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    enum status status = ask(store, choose(page)->versions, page, most, 0, &stmt, err);
+    while (status == STATUS_OK && db_next(stmt, &status, err)) {
+        status = each(context, db_int(stmt, 0), db_int(stmt, 1), err);
+        if (status != STATUS_OK)
+            db_reset(stmt);
+    }
+    return status;
+}
+
+/* $1 runs, $2 states, $3-$6 ranges. A run's tasks stand in the blocks it has. */
+#define TASK_MATCHES                                                                               \
+    " JOIN task t ON t.id >= b.first AND t.id < b.first + b.count"                                 \
+    " WHERE (($2 >> CAST(t.state AS INTEGER)) & 1) = 1"                                            \
+    " AND coalesce(t.started_at_us, -1) >= $3 AND coalesce(t.started_at_us, " NEVER ") <= $4"      \
+    " AND coalesce(t.ended_at_us, -1) >= $5 AND coalesce(t.ended_at_us, " NEVER ") <= $6"
+static const char RUN_WITH[] = "SELECT b.run FROM block b" TASK_MATCHES " AND b.run = $1 LIMIT 1";
+static const char RUNS_WITH[] =
+    "SELECT DISTINCT b.run FROM block b" TASK_MATCHES " AND b.run = ANY($1)";
+
+static void note_run(const struct run_task_filter *filter, int64_t run, bool *out)
+{
+    for (size_t i = 0; i < filter->count; i++)
+        out[i] |= filter->runs[i] == run;
+}
+
+static enum status find_singly(struct store *store, const struct run_task_filter *filter, bool *out,
+                               struct err *err)
+{
+    for (size_t i = 0; i < filter->count; i++) {
+        int64_t found = 0;
+        if (db_get_int(store->db, 0, &found, err, RUN_WITH, "iiiiii", filter->runs[i],
+                       (int64_t)(filter->states != 0 ? filter->states : ~0U),
+                       first_of(&filter->started), last_of(&filter->started),
+                       first_of(&filter->ended), last_of(&filter->ended)) != STATUS_OK)
+            return err->code;
+        out[i] = found != 0;
+    }
+    return STATUS_OK;
+}
+
+enum status store_runs_with_tasks(struct store *store, const struct run_task_filter *filter,
+                                  bool *out, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    memset(out, 0, filter->count * sizeof *out);
+    if (db_dialect(store->db) == DB_SQLITE)
+        return find_singly(store, filter, out, err);
+    enum status status =
+        db_query(store->db, &stmt, err, RUNS_WITH, "Iiiiii", filter->runs, filter->count,
+                 (int64_t)(filter->states != 0 ? filter->states : ~0U), first_of(&filter->started),
+                 last_of(&filter->started), first_of(&filter->ended), last_of(&filter->ended));
+    while (status == STATUS_OK && db_next(stmt, &status, err))
+        note_run(filter, db_int(stmt, 0), out);
     return status;
 }
 

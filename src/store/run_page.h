@@ -60,6 +60,25 @@ NODISCARD enum status store_run_page(struct store *store, const struct run_page 
 NODISCARD enum status store_run_page_count(struct store *store, const struct run_page *page,
                                            int64_t most, int64_t *out, struct err *err);
 
+/* How many of them are of which version; at most `most` runs are counted. */
+NODISCARD enum status store_run_page_versions(struct store *store, const struct run_page *page,
+                                              int64_t most,
+                                              enum status (*each)(void *context, int64_t version,
+                                                                  int64_t runs, struct err *err),
+                                              void *context, struct err *err);
+
+struct run_task_filter {
+    const int64_t *runs; /* of these */
+    size_t count;
+    unsigned states; /* of tasks, a bit each; 0: any */
+    struct run_range started;
+    struct run_range ended;
+};
+/* For each of the runs, whether it has a task with a row that matches. */
+NODISCARD enum status store_runs_with_tasks(struct store *store,
+                                            const struct run_task_filter *filter, bool *out,
+                                            struct err *err);
+
 /* Ids of the runs of that name in all DAGs, at most `most`. */
 NODISCARD enum status store_run_named(struct store *store, const char *run_id, int64_t *out,
                                       size_t most, size_t *out_count, struct err *err);

@@ -8,7 +8,7 @@ from fleet import Daemon, finish_all
 from harness import wait_for
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "build/python"))  # where tools/setup puts what Debian does not have
+sys.path.append(str(ROOT / "build/python"))  # where tools/setup puts what Debian does not have
 
 V1 = "/api/v1"
 

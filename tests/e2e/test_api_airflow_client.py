@@ -1,26 +1,25 @@
 """The published client of Airflow works against a daemon as it does against Airflow."""
 import pytest
-from airflow import Served, served  # noqa: F401  (a fixture)
+from airflow import served  # noqa: F401  (a fixture)
 from harness import wait_for
 
-client = pytest.importorskip("airflow_client.client", reason="tools/setup test installs it")
-
-from airflow_client.client.api import (  # noqa: E402
+from airflow_client import client  # tools/setup installs it
+from airflow_client.client.api import (
     config_api, connection_api, dag_api, dag_run_api, dataset_api, event_log_api,
     import_error_api, monitoring_api, pool_api, task_instance_api, variable_api, x_com_api)
-from airflow_client.client.model.clear_dag_run import ClearDagRun  # noqa: E402
-from airflow_client.client.model.clear_task_instances import ClearTaskInstances  # noqa: E402
-from airflow_client.client.model.connection import Connection  # noqa: E402
-from airflow_client.client.model.create_dataset_event import CreateDatasetEvent  # noqa: E402
-from airflow_client.client.model.dag import DAG  # noqa: E402
-from airflow_client.client.model.dag_run import DAGRun  # noqa: E402
-from airflow_client.client.model.list_dag_runs_form import ListDagRunsForm  # noqa: E402
-from airflow_client.client.model.list_task_instance_form import ListTaskInstanceForm  # noqa: E402
-from airflow_client.client.model.pool import Pool  # noqa: E402
-from airflow_client.client.model.set_dag_run_note import SetDagRunNote  # noqa: E402
-from airflow_client.client.model.task_state import TaskState  # noqa: E402
-from airflow_client.client.model.update_dag_run_state import UpdateDagRunState  # noqa: E402
-from airflow_client.client.model.variable import Variable  # noqa: E402
+from airflow_client.client.model.clear_dag_run import ClearDagRun
+from airflow_client.client.model.clear_task_instances import ClearTaskInstances
+from airflow_client.client.model.connection import Connection
+from airflow_client.client.model.create_dataset_event import CreateDatasetEvent
+from airflow_client.client.model.dag import DAG
+from airflow_client.client.model.dag_run import DAGRun
+from airflow_client.client.model.list_dag_runs_form import ListDagRunsForm
+from airflow_client.client.model.list_task_instance_form import ListTaskInstanceForm
+from airflow_client.client.model.pool import Pool
+from airflow_client.client.model.set_dag_run_note import SetDagRunNote
+from airflow_client.client.model.task_state import TaskState
+from airflow_client.client.model.update_dag_run_state import UpdateDagRunState
+from airflow_client.client.model.variable import Variable
 
 
 @pytest.fixture
