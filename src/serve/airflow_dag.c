@@ -212,6 +212,31 @@ enum status airflow_answer_details(const struct route_call *call, json_t *taken,
     return answer_one(call, taken, details, out, err);
 }
 
+/* --- DAGs without a file --------------------------------------------------------------------- */
+
+/* The body is the DAG; a path names it, too. */
+enum status airflow_ask_dag_post(const struct route_call *call, json_t **out, struct err *err)
+{
+    bool is_named = call->route->method == HTTP_PUT;
+    if (!json_is_object(call->body))
+        return err_set(err, STATUS_INVALID, "the body must be the DAG, a JSON object");
+    CLEANUP(json_decrefp) json_t *definition = json_copy(call->body);
+    CHECK(definition != NULL);
+    airflow_copy(definition, "dag_id", definition, "dag");
+    (void)json_object_del(definition, "dag_id");
+    if (is_named) {
+        const char *id = route_param(call, "dag_id");
+        if (!str_equal(json_get_string(definition, "dag", id), id))
+            return err_set(err, STATUS_INVALID, "the path names '%.60s' and the body '%.60s'", id,
+                           json_get_string(definition, "dag", ""));
+        json_put_string(definition, "dag", id);
+    }
+    *out = json_build_object();
+    json_put(*out, "definition", TAKE(definition));
+    json_put_bool(*out, "replace", is_named);
+    return STATUS_OK;
+}
+
 /* --- pausing --------------------------------------------------------------------------------- */
 
 static enum status read_patch(const struct route_call *call, json_t **out_query, bool *out_paused,

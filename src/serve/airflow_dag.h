@@ -12,6 +12,7 @@ enum status airflow_answer_dag(const struct route_call *call, json_t *taken, jso
                                struct err *err);
 enum status airflow_answer_details(const struct route_call *call, json_t *taken, json_t **out,
                                    struct err *err);
+enum status airflow_ask_dag_post(const struct route_call *call, json_t **out, struct err *err);
 enum status airflow_handle_dag_patch(struct route_call *call, struct http_response *out,
                                      struct err *err);
 enum status airflow_handle_dags_patch(struct route_call *call, struct http_response *out,

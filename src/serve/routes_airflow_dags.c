@@ -119,6 +119,10 @@ SCHEMA(UPSTREAM_RESPONSE, {"dataset_events", FIELD_ARRAY, true, "updates it was 
 static const struct route ROWS[] = {
     {HTTP_GET, V1 "/dags", ROUTE_PERMISSION, "dag.list", .ask = airflow_ask_dags,
         .answer = airflow_answer_dags, .query = &DAGS_QUERY, .response = &DAGS_RESPONSE},
+    {HTTP_POST, V1 "/dags", ROUTE_PERMISSION, "dag.post", .ask = airflow_ask_dag_post,
+        .answer = airflow_answer_dag, .response = &DAG_RESPONSE},
+    {HTTP_PUT, V1 "/dags/{dag_id}", ROUTE_PERMISSION, "dag.post", .ask = airflow_ask_dag_post,
+        .answer = airflow_answer_dag, .response = &DAG_RESPONSE},
     {HTTP_PATCH, V1 "/dags", ROUTE_PERMISSION, .permission = PERMISSION_OPERATOR,
         .handle = airflow_handle_dags_patch, .query = &DAGS_PATCH_QUERY, .body = &DAG_BODY,
         .response = &DAGS_RESPONSE, .summary = "pause DAGs, or let them start again"},

@@ -42,6 +42,7 @@ OPERATION_HANDLER(op_dag_list);
 OPERATION_HANDLER(op_dag_explain);
 OPERATION_HANDLER(op_dag_next);
 OPERATION_HANDLER(op_dag_pause);
+OPERATION_HANDLER(op_dag_post);
 OPERATION_HANDLER(op_dag_rollback);
 OPERATION_HANDLER(op_dag_show);
 OPERATION_HANDLER(op_dag_source);

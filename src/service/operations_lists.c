@@ -1,5 +1,6 @@
 /*
- * Rows of lists over many runs, in pages, and of what belongs to one task of a run.
+ * Rows of lists over many runs, in pages, of what belongs to one task of a run, and of DAGs without
+ * a file.
  */
 #include "service/operation_rows.h"
 #include "service/operations.h"
@@ -78,9 +79,21 @@ static const struct operation_field LIST_ASSET_EVENTS[] = {
     PAGED_TOTAL,
 };
 
+static const struct operation_field REQUEST_POST[] = {
+    {"definition", FIELD_OBJECT, true, "the DAG as in a file, with its id as `dag`"},
+    {"replace", FIELD_BOOLEAN, false, "instead of one of that id that was posted before"},
+    REASON, DRY_RUN,
+};
+static const struct operation_field RECORD_POSTED[] = {
+    {"dag_id", FIELD_STRING, true, "its id, with everything that `dag.show` tells of it"},
+    {"dag_version", FIELD_INTEGER, true, "its version"},
+};
+
 static const struct operation ROWS[] = {
     {"asset.events", "updates of datasets and the runs made of them", PERMISSION_VIEWER,
         FIELDS(REQUEST_ASSET_EVENTS), FIELDS(LIST_ASSET_EVENTS), op_asset_events, SCOPE_LIST},
+    {"dag.post", "make a DAG without a file, or another version of it", PERMISSION_EDITOR,
+        FIELDS(REQUEST_POST), FIELDS(RECORD_POSTED), op_dag_post, SCOPE_ANY},
     {"event.log", "events that match, in pages", PERMISSION_VIEWER,
         FIELDS(REQUEST_EVENT_LOG), FIELDS(LIST_EVENT_LOG), op_event_log, SCOPE_LIST},
     {"task.instance", "a task of a run", PERMISSION_VIEWER,

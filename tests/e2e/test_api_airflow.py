@@ -311,6 +311,40 @@ def test_dags_in_pages(served):
     assert served.get("/dags", only_active="false")["total_entries"] == 4
 
 
+def test_dags_posted_as_json(served):
+    dag = {"dag": "posted", "tags": ["api"], "tasks": {"a": {"run": "echo one"}}}
+    made = served.send("POST", "/dags", dag)
+    assert made["dag_id"] == "posted" and made["dag_version"] == 1 and made["is_active"]
+    served.send("POST", "/dags", dag, code=409)
+    run = served.run("posted", "first")
+    logs = "/dags/posted/dagRuns/{}/taskInstances/a/logs/1"
+    assert served.text(logs.format(run)).text == "one\n"
+    dag["tasks"]["a"]["run"] = "echo two"
+    assert served.send("PUT", "/dags/posted", dag)["dag_version"] == 2
+    assert served.text(logs.format(served.run("posted", "second"))).text == "two\n"
+    assert "echo two" in served.text("/dagSources/posted").text
+    assert served.get("/dags", tags="api")["total_entries"] == 1
+
+    served.send("PUT", "/dags/other", dag, code=400)
+    served.send("PUT", "/dags/chain", {"tasks": {"a": {"run": "true"}}}, code=409)  # has a file
+    problem = served.send("POST", "/dags", {"dag": "bad", "tasks": {"a": {"ruin": "x"}}}, code=422)
+    assert "task 'a' has no kind" in problem["detail"]
+    served.send("POST", "/dags", {"tasks": {"a": {"run": "x"}}}, code=400)
+    served.send("POST", "/dags", [], code=400)
+
+    token = served.eider("tokens", "add", "sales", "--role", "sales=editor", "-o", "json",
+                         code=0).json()["token"]
+    served.api.token = token
+    served.send("POST", "/dags", {**dag, "dag": "theirs"}, code=403)
+    served.send("PUT", "/dags/posted", dag, code=403)
+    served.send("POST", "/dags", {**dag, "dag": "ours", "namespace": "sales"})
+    assert ids(served.get("/dags"), "dags", "dag_id") == ["ours"]
+    served.get("/dags/posted", code=404)
+    served.api.token = served.token
+    assert served.send("DELETE", "/dags/posted", code=204) is None
+    served.get("/dags/posted", code=404)
+
+
 def test_events_as_logs(served):
     served.run("chain", "one")
     served.run("mapped", "two")
