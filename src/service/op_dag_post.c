@@ -69,6 +69,7 @@ static enum status save(struct service *service, const struct spec_file *file, b
                         struct version_ref *out, struct err *err)
 {
     struct store *store = NULL;
+    CHECK(file != NULL);
     const struct dag *dag = file->dags[0];
     const struct version_source source = {
         .path = "",
@@ -96,6 +97,7 @@ static enum status read_definition(const json_t *request, struct spec_file **out
         return err_set(err, STATUS_LIMIT, "a DAG that is posted has at most %d bytes",
                        POSTED_BYTES_MAX);
     *out = spec_load_text("posted.json", text, strlen(text));
+    CHECK(*out != NULL);
     if (lookup_check_file(*out, err) != STATUS_OK)
         return err->code;
     if ((*out)->dags_count != 1)

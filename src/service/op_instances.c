@@ -355,12 +355,14 @@ static enum status read_cursor(const json_t *request, struct instances *list, st
                                struct err *err)
 {
     const char *text = json_get_string(request, "cursor", NULL);
-    long long run = 0;
-    long long place = 0;
-    char rest = '\0';
+    int64_t run = 0;
+    int64_t place = 0;
     if (text == NULL)
         return STATUS_OK;
-    if (sscanf(text, "%18lld.%18lld%c", &run, &place, &rest) != 2 || run < 0 || place < 0)
+    const char *dot = strchr(text, '.');
+    CLEANUP(mem_freep) char *first = mem_strndup(text, strcspn(text, "."));
+    if (dot == NULL || !str_parse_i64(first, 0, INT64_MAX - 1, &run) ||
+        !str_parse_i64(dot + 1, 0, INT64_MAX, &place))
         return err_set(err, STATUS_INVALID, "'%.60s' is no cursor that an answer gave", text);
     runs->below = run + 1;
     list->from_place = place;

@@ -33,11 +33,11 @@ static const char *or_empty(const char *text)
 }
 
 static enum status ask(struct store *store, const char *sql, const struct asset_event_page *page,
-                       int64_t limit, int64_t offset, struct db_stmt **out, struct err *err)
+                       struct db_stmt **out, struct err *err)
 {
     return db_query(store->db, out, err, sql, "iitttiiiit", page->asset, page->id,
                     or_empty(page->dag_id), or_empty(page->run_id), or_empty(page->task_id),
-                    page->map_index, (int64_t)ASSET_EVENT_SCAN_MAX, limit, offset,
+                    page->map_index, (int64_t)ASSET_EVENT_SCAN_MAX, page->limit, page->offset,
                     store_sight(store));
 }
 
@@ -78,7 +78,10 @@ enum status store_asset_event_count(struct store *store, const struct asset_even
                                     int64_t most, int64_t *out, struct err *err)
 {
     struct db_stmt *stmt = NULL;
-    enum status status = ask(store, COUNTS[page->asset != 0], page, most, 0, &stmt, err);
+    struct asset_event_page counted = *page;
+    counted.limit = most;
+    counted.offset = 0;
+    enum status status = ask(store, COUNTS[page->asset != 0], &counted, &stmt, err);
     while (status == STATUS_OK && db_next(stmt, &status, err))
         *out = db_int(stmt, 0);
     return status;

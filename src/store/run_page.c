@@ -180,15 +180,15 @@ static int64_t last_of(const struct run_range *range)
 }
 
 static enum status ask(struct store *store, const char *sql, const struct run_page *page,
-                       int64_t limit, int64_t offset, struct db_stmt **out, struct err *err)
+                       struct db_stmt **out, struct err *err)
 {
-    return db_query(store->db, out, err, sql, "tiiiiiiiiitiiit",
-                    page->dag_id != NULL ? page->dag_id : "",
-                    (int64_t)(page->states != 0 ? page->states : ~0U), first_of(&page->logical),
-                    last_of(&page->logical), first_of(&page->started), last_of(&page->started),
-                    first_of(&page->ended), last_of(&page->ended), first_of(&page->updated),
-                    last_of(&page->updated), page->dags != NULL ? page->dags : "",
-                    page->below != 0 ? page->below : INT64_MAX, limit, offset, store_sight(store));
+    return db_query(
+        store->db, out, err, sql, "tiiiiiiiiitiiit", page->dag_id != NULL ? page->dag_id : "",
+        (int64_t)(page->states != 0 ? page->states : ~0U), first_of(&page->logical),
+        last_of(&page->logical), first_of(&page->started), last_of(&page->started),
+        first_of(&page->ended), last_of(&page->ended), first_of(&page->updated),
+        last_of(&page->updated), page->dags != NULL ? page->dags : "",
+        page->below != 0 ? page->below : INT64_MAX, page->limit, page->offset, store_sight(store));
 }
 
 /* Nothing is asked for but a DAG: the index alone tells how many there are. */
@@ -207,6 +207,14 @@ static bool asks_for_dag_alone(const struct store *store, const struct run_page 
            is_whole(&page->updated) && store_sight(store)[0] == '\0';
 }
 
+static struct run_page first_rows(const struct run_page *page, int64_t limit)
+{
+    struct run_page first = *page;
+    first.limit = limit;
+    first.offset = 0;
+    return first;
+}
+
 static const struct way *choose(const struct run_page *page)
 {
     return &(page->dag_id != NULL ? OF_ONE_DAG : OF_ALL_DAGS)[way_of(page)];
@@ -216,12 +224,13 @@ enum status store_run_page_count(struct store *store, const struct run_page *pag
                                  int64_t *out, struct err *err)
 {
     struct db_stmt *stmt = NULL;
+    struct run_page counted = first_rows(page, most);
     int64_t count = 0;
     enum status status =
         asks_for_dag_alone(store, page)
             ? db_query(store->db, &stmt, err, page->dag_id != NULL ? COUNT_OF_DAG : COUNT_ALL, "ti",
                        page->dag_id != NULL ? page->dag_id : "", most)
-            : ask(store, choose(page)->count, page, most, 0, &stmt, err);
+            : ask(store, choose(page)->count, &counted, &stmt, err);
     while (status == STATUS_OK && db_next(stmt, &status, err))
         count = db_int(stmt, 0);
     if (status == STATUS_OK)
@@ -254,8 +263,8 @@ enum status store_run_page(struct store *store, const struct run_page *page,
     CHECK(page->offset <= RUN_PAGE_OFFSET_MAX);
     if (check_sort(store, page, err) != STATUS_OK)
         return err->code;
-    enum status status = ask(store, page->is_descending ? way->descending : way->ascending, page,
-                             page->limit, page->offset, &stmt, err);
+    enum status status =
+        ask(store, page->is_descending ? way->descending : way->ascending, page, &stmt, err);
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         struct run_info info;
         run_info_read(stmt, NULL, &info);
@@ -272,7 +281,8 @@ enum status store_run_page_versions(struct store *store, const struct run_page *
                                     void *context, struct err *err)
 {
     struct db_stmt *stmt = NULL;
-    enum status status = ask(store, choose(page)->versions, page, most, 0, &stmt, err);
+    struct run_page counted = first_rows(page, most);
+    enum status status = ask(store, choose(page)->versions, &counted, &stmt, err);
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         status = each(context, db_int(stmt, 0), db_int(stmt, 1), err);
         if (status != STATUS_OK)
