@@ -48,8 +48,7 @@ enum status store_asset_event_page(struct store *store, const struct asset_event
                                    void *context, struct err *err)
 {
     struct db_stmt *stmt = NULL;
-    enum status status = ask(store, PAGES[page->asset != 0][page->is_descending], page, page->limit,
-                             page->offset, &stmt, err);
+    enum status status = ask(store, PAGES[page->asset != 0][page->is_descending], page, &stmt, err);
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         struct asset_event_row row = {
             .update =
