@@ -123,6 +123,8 @@ OPERATION_HANDLER(op_namespace_remove);
 OPERATION_HANDLER(op_token_add);
 OPERATION_HANDLER(op_token_list);
 OPERATION_HANDLER(op_token_remove);
+OPERATION_HANDLER(op_top_overview);
+OPERATION_HANDLER(op_top_tasks);
 OPERATION_HANDLER(op_user_add);
 OPERATION_HANDLER(op_user_list);
 OPERATION_HANDLER(op_user_remove);

@@ -18,6 +18,12 @@
     {                                                                                              \
         "run", FIELD_STRING, true, "number, DAG/RUN_ID, or DAG for its latest run"                 \
     }
+/* Of requests that name a DAG or a file of DAGs. */
+#define DAG_FILE                                                                                   \
+    {"file", FIELD_PATH, false, "path of a DAG file; with `text` only its name"},                  \
+    {                                                                                              \
+        "text", FIELD_STRING, false, "the DAG file itself, from whoever is elsewhere"              \
+    }
 #define TASK                                                                                       \
     {                                                                                              \
         "task", FIELD_STRING, true, "id of the task"                                               \
