@@ -20,12 +20,12 @@ static const struct operation_field REQUEST_TRIGGER[] = {
     DAG_FILE,
     {"params", FIELD_OBJECT, false, "parameters as texts, converted by their types"},
     {"conf", FIELD_OBJECT, false, "parameters as values"},
-    {"logical_date", FIELD_INSTANT, false, "the date it is for; now by default"},
+    {"logical_date", FIELD_INSTANT, false, "the date it is for; now by default"}, DATA_INTERVAL,
     {"run_id", FIELD_STRING, false, "name of the run"},
     {"note", FIELD_STRING, false, "a note kept with the run"},
     {"tasks", FIELD_STRINGS, false, "only these"},
     {"needs_worker", FIELD_BOOLEAN, false, "fail when nobody is there to run it"},
-    REASON, DRY_RUN,
+    REASON, DRY_RUN, BRIEF,
 };
 static const struct operation_field REQUEST_NEXT[] = {
     {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
@@ -66,7 +66,7 @@ static const struct operation_field RECORD_RENDERED[] = {
     {"task_id", FIELD_STRING, true, "the task"},
     {"fields", FIELD_ARRAY, true, "field and value of each template, error where one cannot be"},
 };
-static const struct operation_field REQUEST_RUN[] = {RUN};
+static const struct operation_field REQUEST_RUN_SHOW[] = {RUN, BRIEF};
 static const struct operation_field REQUEST_DRY[] = {RUN, REASON, DRY_RUN};
 static const struct operation_field REQUEST_PATH[] = {{"path", FIELD_PATH, true, "file of the copy"}};
 
@@ -89,8 +89,8 @@ static const struct operation_field RECORD_RUN[] = {
     {"start_date", FIELD_INSTANT, false, "when its first task started"},
     {"end_date", FIELD_INSTANT, false, "when it ended"},
     {"duration", FIELD_NUMBER, false, "seconds, so far while it runs"},
-    {"tasks_total", FIELD_INTEGER, true, "tasks, instances one by one"},
-    {"counts", FIELD_OBJECT, true, "how many are in which state"},
+    {"tasks_total", FIELD_INTEGER, false, "tasks, instances one by one; not if `brief`"},
+    {"counts", FIELD_OBJECT, false, "how many are in which state; not if `brief`"},
     {"params", FIELD_OBJECT, true, "parameters in force"},
     {"conf", FIELD_OBJECT, true, "what was given when it was made"},
     {"note", FIELD_STRING, false, "what people wrote about it"},
@@ -291,7 +291,7 @@ static const struct operation_field RESPONSE_GRAPH[] = {
 };
 static const struct operation_field REQUEST_DAG_LIST[] = {
     {"tag", FIELD_STRING, false, "only those with this tag"},
-    {"all", FIELD_BOOLEAN, false, "inactive ones, too"},
+    {"all", FIELD_BOOLEAN, false, "inactive ones, too"}, DAG_FILTER, BRIEF,
 };
 static const struct operation_field LIST_DAGS[] = {{"dags", FIELD_ARRAY, true, "DAGs by id"}, TOTAL};
 static const struct operation_field RESPONSE_SOURCE[] = {
@@ -359,9 +359,9 @@ static const struct operation_field RESPONSE_DAG_EXPLAIN[] = {
 static const struct operation_field REQUEST_RUN_LIST[] = {
     {"dag", FIELD_STRING, false, "only of this DAG"},
     {"state", FIELD_STRING, false, "only in this state"},
-    {"limit", FIELD_INTEGER, false, "at most so many"},
-    {"offset", FIELD_INTEGER, false, "leave out the first"},
-    WITH_TOTAL,
+    RUN_FILTER,
+    {"order_by", FIELD_STRING, false, "id, logical_date, start_date or end_date; - in front turns it round; -id by default"},
+    LIMIT, {"offset", FIELD_INTEGER, false, "leave out the first, up to 100000"}, BRIEF, WITH_TOTAL,
 };
 static const struct operation_field LIST_RUNS[] = {
     {"dag_runs", FIELD_ARRAY, true, "runs, newest first"}, PAGED_TOTAL,
@@ -754,7 +754,7 @@ static const struct operation ROWS[] = {
     {"run.retry", "let run again what did not succeed", PERMISSION_OPERATOR,
         FIELDS(REQUEST_RETRY), FIELDS(LIST_TASK_INSTANCES), op_run_retry, SCOPE_RUN},
     {"run.show", "a run", PERMISSION_VIEWER,
-        FIELDS(REQUEST_RUN), FIELDS(RECORD_RUN), op_run_show, SCOPE_RUN},
+        FIELDS(REQUEST_RUN_SHOW), FIELDS(RECORD_RUN), op_run_show, SCOPE_RUN},
     {"run.tasks", "the tasks of a run and the instances of mapped ones", PERMISSION_VIEWER,
         FIELDS(REQUEST_RUN_TASKS), FIELDS(LIST_TASK_INSTANCES), op_run_tasks, SCOPE_RUN},
     {"run.values", "what tasks returned", PERMISSION_VIEWER,

@@ -7,5 +7,6 @@
 /* All of them: the others follow as `more`. */
 extern const struct operation_table OPERATIONS;
 extern const struct operation_table OPERATIONS_AROUND;
+extern const struct operation_table OPERATIONS_LISTS;
 extern const struct operation_table OPERATIONS_USERS;
 extern const struct operation_table OPERATIONS_VIEWS;

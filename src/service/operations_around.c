@@ -122,7 +122,11 @@ static const struct operation_field LIST_EVENTS[] = {
 };
 static const struct operation_field REQUEST_ASSET_LIST[] = {
     {"contains", FIELD_STRING, false, "part of the URI"},
+    {"dags", FIELD_STRINGS, false, "only those that one of these DAGs waits for"},
+    {"order_by", FIELD_STRING, false, "uri, as by default, or -uri"},
     {"limit", FIELD_INTEGER, false, "at most so many; 100 by default"},
+    {"offset", FIELD_INTEGER, false, "leave out the first"},
+    {"with_users", FIELD_BOOLEAN, false, "who updated each, and who waits for it"},
     WITH_TOTAL,
 };
 static const struct operation_field REQUEST_ASSET[] = {
@@ -185,6 +189,7 @@ static const struct operation_field LIST_CONNECTIONS[] = {
 };
 static const struct operation_field REQUEST_CONNECTION_SET[] = {
     NAMED, SPACE, DOC, REASON, {"value", FIELD_ANY, true, "a URI, or an object of its parts"},
+    {"merge", FIELD_BOOLEAN, false, "parts that are not given stay as they are"},
 };
 static const struct operation_field RESPONSE_CONNECTION_TEST[] = {
     NAMED,
