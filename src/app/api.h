@@ -4,6 +4,7 @@
  */
 #include "app/config.h"
 #include "app/home.h"
+#include "base/json.h"
 
 struct api;
 struct measuring;
@@ -24,6 +25,9 @@ struct api_options {
 NODISCARD enum status api_start(const struct api_options *options, struct api **out,
                                 struct err *err);
 void api_stop(struct api *api); /* NULL is allowed */
+
+/* What it offers, as an OpenAPI document; a new reference. */
+NODISCARD json_t *api_describe(void);
 
 /* Where it is reached; borrowed. */
 const char *api_url(const struct api *api);

@@ -7,8 +7,13 @@
 #include "service/operations.h"
 
 static const struct route_table *const PARTS[] = {
+    &ROUTES_AIRFLOW_AROUND,
+    &ROUTES_AIRFLOW_DAGS,
+    &ROUTES_AIRFLOW_TASKS,
     &ROUTES_SIGN_IN,
     &ROUTES_SERVER,
+    &ROUTES_NATIVE,
+    &ROUTES_NATIVE_AROUND,
 };
 
 static size_t count_rows(void)

@@ -12,7 +12,12 @@ NODISCARD struct route_table *routes_new(void);
 void routes_free(struct route_table *table);
 
 /* The parts. */
+extern const struct route_table ROUTES_AIRFLOW_AROUND;
+extern const struct route_table ROUTES_AIRFLOW_DAGS;
+extern const struct route_table ROUTES_AIRFLOW_TASKS;
 extern const struct route_table ROUTES_SIGN_IN;
+extern const struct route_table ROUTES_NATIVE;
+extern const struct route_table ROUTES_NATIVE_AROUND;
 extern const struct route_table ROUTES_SERVER;
 
 #define ROUTES_OPERATIONS "/api/v1/x/operations/"

@@ -26,4 +26,4 @@ static const struct operation ROWS[] = {
 };
 /* clang-format on */
 
-const struct operation_table OPERATIONS_HEALTH = {ROWS, ARRAY_LEN(ROWS), NULL};
+const struct operation_table OPERATIONS_HEALTH = {ROWS, ARRAY_LEN(ROWS), &OPERATIONS_LISTS};

@@ -228,7 +228,7 @@ def test_without_a_daemon_it_is_unhealthy(busy):
     world, _, daemon = busy
     daemon.finish()
     done = world("health", "-o", "json")
-    assert done.code == 1
+    assert done.code == 8
     answer = done.json()
     assert answer["status"] == "unhealthy" and answer["scheduler"]["status"] == "unhealthy"
     assert answer["scheduler"]["latest_heartbeat"] is None
