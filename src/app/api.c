@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "os/file.h"
+#include "serve/live.h"
 #include "serve/routes.h"
 #include "serve/server.h"
 
@@ -16,6 +17,7 @@ struct api {
     struct route_table *routes;
     struct router *router;
     struct serve_world world;
+    struct live *live;
     struct server *server;
 };
 
@@ -90,6 +92,16 @@ static enum status listen_there(struct api *api, struct err *err)
     return server_start(&options, &api->server, err);
 }
 
+static enum status begin_live(struct api *api, struct err *err)
+{
+    struct live_options options = {
+        .open_service = open_service, .close_service = close_service, .context = api};
+    if (live_new(&options, &api->live, err) != STATUS_OK)
+        return err->code;
+    api->world.live = api->live;
+    return STATUS_OK;
+}
+
 enum status api_start(const struct config *config, const struct home *home, struct api **out,
                       struct err *err)
 {
@@ -104,7 +116,9 @@ enum status api_start(const struct config *config, const struct home *home, stru
     api->router = router_new(api->routes);
     api->world = (struct serve_world){
         .router = api->router, .settings = settings, .admit = admit, .context = api};
-    enum status status = listen_there(api, err);
+    enum status status = begin_live(api, err);
+    if (status == STATUS_OK)
+        status = listen_there(api, err);
     if (status == STATUS_OK) {
         *out = api;
         return STATUS_OK;
@@ -124,6 +138,7 @@ void api_stop(struct api *api)
     if (api == NULL)
         return;
     server_stop(api->server);
+    live_free(api->live);
     router_free(api->router);
     routes_free(api->routes);
     free(api);
@@ -132,4 +147,10 @@ void api_stop(struct api *api)
 const char *api_url(const struct api *api)
 {
     return server_url(api->server);
+}
+
+void api_wake(struct api *api)
+{
+    if (api != NULL)
+        live_wake(api->live);
 }

@@ -17,5 +17,8 @@ NODISCARD enum status api_start(const struct config *config, const struct home *
                                 struct api **out, struct err *err);
 void api_stop(struct api *api); /* NULL is allowed */
 
+/* Something in the store has changed: whoever listens is told. NULL is allowed. */
+void api_wake(struct api *api);
+
 /* Where it is reached; borrowed. */
 const char *api_url(const struct api *api);

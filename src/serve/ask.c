@@ -98,14 +98,14 @@ static const char *field_name_at(const void *context, size_t i)
     return ((const struct operation_schema *)context)->fields[i].name;
 }
 
-static enum status take_query(const struct operation_schema *schema,
-                              const struct http_pairs *query, json_t *request, struct err *err)
+static enum status take_query(const struct operation_schema *schema, const struct http_pairs *query,
+                              json_t *request, struct err *err)
 {
     for (size_t i = 0; i < query->count; i++) {
         const char *name = query->items[i].name;
         const struct operation_field *field = find(schema, name, strlen(name));
-        const char *near = field == NULL ? str_nearest(name, schema->count, field_name_at, schema)
-                                         : NULL;
+        const char *near =
+            field == NULL ? str_nearest(name, schema->count, field_name_at, schema) : NULL;
         if (field == NULL)
             return err_set(err, STATUS_INVALID, "unknown query parameter '%.60s'%s%s%s", name,
                            near != NULL ? ", did you mean '" : "", near != NULL ? near : "",
@@ -150,16 +150,22 @@ static enum status take_path(const struct route_call *call, const struct operati
     return STATUS_OK;
 }
 
+enum status ask_by_schema(const struct route_call *call, const struct operation_schema *schema,
+                          json_t **out, struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *request = json_object();
+    CHECK(request != NULL);
+    if (take_query(schema, &call->request->query, request, err) != STATUS_OK ||
+        take_body(call->body, request, err) != STATUS_OK ||
+        take_path(call, schema, request, err) != STATUS_OK)
+        return err->code;
+    *out = TAKE(request);
+    return STATUS_OK;
+}
+
 enum status ask_by_name(const struct route_call *call, json_t **out, struct err *err)
 {
     const struct operation *operation = operation_find(&OPERATIONS, call->route->operation);
     CHECK(operation != NULL);
-    CLEANUP(json_decrefp) json_t *request = json_object();
-    CHECK(request != NULL);
-    if (take_query(&operation->request, &call->request->query, request, err) != STATUS_OK ||
-        take_body(call->body, request, err) != STATUS_OK ||
-        take_path(call, &operation->request, request, err) != STATUS_OK)
-        return err->code;
-    *out = TAKE(request);
-    return STATUS_OK;
+    return ask_by_schema(call, &operation->request, out, err);
 }

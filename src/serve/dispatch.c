@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "serve/answer.h"
 #include "serve/ask.h"
+#include "serve/live.h"
 #include "serve/problem.h"
 #include "service/operations.h"
 
@@ -66,18 +67,20 @@ static bool may_enter(const struct route *route, const struct dispatch_visitor *
     if (route->access == ROUTE_CLOSED)
         return refuse(out, 403, "nobody may do this");
     if (!visitor->is_known)
-        return refuse(out, 401, "sign in, or send `Authorization: Bearer TOKEN`; `eider tokens add` "
-                                "makes a token");
+        return refuse(out, 401,
+                      "sign in, or send `Authorization: Bearer TOKEN`; `eider tokens add` "
+                      "makes a token");
     if (http_method_changes(route->method) && visitor->by_cookie && !visitor->has_proof)
-        return refuse(out, 403, "changes by a session need the header X-CSRF-Token with the token "
-                                "that the session was given");
+        return refuse(out, 403,
+                      "changes by a session need the header X-CSRF-Token with the token "
+                      "that the session was given");
     enum permission needed = needed_of(route);
     if (route->access == ROUTE_PERMISSION &&
         (needed == PERMISSION_NONE || principal_best_role(&visitor->principal) < needed)) {
-        CLEANUP(mem_freep) char *detail =
-            mem_format("this needs the role %s; %s has %s", permission_name(needed),
-                       visitor->principal.name,
-                       permission_name(principal_best_role(&visitor->principal)));
+        CLEANUP(mem_freep)
+        char *detail = mem_format("this needs the role %s; %s has %s", permission_name(needed),
+                                  visitor->principal.name,
+                                  permission_name(principal_best_role(&visitor->principal)));
         return refuse(out, 403, detail);
     }
     return true;
@@ -126,8 +129,8 @@ static bool read_body(struct route_call *call, json_t **out_body, struct http_re
 
 /* --- done ------------------------------------------------------------------------------------ */
 
-static enum status call_operation(const struct route_call *call, struct http_response *out,
-                                  struct err *err)
+enum status dispatch_operation(const struct route_call *call, struct http_response *out,
+                               struct err *err)
 {
     const struct route *route = call->route;
     CLEANUP(json_decrefp) json_t *request = NULL;
@@ -151,7 +154,7 @@ static void serve_call(struct route_call *call, struct http_response *out)
 {
     struct err err = {0};
     enum status status = call->route->handle != NULL ? call->route->handle(call, out, &err)
-                                                     : call_operation(call, out, &err);
+                                                     : dispatch_operation(call, out, &err);
     if (status != STATUS_OK)
         problem_answer(out, &err);
     else if (out->body.overflow)
@@ -170,6 +173,7 @@ void dispatch(const struct desk *desk, const struct http_request *request,
         .service = desk->service,
         .operations = &desk->operations,
         .world = desk->world,
+        .crew = desk->crew,
     };
     call.route = find_route(&call, out);
     if (call.route == NULL || !let_in(desk, &call, &visitor, out) || !read_body(&call, &body, out))
@@ -178,6 +182,8 @@ void dispatch(const struct desk *desk, const struct http_request *request,
     desk->service->actor = visitor.is_known ? visitor.principal.name : "somebody";
     serve_call(&call, out);
     desk->service->principal = NULL;
+    if (http_method_changes(call.route->method))
+        live_wake(desk->world->live);
 }
 
 bool dispatch_quickly(const struct serve_world *world, const struct http_request *request,

@@ -13,11 +13,14 @@
 #include "service/principal.h"
 #include "service/service.h"
 
+struct crew;
+struct live;
+
 struct dispatch_visitor {
     struct principal principal;
-    bool is_known;   /* false: a stranger */
-    bool by_cookie;  /* changes need a second proof that the person meant it */
-    bool has_proof;  /* which was given */
+    bool is_known;  /* false: a stranger */
+    bool by_cookie; /* changes need a second proof that the person meant it */
+    bool has_proof; /* which was given */
 };
 
 /* What all desks share. */
@@ -30,7 +33,8 @@ struct serve_world {
      */
     enum status (*admit)(void *context, struct service *service, const struct http_request *request,
                          struct arena *arena, struct dispatch_visitor *out, struct err *err);
-    void *context; /* of `admit`, and of handlers */
+    void *context;     /* of `admit`, and of handlers */
+    struct live *live; /* NULL: nobody can listen */
 };
 
 /* One worker's place: what it works with. */
@@ -38,14 +42,19 @@ struct desk {
     const struct serve_world *world;
     struct service *service;
     struct operation_caller operations;
+    struct crew *crew; /* it works in; NULL: in none, as in tests */
 };
 
 /*
- * Answers by the thread of the connections what needs no store and no rights: what is not there, and
- * routes that are marked so. False: a worker has to.
+ * Answers by the thread of the connections what needs no store and no rights: what is not there,
+ * and routes that are marked so. False: a worker has to.
  */
 NODISCARD bool dispatch_quickly(const struct serve_world *world, const struct http_request *request,
                                 struct http_response *out);
+
+/* By the row's operation and shapers: for handlers that only sometimes do something else. */
+NODISCARD enum status dispatch_operation(const struct route_call *call, struct http_response *out,
+                                         struct err *err);
 
 /* Answers the request; *out must be initialized. */
 void dispatch(const struct desk *desk, const struct http_request *request,

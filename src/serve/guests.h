@@ -3,7 +3,8 @@
  * guests: who is connected, and since when we wait for a request of theirs.
  *
  * The library's own time-out counts from the last byte, so that a byte now and then holds a
- * connection for ever. Here a request has to arrive whole within its time; who is slower is cut off.
+ * connection for ever. Here a request has to arrive whole within its time; who is slower is cut
+ * off.
  */
 #include <microhttpd.h>
 #include <stdint.h>
@@ -13,7 +14,8 @@
 struct guests;
 struct guest;
 
-NODISCARD struct guests *guests_new(int64_t request_ms);
+/* `look(context)` is called every second, too. */
+NODISCARD struct guests *guests_new(int64_t request_ms, void (*look)(void *context), void *context);
 void guests_free(struct guests *guests);
 /* No more watching. */
 void guests_dismiss(struct guests *guests);

@@ -5,11 +5,11 @@
 #include "serve/answer.h"
 
 static const int CODES[] = {
-    [STATUS_OK] = 200,        [STATUS_INVALID] = 400,  [STATUS_NOT_FOUND] = 404,
-    [STATUS_CONFLICT] = 409,  [STATUS_LIMIT] = 422,    [STATUS_BUSY] = 503,
-    [STATUS_TIMEOUT] = 504,   [STATUS_IO] = 503,       [STATUS_DENIED] = 403,
-    [STATUS_UNKNOWN] = 503,   [STATUS_FULL] = 507,     [STATUS_CORRUPT] = 500,
-    [STATUS_BAD_DAG] = 422,   [STATUS_UNREACHABLE] = 503,
+    [STATUS_OK] = 200,       [STATUS_INVALID] = 400,     [STATUS_NOT_FOUND] = 404,
+    [STATUS_CONFLICT] = 409, [STATUS_LIMIT] = 422,       [STATUS_BUSY] = 503,
+    [STATUS_TIMEOUT] = 504,  [STATUS_IO] = 503,          [STATUS_DENIED] = 403,
+    [STATUS_UNKNOWN] = 503,  [STATUS_FULL] = 507,        [STATUS_CORRUPT] = 500,
+    [STATUS_BAD_DAG] = 422,  [STATUS_UNREACHABLE] = 503,
 };
 _Static_assert(ARRAY_LEN(CODES) == STATUS_COUNT, "every status has a code");
 
@@ -27,6 +27,7 @@ static const struct {
     {410, "Gone"},
     {413, "Content Too Large"},
     {415, "Unsupported Media Type"},
+    {416, "Range Not Satisfiable"},
     {422, "Unprocessable Content"},
     {429, "Too Many Requests"},
     {500, "Internal Server Error"},

@@ -8,6 +8,8 @@
 
 static const struct route_table *const PARTS[] = {
     &ROUTES_SERVER,
+    &ROUTES_LIVE,
+    &ROUTES_LOG,
 };
 
 static size_t count_rows(void)

@@ -13,5 +13,7 @@ void routes_free(struct route_table *table);
 
 /* The parts. */
 extern const struct route_table ROUTES_SERVER;
+extern const struct route_table ROUTES_LIVE;
+extern const struct route_table ROUTES_LOG;
 
 #define ROUTES_OPERATIONS "/api/v1/x/operations/"

@@ -67,9 +67,9 @@ static struct MHD_Daemon *start(struct server *server, const struct server_optio
         (unsigned)options->connections_peer, MHD_OPTION_CONNECTION_TIMEOUT,
         (unsigned)MAX(options->idle_ms / 1000, (int64_t)1), MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)CONNECTION_BYTES, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,
-        MHD_OPTION_NOTIFY_COMPLETED, exchange_completed, server->hall,
-        MHD_OPTION_NOTIFY_CONNECTION, exchange_connection, server->hall, MHD_OPTION_ARRAY,
-        has_tls ? tls : nothing, MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_COMPLETED, exchange_completed, server->hall, MHD_OPTION_NOTIFY_CONNECTION,
+        exchange_connection, server->hall, MHD_OPTION_ARRAY, has_tls ? tls : nothing,
+        MHD_OPTION_END);
 }
 
 enum status server_start(const struct server_options *options, struct server **out, struct err *err)
@@ -80,8 +80,8 @@ enum status server_start(const struct server_options *options, struct server **o
         free(server);
         return err->code;
     }
-    server->url = mem_format("%s://%s", options->tls_certificate != NULL ? "https" : "http",
-                             listener.name);
+    server->url =
+        mem_format("%s://%s", options->tls_certificate != NULL ? "https" : "http", listener.name);
     server->crew = crew_new(options);
     server->hall = exchange_hall_new(options, server->crew);
     server->http = start(server, options, listener.fd);
@@ -106,9 +106,10 @@ void server_stop(struct server *server)
         return;
     int fd = server->http != NULL ? MHD_quiesce_daemon(server->http) : -1;
     exchange_hall_close(server->hall);
-    crew_free(server->crew);
+    crew_stop(server->crew);
     if (server->http != NULL)
         MHD_stop_daemon(server->http);
+    crew_free(server->crew);
     if (fd >= 0)
         (void)close(fd);
     exchange_hall_free(server->hall);

@@ -7,3 +7,4 @@
 /* All of them: the others follow as `more`. */
 extern const struct operation_table OPERATIONS;
 extern const struct operation_table OPERATIONS_AROUND;
+extern const struct operation_table OPERATIONS_LOGS;

@@ -7,6 +7,17 @@
 static const struct grant ALL = {"*", PERMISSION_ADMIN};
 const struct principal PRINCIPAL_LOCAL = {.name = "local", .grants = &ALL, .count = 1};
 
+struct principal principal_copy(struct arena *arena, const struct principal *principal)
+{
+    struct grant *grants = arena_array(arena, principal->count, sizeof *grants);
+    for (size_t i = 0; i < principal->count; i++)
+        grants[i] = (struct grant){.space = arena_strdup(arena, principal->grants[i].space),
+                                   .role = principal->grants[i].role};
+    return (struct principal){.name = arena_strdup(arena, principal->name),
+                              .grants = grants,
+                              .count = principal->count};
+}
+
 enum permission principal_role(const struct principal *principal, const char *space)
 {
     enum permission role = PERMISSION_NONE;

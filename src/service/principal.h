@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/arena.h"
 #include "base/attrs.h"
 #include "service/operation.h"
 
@@ -25,6 +26,9 @@ struct principal {
 
 /* Whoever can open the store itself: the program in the hands of its user. */
 extern const struct principal PRINCIPAL_LOCAL;
+
+/* The same in the arena, texts and all. */
+struct principal principal_copy(struct arena *arena, const struct principal *principal);
 
 /* The greatest right in a namespace; NULL: in all of them at once. */
 enum permission principal_role(const struct principal *principal, const char *space);

@@ -78,6 +78,7 @@ struct event_row event_row_read(struct db_stmt *stmt)
         .attempt = db_int(stmt, 13),
         .reason = (enum reason)db_int(stmt, 14),
         .old_state = db_is_null(stmt, 15) ? -1 : db_int(stmt, 15),
+        .space = db_text(stmt, 16),
     };
 }
 
@@ -152,6 +153,17 @@ static enum status begin(struct store *store, struct event_cursor *cursor, struc
     return STATUS_OK;
 }
 
+/* As far as another reader has come, who began later than what this one shows. */
+static void end_at(struct event_cursor *cursor, const struct event_cursor *until, bool is_sqlite)
+{
+    cursor->to = is_sqlite ? MAX(until->low, cursor->low) : MAX(until->from, cursor->from);
+}
+
+static bool has_reached(const struct event_cursor *cursor, const struct event_cursor *until)
+{
+    return cursor->from >= until->from && (until->from != 0 || cursor->low >= until->low);
+}
+
 /* Everything up to `to` was shown. */
 static void finish(const struct store *store, struct event_cursor *cursor)
 {
@@ -179,14 +191,19 @@ enum status store_event_page(struct store *store, const struct event_page *page,
     int64_t rows = 0;
     const char *dag_id = page->dag_id != NULL ? page->dag_id : "";
     CLEANUP(mem_freep) char *in_data = mem_format("\"dag_id\":\"%s\"", dag_id);
-    if (moved.to == 0 && begin(store, &moved, err) != STATUS_OK)
+    bool begins = moved.to == 0;
+    if (begins && begin(store, &moved, err) != STATUS_OK)
         return err_wrap(err, "read events");
+    if (begins && page->until != NULL)
+        end_at(&moved, page->until, db_dialect(store->db) == DB_SQLITE);
     const char *sql = ROWS[db_dialect(store->db)][page->run != 0][is_first];
     enum status status = db_query(store->db, &stmt, err, sql, "iiiitti", moved.at, moved.from,
                                   moved.to, page->run, dag_id, in_data, page->limit);
+    moved.is_set = true;
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         struct event_row row = event_row_read(stmt);
         moved.at = row.id;
+        row.after = &moved;
         rows++;
         status = page->each(page->context, &row, err);
         if (status != STATUS_OK)
@@ -194,10 +211,10 @@ enum status store_event_page(struct store *store, const struct event_page *page,
     }
     if (status != STATUS_OK)
         return err_wrap(err, "read events");
-    moved.is_set = true;
-    *out_more = !is_first && rows == page->limit;
-    if (!*out_more)
+    bool is_full = !is_first && rows == page->limit;
+    if (!is_full)
         finish(store, &moved);
     *cursor = moved;
+    *out_more = is_full || (page->until != NULL && !has_reached(cursor, page->until));
     return STATUS_OK;
 }

@@ -38,6 +38,9 @@ class Api:
         self.port = int(port)
         self.token = token
 
+    def headers(self):
+        return {"Authorization": f"Bearer {self.token}"} if self.token else {}
+
     def connect(self):
         if self.scheme == "https":
             context = ssl.create_default_context()
