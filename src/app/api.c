@@ -7,9 +7,13 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "os/file.h"
+#include "serve/doorway.h"
 #include "serve/live.h"
 #include "serve/routes.h"
 #include "serve/server.h"
+#include "serve/usher.h"
+#include "service/credentials.h"
+#include "service/principal.h"
 
 struct api {
     const struct config *config;
@@ -19,6 +23,7 @@ struct api {
     struct serve_world world;
     struct live *live;
     struct server *server;
+    char *link; /* for the first user; NULL: there are some */
 };
 
 static struct service *open_service(void *context)
@@ -37,18 +42,6 @@ static void close_service(void *context, struct service *service)
         return;
     service_fini(service);
     free((char *)service - offsetof(struct local_service, service));
-}
-
-static enum status admit(void *context, struct service *service, const struct http_request *request,
-                         struct arena *arena, struct dispatch_visitor *out, struct err *err)
-{
-    (void)context;
-    (void)service;
-    (void)request;
-    (void)arena;
-    (void)err;
-    *out = (struct dispatch_visitor){0};
-    return STATUS_OK;
 }
 
 static enum status read_pem(const struct settings *settings, enum setting_key key, char **out,
@@ -102,6 +95,49 @@ static enum status begin_live(struct api *api, struct err *err)
     return STATUS_OK;
 }
 
+/* --- who may come in ------------------------------------------------------------------------- */
+
+/* What others reach has users whom it knows, and keeps their passwords from listeners. */
+static enum status check_exposure(struct api *api, struct err *err)
+{
+    const struct settings *settings = &api->config->settings;
+    const char *address = settings_text(settings, SETTING_LISTEN);
+    bool has_tls = settings_text(settings, SETTING_TLS_CERTIFICATE)[0] != '\0';
+    bool has_users = false;
+    if (doorway_is_loopback(address) || settings_number(settings, SETTING_LISTEN_ANYWAY) != 0)
+        return STATUS_OK;
+    struct service *service = open_service(api);
+    enum status status = credentials_any(service, &has_users, err);
+    close_service(api, service);
+    if (status != STATUS_OK || (has_tls && has_users))
+        return status;
+    return err_set(err, STATUS_INVALID,
+                   "'%s' is reached by other machines, but %s%s%s: %s%s, listen at 127.0.0.1, or "
+                   "set listen_anyway",
+                   address, has_users ? "" : "there are no users",
+                   has_users || has_tls ? "" : " and ", has_tls ? "" : "TLS is off",
+                   has_users ? "" : "`eider users add` makes one",
+                   has_tls     ? ""
+                   : has_users ? "set tls_certificate and tls_key"
+                               : ", set tls_certificate and tls_key");
+}
+
+/* While there is nobody, the way in is printed where only this machine's user reads it. */
+static enum status offer_link(struct api *api, struct err *err)
+{
+    char secret[SECRET_TEXT_MAX];
+    struct err problem = {0};
+    struct service *service = open_service(api);
+    enum status status = credentials_make_link(service, secret, &problem);
+    close_service(api, service);
+    if (status == STATUS_OK)
+        api->link = mem_format("%s/login?link=%s", server_url(api->server), secret);
+    if (status == STATUS_OK || status == STATUS_CONFLICT)
+        return STATUS_OK;
+    *err = problem;
+    return err_wrap(err, "make a link to sign in");
+}
+
 enum status api_start(const struct config *config, const struct home *home, struct api **out,
                       struct err *err)
 {
@@ -114,11 +150,17 @@ enum status api_start(const struct config *config, const struct home *home, stru
     api->home = home;
     api->routes = routes_new();
     api->router = router_new(api->routes);
-    api->world = (struct serve_world){
-        .router = api->router, .settings = settings, .admit = admit, .context = api};
-    enum status status = begin_live(api, err);
+    api->world =
+        (struct serve_world){.router = api->router, .settings = settings, .admit = usher_admit};
+    api->world.usher = usher_new();
+    api->world.context = api->world.usher;
+    enum status status = check_exposure(api, err);
+    if (status == STATUS_OK)
+        status = begin_live(api, err);
     if (status == STATUS_OK)
         status = listen_there(api, err);
+    if (status == STATUS_OK && doorway_is_loopback(settings_text(settings, SETTING_LISTEN)))
+        status = offer_link(api, err);
     if (status == STATUS_OK) {
         *out = api;
         return STATUS_OK;
@@ -139,6 +181,8 @@ void api_stop(struct api *api)
         return;
     server_stop(api->server);
     live_free(api->live);
+    usher_free(api->world.usher);
+    free(api->link);
     router_free(api->router);
     routes_free(api->routes);
     free(api);
@@ -153,4 +197,9 @@ void api_wake(struct api *api)
 {
     if (api != NULL)
         live_wake(api->live);
+}
+
+const char *api_link(const struct api *api)
+{
+    return api->link;
 }

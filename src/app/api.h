@@ -10,7 +10,8 @@ struct api;
 /*
  * *out is NULL when none is wanted, or when nobody asked for one and its usual address is taken.
  *
- *   STATUS_INVALID   the address or the certificate is none
+ *   STATUS_INVALID   the address or the certificate is none, or others would reach it although it
+ *                    has no users or no TLS
  *   STATUS_CONFLICT  somebody else listens at the address that was asked for
  */
 NODISCARD enum status api_start(const struct config *config, const struct home *home,
@@ -22,3 +23,5 @@ void api_wake(struct api *api);
 
 /* Where it is reached; borrowed. */
 const char *api_url(const struct api *api);
+/* By which the first user signs in, once; borrowed. NULL: there are users. */
+const char *api_link(const struct api *api);

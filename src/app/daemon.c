@@ -447,6 +447,8 @@ static void greet(const struct daemon *daemon)
         daemon->roles, daemon->queues[0] != '\0' ? daemon->queues : "all");
     if (daemon->api != NULL)
         (void)fprintf(stderr, "  api     %s\n", api_url(daemon->api));
+    if (daemon->api != NULL && api_link(daemon->api) != NULL)
+        (void)fprintf(stderr, "  sign in %s (once, from this machine)\n", api_link(daemon->api));
     (void)fflush(stderr);
     supervisor_tell("READY=1\nSTATUS=working");
 }

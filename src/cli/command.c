@@ -16,19 +16,34 @@ const char *command_group_title(enum command_group group)
     return TITLES[group];
 }
 
+size_t command_count(const struct command_table *table)
+{
+    size_t count = 0;
+    for (; table != NULL; table = table->more)
+        count += table->count;
+    return count;
+}
+
+const struct command *command_at(const struct command_table *table, size_t i)
+{
+    for (; i >= table->count; table = table->more)
+        i -= table->count;
+    return &table->rows[i];
+}
+
 const struct command *command_find(const struct command_table *table, const char *path)
 {
-    for (size_t i = 0; i < table->count; i++)
-        if (strcmp(table->rows[i].path, path) == 0)
-            return &table->rows[i];
+    for (size_t i = 0; i < command_count(table); i++)
+        if (strcmp(command_at(table, i)->path, path) == 0)
+            return command_at(table, i);
     return NULL;
 }
 
 bool command_is_noun(const struct command_table *table, const char *word)
 {
     size_t length = strlen(word);
-    for (size_t i = 0; i < table->count; i++) {
-        const char *path = table->rows[i].path;
+    for (size_t i = 0; i < command_count(table); i++) {
+        const char *path = command_at(table, i)->path;
         if (strncmp(path, word, length) == 0 && path[length] == ' ')
             return true;
     }

@@ -49,6 +49,7 @@ struct option_list {
     X(VAULT, "Variables, connections and secrets")                                                 \
     X(ALERTS, "Deadlines and messages")                                                            \
     X(STORE, "Store and settings")                                                                 \
+    X(USERS, "Users, tokens and namespaces")                                                       \
     X(PROGRAM, "The program itself")
 
 enum command_group {
@@ -84,12 +85,19 @@ struct command {
 struct command_table {
     const struct command *rows;
     size_t count;
+    const struct command_table *more; /* NULL: that is all */
 };
 
 extern const struct command_table COMMANDS;
+/* A part of those. */
+extern const struct command_table COMMANDS_USERS;
 extern const struct option_list GLOBAL_OPTIONS;
 /* Options that flags of a command add. */
 extern const struct command_option WATCH_OPTION;
+
+size_t command_count(const struct command_table *table);
+/* The i-th of those that there are. */
+const struct command *command_at(const struct command_table *table, size_t i);
 
 const char *command_group_title(enum command_group group);
 /* The command with exactly this path, or NULL. */

@@ -790,4 +790,4 @@ static const struct command ROWS[] = {
 };
 /* clang-format on */
 
-const struct command_table COMMANDS = {ROWS, ARRAY_LEN(ROWS)};
+const struct command_table COMMANDS = {ROWS, ARRAY_LEN(ROWS), &COMMANDS_USERS};

@@ -16,10 +16,10 @@ static bool is_visible(const struct command *command)
 /* Is this row the first with its first word? Then print that word once. */
 static bool is_first_of_noun(size_t row)
 {
-    const char *path = COMMANDS.rows[row].path;
+    const char *path = command_at(&COMMANDS, row)->path;
     size_t length = strcspn(path, " ");
     for (size_t i = 0; i < row; i++) {
-        const char *earlier = COMMANDS.rows[i].path;
+        const char *earlier = command_at(&COMMANDS, i)->path;
         if (strcspn(earlier, " ") == length && strncmp(earlier, path, length) == 0)
             return false;
     }
@@ -28,16 +28,16 @@ static bool is_first_of_noun(size_t row)
 
 static void print_first_words(FILE *out)
 {
-    for (size_t i = 0; i < COMMANDS.count; i++)
-        if (is_visible(&COMMANDS.rows[i]) && is_first_of_noun(i))
-            (void)fprintf(out, " %.*s", (int)strcspn(COMMANDS.rows[i].path, " "),
-                          COMMANDS.rows[i].path);
+    for (size_t i = 0; i < command_count(&COMMANDS); i++)
+        if (is_visible(command_at(&COMMANDS, i)) && is_first_of_noun(i))
+            (void)fprintf(out, " %.*s", (int)strcspn(command_at(&COMMANDS, i)->path, " "),
+                          command_at(&COMMANDS, i)->path);
 }
 
 static void print_verbs(FILE *out, const char *noun, size_t length)
 {
-    for (size_t i = 0; i < COMMANDS.count; i++) {
-        const struct command *command = &COMMANDS.rows[i];
+    for (size_t i = 0; i < command_count(&COMMANDS); i++) {
+        const struct command *command = command_at(&COMMANDS, i);
         if (is_visible(command) && strncmp(command->path, noun, length) == 0 &&
             command->path[length] == ' ')
             (void)fprintf(out, " %s", command->path + length + 1);
@@ -130,21 +130,21 @@ static void print_bash_command(FILE *out, const struct command *command)
 static void print_bash(FILE *out)
 {
     (void)fputs(BASH_HEAD, out);
-    for (size_t i = 0; i < COMMANDS.count; i++) {
-        const char *path = COMMANDS.rows[i].path;
+    for (size_t i = 0; i < command_count(&COMMANDS); i++) {
+        const char *path = command_at(&COMMANDS, i)->path;
         size_t length = strcspn(path, " ");
-        if (is_visible(&COMMANDS.rows[i]) && path[length] == ' ' && is_first_of_noun(i))
+        if (is_visible(command_at(&COMMANDS, i)) && path[length] == ' ' && is_first_of_noun(i))
             (void)fprintf(out, "        %.*s) path=\"$path $word\" ;;\n", (int)length, path);
     }
     (void)fputs("        esac\n    done\n    case \"$path:$prev\" in\n", out);
-    for (size_t i = 0; i < COMMANDS.count; i++)
-        if (is_visible(&COMMANDS.rows[i]))
-            print_bash_option_values(out, &COMMANDS.rows[i]);
+    for (size_t i = 0; i < command_count(&COMMANDS); i++)
+        if (is_visible(command_at(&COMMANDS, i)))
+            print_bash_option_values(out, command_at(&COMMANDS, i));
     (void)fputs("    esac\n    case \"$path\" in\n    '') _eider_words '", out);
     print_first_words(out);
     (void)fputs(" --help --version' ;;\n", out);
-    for (size_t i = 0; i < COMMANDS.count; i++) {
-        const struct command *command = &COMMANDS.rows[i];
+    for (size_t i = 0; i < command_count(&COMMANDS); i++) {
+        const struct command *command = command_at(&COMMANDS, i);
         size_t length = strcspn(command->path, " ");
         if (!is_visible(command))
             continue;
@@ -233,8 +233,8 @@ static void print_zsh_command(FILE *out, const struct command *command)
 
 static void print_zsh_words(FILE *out, const char *noun, size_t length)
 {
-    for (size_t i = 0; i < COMMANDS.count; i++) {
-        const struct command *command = &COMMANDS.rows[i];
+    for (size_t i = 0; i < command_count(&COMMANDS); i++) {
+        const struct command *command = command_at(&COMMANDS, i);
         size_t first = strcspn(command->path, " ");
         bool belongs = noun == NULL ? is_first_of_noun(i)
                                     : strncmp(command->path, noun, length) == 0 &&
@@ -263,10 +263,10 @@ static void print_zsh(FILE *out)
     (void)fputs(" )\n        _describe command entries\n        return\n    fi\n"
                 "    case $path in\n",
                 out);
-    for (size_t i = 0; i < COMMANDS.count; i++) {
-        const char *path = COMMANDS.rows[i].path;
+    for (size_t i = 0; i < command_count(&COMMANDS); i++) {
+        const char *path = command_at(&COMMANDS, i)->path;
         size_t length = strcspn(path, " ");
-        if (!is_visible(&COMMANDS.rows[i]) || path[length] != ' ' || !is_first_of_noun(i))
+        if (!is_visible(command_at(&COMMANDS, i)) || path[length] != ' ' || !is_first_of_noun(i))
             continue;
         (void)fprintf(out, "    %.*s)\n        if ((CURRENT == 3)); then\n            entries=(",
                       (int)length, path);
@@ -277,9 +277,9 @@ static void print_zsh(FILE *out)
     }
     (void)fputs("    esac\n    shift $skip words\n    ((CURRENT -= skip))\n    case $path in\n",
                 out);
-    for (size_t i = 0; i < COMMANDS.count; i++)
-        if (is_visible(&COMMANDS.rows[i]))
-            print_zsh_command(out, &COMMANDS.rows[i]);
+    for (size_t i = 0; i < command_count(&COMMANDS); i++)
+        if (is_visible(command_at(&COMMANDS, i)))
+            print_zsh_command(out, command_at(&COMMANDS, i));
     (void)fputs("    esac\n}\n"
                 "if [ \"$funcstack[1]\" = _eider ]; then _eider \"$@\"; else compdef _eider eider; "
                 "fi\n",
@@ -365,8 +365,8 @@ static void print_fish(FILE *out)
                 "end\n"
                 "complete -c eider -f\n",
                 out);
-    for (size_t i = 0; i < COMMANDS.count; i++) {
-        const struct command *command = &COMMANDS.rows[i];
+    for (size_t i = 0; i < command_count(&COMMANDS); i++) {
+        const struct command *command = command_at(&COMMANDS, i);
         size_t length = strcspn(command->path, " ");
         bool is_noun = command->path[length] == ' ';
         if (!is_visible(command))

@@ -125,6 +125,16 @@ struct parsed;
     X(doctor)                                                                                      \
     X(simulate)                                                                                    \
     X(prove)                                                                                       \
+    X(users_list)                                                                                  \
+    X(users_add)                                                                                   \
+    X(users_set)                                                                                   \
+    X(users_remove)                                                                                \
+    X(tokens_list)                                                                                 \
+    X(tokens_add)                                                                                  \
+    X(tokens_remove)                                                                               \
+    X(namespaces_list)                                                                             \
+    X(namespaces_add)                                                                              \
+    X(namespaces_remove)                                                                           \
     X(completion)                                                                                  \
     X(version)                                                                                     \
     X(help)                                                                                        \

@@ -51,9 +51,9 @@ void help_overview(FILE *out, const struct style *style)
                        "Usage: eider COMMAND [ARGUMENTS] [OPTIONS]\n");
     for (enum command_group group = 0; group < GROUP_COUNT; group++) {
         print_title(out, style, command_group_title(group));
-        for (size_t i = 0; i < COMMANDS.count; i++)
-            if (COMMANDS.rows[i].group == group && is_visible(&COMMANDS.rows[i]))
-                print_row(out, &COMMANDS.rows[i]);
+        for (size_t i = 0; i < command_count(&COMMANDS); i++)
+            if (command_at(&COMMANDS, i)->group == group && is_visible(command_at(&COMMANDS, i)))
+                print_row(out, command_at(&COMMANDS, i));
     }
     print_globals(out, style);
     (void)fprintf(out, "\nRUN is a number, DAG/RUN_ID, or a DAG, which stands for its latest run.\n"
@@ -65,8 +65,8 @@ void help_noun(FILE *out, const struct style *style, const char *noun)
     size_t length = strlen(noun);
     (void)fprintf(out, "Usage: eider %s VERB [ARGUMENTS] [OPTIONS]\n", noun);
     print_title(out, style, "Verbs");
-    for (size_t i = 0; i < COMMANDS.count; i++) {
-        const struct command *command = &COMMANDS.rows[i];
+    for (size_t i = 0; i < command_count(&COMMANDS); i++) {
+        const struct command *command = command_at(&COMMANDS, i);
         if (strncmp(command->path, noun, length) == 0 && command->path[length] == ' ' &&
             is_visible(command))
             print_row(out, command);
@@ -174,9 +174,9 @@ void help_manual(FILE *out)
     for (size_t i = 0; i < GLOBAL_OPTIONS.count; i++)
         roff_option(out, &GLOBAL_OPTIONS.rows[i]);
     (void)fputs(".SH COMMANDS\n", out);
-    for (size_t i = 0; i < COMMANDS.count; i++)
-        if (is_visible(&COMMANDS.rows[i]))
-            roff_command(out, &COMMANDS.rows[i]);
+    for (size_t i = 0; i < command_count(&COMMANDS); i++)
+        if (is_visible(command_at(&COMMANDS, i)))
+            roff_command(out, command_at(&COMMANDS, i));
     (void)fputs(".SH ENVIRONMENT\n", out);
     for (size_t i = 0; i < SETTING_COUNT; i++) {
         (void)fprintf(out, ".TP\n.B %s\n", SETTINGS[i].environment);
@@ -226,9 +226,9 @@ void help_reference(FILE *out)
     markdown_options(out, NULL, GLOBAL_OPTIONS.count);
     for (enum command_group group = 0; group < GROUP_COUNT; group++) {
         (void)fprintf(out, "\n## %s\n", command_group_title(group));
-        for (size_t i = 0; i < COMMANDS.count; i++)
-            if (COMMANDS.rows[i].group == group && is_visible(&COMMANDS.rows[i]))
-                markdown_command(out, &COMMANDS.rows[i]);
+        for (size_t i = 0; i < command_count(&COMMANDS); i++)
+            if (command_at(&COMMANDS, i)->group == group && is_visible(command_at(&COMMANDS, i)))
+                markdown_command(out, command_at(&COMMANDS, i));
     }
     (void)fputs("\n## Settings\n\nA flag wins over the environment, that over the project file "
                 "`eider.yaml`,\nthat over the user's file, that over the default.\n\n",

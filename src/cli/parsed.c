@@ -164,12 +164,12 @@ static enum status unknown_command(const struct command_table *table, const char
                      ? snprintf(typed, sizeof typed, "%.60s %.60s", first, second)
                      : snprintf(typed, sizeof typed, "%.60s", first);
     CHECK(length > 0 || first[0] == '\0');
-    CLEANUP(mem_freep) const char **items = mem_zalloc(table->count * 2 + 1, sizeof *items);
+    CLEANUP(mem_freep) const char **items = mem_zalloc(command_count(table) * 2 + 1, sizeof *items);
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct names names = {.items = items};
-    for (size_t i = 0; i < table->count; i++) {
-        const char *path = table->rows[i].path;
-        if (table->rows[i].flags & COMMAND_HIDDEN)
+    for (size_t i = 0; i < command_count(table); i++) {
+        const char *path = command_at(table, i)->path;
+        if (command_at(table, i)->flags & COMMAND_HIDDEN)
             continue;
         items[names.count++] = path;
         if (strchr(path, ' ') != NULL)

@@ -34,7 +34,11 @@ static const bool CHANGES[EVENT_KIND_COUNT] = {
     [EVENT_LIMIT_SET] = true,         [EVENT_LIMIT_DELETED] = true,
     [EVENT_DAG_VERSION] = true,       [EVENT_DAG_ROLLED_BACK] = true,
     [EVENT_DAG_DELETED] = true,       [EVENT_TASK_CLEAR_ASKED] = true,
-    [EVENT_TRIGGER_REFUSED] = true,
+    [EVENT_TRIGGER_REFUSED] = true,   [EVENT_USER_ADDED] = true,
+    [EVENT_USER_CHANGED] = true,      [EVENT_USER_REMOVED] = true,
+    [EVENT_USER_SIGNED_IN] = true,    [EVENT_USER_REFUSED] = true,
+    [EVENT_TOKEN_ADDED] = true,       [EVENT_TOKEN_REMOVED] = true,
+    [EVENT_NAMESPACE_ADDED] = true,   [EVENT_NAMESPACE_REMOVED] = true,
 };
 
 bool event_kind_is_change(enum event_kind kind)

@@ -65,7 +65,16 @@
     X(TASK_NOTE, "task_note")                                                                      \
     X(TASK_CANCEL_ASKED, "task_cancel_asked")                                                      \
     X(STORE_PRUNED, "store_pruned")                                                                \
-    X(TASK_CLEAR_ASKED, "task_clear_asked")
+    X(TASK_CLEAR_ASKED, "task_clear_asked")                                                        \
+    X(USER_ADDED, "user_added")                                                                    \
+    X(USER_CHANGED, "user_changed")                                                                \
+    X(USER_REMOVED, "user_removed")                                                                \
+    X(USER_SIGNED_IN, "user_signed_in")                                                            \
+    X(USER_REFUSED, "user_refused")                                                                \
+    X(TOKEN_ADDED, "token_added")                                                                  \
+    X(TOKEN_REMOVED, "token_removed")                                                              \
+    X(NAMESPACE_ADDED, "namespace_added")                                                          \
+    X(NAMESPACE_REMOVED, "namespace_removed")
 
 enum event_kind {
 #define X(name, text) EVENT_##name,

@@ -72,6 +72,8 @@ enum setting_type {
     X(HOOKS, "hooks", "EIDER_HOOKS")                                                               \
     X(HOOKS_PUBLIC_ONLY, "hooks_public_only", "EIDER_HOOKS_PUBLIC_ONLY")                           \
     X(LISTEN, "listen", "EIDER_LISTEN")                                                            \
+    X(LISTEN_ANYWAY, "listen_anyway", "EIDER_LISTEN_ANYWAY")                                       \
+    X(SESSION_TIME, "session_time", "EIDER_SESSION_TIME")                                          \
     X(API_WORKERS, "api_workers", "EIDER_API_WORKERS")                                             \
     X(API_CONNECTIONS, "api_connections", "EIDER_API_CONNECTIONS")                                 \
     X(API_CONNECTIONS_PEER, "api_connections_peer", "EIDER_API_CONNECTIONS_PEER")                  \

@@ -365,7 +365,11 @@ static int64_t age_of(const struct retention_policy *policy, enum old_rows kind)
         return policy->runs_ms > 0 && policy->jobs_ms > 0 ? MAX(policy->runs_ms, policy->jobs_ms)
                                                           : 0;
     case OLD_RATES:
+    case OLD_SESSIONS:
+    case OLD_LINKS:
         return DAY_MS;
+    case OLD_TOKENS: /* people see for a while why something stopped */
+        return 30 * DAY_MS;
     case OLD_ROWS_COUNT:
         break;
     }

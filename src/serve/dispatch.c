@@ -92,10 +92,18 @@ static bool let_in(const struct desk *desk, struct route_call *call,
     struct err err = {0};
     enum status status = desk->world->admit(desk->world->context, desk->service, call->request,
                                             call->arena, visitor, &err);
-    if (status == STATUS_OK)
+    /* What anybody may, somebody with a session that is over may as well. */
+    bool is_stranger = status == STATUS_DENIED && call->route->access == ROUTE_PUBLIC;
+    if (is_stranger)
+        *visitor = (struct dispatch_visitor){0};
+    if (status == STATUS_OK || is_stranger)
         return may_enter(call->route, visitor, out);
     if (status == STATUS_DENIED)
         return refuse(out, 401, err.text);
+    if (status == STATUS_LIMIT) {
+        problem_wait(out, visitor->wait_s, err.text);
+        return false;
+    }
     problem_answer(out, &err);
     return false;
 }
@@ -178,6 +186,7 @@ void dispatch(const struct desk *desk, const struct http_request *request,
     call.route = find_route(&call, out);
     if (call.route == NULL || !let_in(desk, &call, &visitor, out) || !read_body(&call, &body, out))
         return;
+    call.visitor = &visitor;
     desk->service->principal = &visitor.principal;
     desk->service->actor = visitor.is_known ? visitor.principal.name : "somebody";
     serve_call(&call, out);

@@ -15,12 +15,14 @@
 
 struct crew;
 struct live;
+struct usher;
 
 struct dispatch_visitor {
     struct principal principal;
     bool is_known;  /* false: a stranger */
     bool by_cookie; /* changes need a second proof that the person meant it */
     bool has_proof; /* which was given */
+    int64_t wait_s; /* with STATUS_LIMIT: seconds until the next try is worth it */
 };
 
 /* What all desks share. */
@@ -28,13 +30,14 @@ struct serve_world {
     const struct router *router;
     const struct settings *settings;
     /*
-     * Who asks. STATUS_DENIED: credentials that are wrong, expired or taken back. Texts of the
-     * visitor live in the arena.
+     * Who asks. STATUS_DENIED: credentials that are wrong, expired or taken back. STATUS_LIMIT: too
+     * many wrong ones. Texts of the visitor live in the arena.
      */
     enum status (*admit)(void *context, struct service *service, const struct http_request *request,
                          struct arena *arena, struct dispatch_visitor *out, struct err *err);
-    void *context;     /* of `admit`, and of handlers */
-    struct live *live; /* NULL: nobody can listen */
+    void *context;       /* of `admit` */
+    struct usher *usher; /* for the routes of signing in */
+    struct live *live;   /* NULL: nobody can listen */
 };
 
 /* One worker's place: what it works with. */

@@ -336,6 +336,7 @@ static enum MHD_Result hand_over(struct exchange *exchange)
                                   : refuse(exchange, 503, "the server stops; ask another one");
 }
 
+/* The library wants so many. NOLINTNEXTLINE(readability-function-size) */
 enum MHD_Result exchange_access(void *context, struct MHD_Connection *connection, const char *url,
                                 const char *method, const char *version, const char *upload,
                                 size_t *upload_size, void **slot)

@@ -3,8 +3,8 @@
  * exchange: one request and its answer between the library's thread and a worker. Private to the
  * server.
  *
- * The library reads a request piece by piece; when it is whole, its connection sleeps until a worker
- * has answered. A stream sleeps whenever it has nothing to say.
+ * The library reads a request piece by piece; when it is whole, its connection sleeps until a
+ * worker has answered. A stream sleeps whenever it has nothing to say.
  */
 #include <microhttpd.h>
 

@@ -41,9 +41,7 @@ static void watch(void *context)
     struct guests *guests = context;
     CHECK(pthread_mutex_lock(&guests->lock) == 0);
     while (!guests->is_over) {
-        struct timespec until;
-        (void)clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += 1;
+        struct timespec until = {.tv_sec = clock_wait_us() / 1000000 + 1};
         if (guests->first == NULL)
             CHECK(pthread_cond_wait(&guests->is_over_now, &guests->lock) == 0);
         else

@@ -214,7 +214,8 @@ static json_t *describe(const struct route *route)
     put_id(route, entry);
     json_put_string(entry, "summary",
                     route->summary != NULL ? route->summary
-                                           : operation != NULL ? operation->summary : NULL);
+                    : operation != NULL    ? operation->summary
+                                           : NULL);
     if (route->access == ROUTE_PERMISSION)
         json_put_string(
             entry, "x-permission",
@@ -224,6 +225,15 @@ static json_t *describe(const struct route *route)
     describe_request(route, operation, entry);
     describe_answers(route, operation, entry);
     return entry;
+}
+
+static void add_route(json_t *paths, const struct route *route)
+{
+    char method[8] = "";
+    const char *name = http_method_name(route->method);
+    for (size_t i = 0; name[i] != '\0'; i++)
+        method[i] = (char)tolower((unsigned char)name[i]);
+    json_put(member(paths, route->pattern), method, describe(route));
 }
 
 static void add_components(json_t *document)
@@ -256,13 +266,8 @@ json_t *openapi_document(const struct route_table *table)
     json_put_string(info, "version", EIDER_VERSION);
     json_t *paths = member(document, "paths");
     for (; table != NULL; table = table->more)
-        for (size_t i = 0; i < table->count; i++) {
-            char method[8] = "";
-            const char *name = http_method_name(table->rows[i].method);
-            for (size_t at = 0; name[at] != '\0'; at++)
-                method[at] = (char)tolower((unsigned char)name[at]);
-            json_put(member(paths, table->rows[i].pattern), method, describe(&table->rows[i]));
-        }
+        for (size_t i = 0; i < table->count; i++)
+            add_route(paths, &table->rows[i]);
     add_components(document);
     return document;
 }

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "serve/answer.h"
 
 static const int CODES[] = {
@@ -69,4 +70,11 @@ void problem_put(struct http_response *response, int status, const char *detail)
 void problem_answer(struct http_response *response, const struct err *err)
 {
     problem_put(response, problem_status(err->code), err->text);
+}
+
+void problem_wait(struct http_response *response, int64_t wait_s, const char *detail)
+{
+    CLEANUP(mem_freep) char *text = mem_format("%lld", (long long)wait_s);
+    problem_put(response, 429, detail);
+    http_response_add_header(response, "Retry-After", text);
 }

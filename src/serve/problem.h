@@ -13,3 +13,6 @@ void problem_answer(struct http_response *response, const struct err *err);
 void problem_put(struct http_response *response, int status, const char *detail);
 /* "Not Found" of 404. */
 const char *problem_title(int status);
+
+/* 429: too often; what to wait goes along as Retry-After. */
+void problem_wait(struct http_response *response, int64_t wait_s, const char *detail);

@@ -33,8 +33,9 @@ struct route_call {
     json_t *body;         /* parsed; NULL: none was sent. Borrowed */
     struct service *service;
     const struct operation_caller *operations;
-    const struct serve_world *world; /* of the server */
-    struct crew *crew;               /* for streams that need a store to go on */
+    const struct serve_world *world;        /* of the server */
+    const struct dispatch_visitor *visitor; /* who came in */
+    struct crew *crew;                      /* for streams that need a store to go on */
 };
 
 /* The operation's request of a call; a new reference. */

@@ -88,8 +88,8 @@ void router_free(struct router *router)
 
 static bool suits(const struct branch *branch, const char *segment)
 {
-    return branch->is_name ||
-           (strlen(segment) == branch->length && memcmp(segment, branch->text, branch->length) == 0);
+    return branch->is_name || (strlen(segment) == branch->length &&
+                               memcmp(segment, branch->text, branch->length) == 0);
 }
 
 /*

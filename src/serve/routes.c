@@ -7,6 +7,7 @@
 #include "service/operations.h"
 
 static const struct route_table *const PARTS[] = {
+    &ROUTES_SIGN_IN,
     &ROUTES_SERVER,
     &ROUTES_LIVE,
     &ROUTES_LOG,

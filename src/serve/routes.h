@@ -12,6 +12,7 @@ NODISCARD struct route_table *routes_new(void);
 void routes_free(struct route_table *table);
 
 /* The parts. */
+extern const struct route_table ROUTES_SIGN_IN;
 extern const struct route_table ROUTES_SERVER;
 extern const struct route_table ROUTES_LIVE;
 extern const struct route_table ROUTES_LOG;

@@ -13,8 +13,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "serve/crew.h"
+#include "serve/doorway.h"
 #include "serve/exchange.h"
-#include "serve/listener.h"
 
 enum { CONNECTION_BYTES = 24 * 1024, PENDING = 511 };
 
@@ -75,18 +75,18 @@ static struct MHD_Daemon *start(struct server *server, const struct server_optio
 enum status server_start(const struct server_options *options, struct server **out, struct err *err)
 {
     struct server *server = mem_zalloc(1, sizeof *server);
-    struct listener listener;
-    if (listener_open(options->address, PENDING, &listener, err) != STATUS_OK) {
+    struct doorway doorway;
+    if (doorway_open(options->address, PENDING, &doorway, err) != STATUS_OK) {
         free(server);
         return err->code;
     }
     server->url =
-        mem_format("%s://%s", options->tls_certificate != NULL ? "https" : "http", listener.name);
+        mem_format("%s://%s", options->tls_certificate != NULL ? "https" : "http", doorway.name);
     server->crew = crew_new(options);
     server->hall = exchange_hall_new(options, server->crew);
-    server->http = start(server, options, listener.fd);
+    server->http = start(server, options, doorway.fd);
     if (server->http == NULL) {
-        (void)close(listener.fd);
+        (void)close(doorway.fd);
         server_stop(server);
         return err_set(err, STATUS_INVALID, "cannot serve %s%s", options->address,
                        options->tls_certificate != NULL ? ": is the certificate one, and its key?"

@@ -12,7 +12,7 @@
 struct server;
 
 struct server_options {
-    const char *address; /* "127.0.0.1:4337", "[::1]:4337"; port 0: any free one */
+    const char *address;         /* "127.0.0.1:4337", "[::1]:4337"; port 0: any free one */
     const char *tls_certificate; /* PEM text; NULL: plain HTTP */
     const char *tls_key;
     int64_t workers;          /* most at once */

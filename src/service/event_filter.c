@@ -72,11 +72,11 @@ static bool is_wanted(const struct event_filter *filter, const struct event_fact
            (filter->host == NULL || str_equal(filter->host, facts->host));
 }
 
+/* What is of no namespace, or of one that is not known any more, is for those who see all. */
 static bool may_see(const struct principal *principal, const char *space)
 {
-    enum permission role =
-        space != NULL ? principal_role(principal, space) : principal_best_role(principal);
-    return role >= PERMISSION_VIEWER;
+    return space != NULL && space[0] != '\0' ? principal_sees(principal, space)
+                                             : principal_sees_all(principal);
 }
 
 bool event_filter_passes(const struct event_filter *filter, const struct event_facts *facts)

@@ -6,6 +6,7 @@
 #include "service/audit_text.h"
 #include "service/json_build.h"
 #include "store/backfill_store.h"
+#include "store/sight.h"
 #include "store/version.h"
 
 enum status event_json_task_id(struct store *store, const struct event_row *row, const char **out,
@@ -75,6 +76,22 @@ static enum status space_of(const struct event_names *names, const struct event_
         return status;
     }
     *out = status == STATUS_OK ? info.namespace_ : "";
+    return STATUS_OK;
+}
+
+enum status event_json_is_seen(const struct event_names *names, const struct event_row *row,
+                               bool *out, struct err *err)
+{
+    *out = store_sees_all(names->store);
+    if (*out)
+        return STATUS_OK;
+    CLEANUP(json_decrefp) json_t *data = event_json_data(row);
+    const char *space = NULL;
+    const char *dag_id = NULL;
+    if (event_json_dag_id(names, row, data, &dag_id, err) != STATUS_OK ||
+        space_of(names, row, data, dag_id, &space, err) != STATUS_OK)
+        return err->code;
+    *out = space != NULL && space[0] != '\0' && store_sees(names->store, space);
     return STATUS_OK;
 }
 

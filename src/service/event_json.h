@@ -22,6 +22,13 @@ NODISCARD enum status event_json_dag_id(const struct event_names *names,
                                         const struct event_row *row, const json_t *data,
                                         const char **out, struct err *err);
 
+/*
+ * Whether it is about something that whoever asks sees (store/sight.h): a DAG or job of a namespace
+ * that is seen, or something else there. What is about everybody is for those who see everything.
+ */
+NODISCARD enum status event_json_is_seen(const struct event_names *names,
+                                         const struct event_row *row, bool *out, struct err *err);
+
 /* An event as `event.list` tells it; a new reference. */
 NODISCARD enum status event_json(const struct event_names *names, const struct event_row *row,
                                  json_t **out, struct err *err);

@@ -8,6 +8,7 @@
 #include "service/op_handlers.h"
 #include "service/service.h"
 #include "store/asset.h"
+#include "store/sight.h"
 #include "store/trigger_store.h"
 
 enum { LIST_DEFAULT = 100, LIST_MAX = 10000, UPDATES_DEFAULT = 20 };
@@ -87,9 +88,14 @@ static enum status put_updates(struct store *store, struct arena *arena, int64_t
     if (store_asset_updates(store, arena, asset, limit, &updates, err) != STATUS_OK)
         return err->code;
     json_t *list = json_build_array();
-    for (size_t i = 0; i < updates.count; i++)
-        json_build_append(list, update_json(&updates.items[i]));
     json_put(object, "events", list);
+    for (size_t i = 0; i < updates.count; i++) {
+        bool is_seen = updates.items[i].dag_id == NULL;
+        if (!is_seen && store_sees_dag(store, updates.items[i].dag_id, &is_seen, err) != STATUS_OK)
+            return err->code;
+        if (is_seen)
+            json_build_append(list, update_json(&updates.items[i]));
+    }
     return STATUS_OK;
 }
 
@@ -105,6 +111,11 @@ static enum status put_waiters(struct store *store, struct arena *arena, const c
         return err->code;
     for (size_t i = 0; i < count; i++) {
         struct trigger_state state;
+        bool is_seen = false;
+        if (store_sees_dag(store, waiters[i].dag_id, &is_seen, err) != STATUS_OK)
+            return err->code;
+        if (!is_seen)
+            continue;
         if (store_trigger_state(store, arena, waiters[i].dag_id, &state, err) != STATUS_OK)
             return err->code;
         json_t *item = json_build_object();

@@ -103,6 +103,11 @@ static enum status add_row(void *context, const struct event_row *row, bool *out
     if (event_json_task_id(trail->names.store, row, &task_id, err) != STATUS_OK ||
         event_json_dag_id(&trail->names, row, data, &dag_id, err) != STATUS_OK)
         return err->code;
+    bool is_seen = false;
+    if (event_json_is_seen(&trail->names, row, &is_seen, err) != STATUS_OK)
+        return err->code;
+    if (!is_seen)
+        return STATUS_OK;
     if (trail->dag_id != NULL && (dag_id == NULL || !str_equal(dag_id, trail->dag_id)))
         return STATUS_OK;
     bool is_new = !is_same_change(trail, row);

@@ -9,6 +9,7 @@
 #include "service/json_build.h"
 #include "service/lookup.h"
 #include "service/op_handlers.h"
+#include "service/principal.h"
 #include "service/run_json.h"
 #include "service/schedule_json.h"
 #include "service/sla_json.h"
@@ -104,7 +105,8 @@ static enum status list_dag(struct dag_listing *listing, const struct dag *dag, 
                             const struct version_info *info, struct err *err)
 {
     const char *id = arena_strdup(listing->arena, dag->id); /* its file is closed before the map */
-    if (!strmap_add(listing->seen, id, 0) || !has_tag(dag, listing->tag))
+    if (!strmap_add(listing->seen, id, 0) || !has_tag(dag, listing->tag) ||
+        !principal_sees(listing->service->principal, dag->namespace_))
         return STATUS_OK;
     json_t *object = dag_json(dag);
     json_build_append(listing->dags, object);

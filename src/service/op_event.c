@@ -28,6 +28,11 @@ static enum status add_event(void *context, const struct event_row *row, struct 
     /* A newer program may tell of what this one does not know. */
     if (row->kind >= EVENT_KIND_COUNT)
         return STATUS_OK;
+    bool is_seen = false;
+    if (event_json_is_seen(&telling->names, row, &is_seen, err) != STATUS_OK)
+        return err->code;
+    if (!is_seen)
+        return STATUS_OK;
     if (event_json(&telling->names, row, &event, err) != STATUS_OK)
         return err->code;
     struct event_facts facts = event_facts_of(event);

@@ -7,6 +7,7 @@
 #include "service/rehearsal.h"
 #include "store/limit.h"
 #include "store/pool.h"
+#include "store/sight.h"
 
 /* --- pools ----------------------------------------------------------------------------------- */
 
@@ -145,8 +146,14 @@ static enum status list_limits(struct store *store, json_t **out, struct err *er
     size_t count = 0;
     if (store != NULL && store_limit_list(store, arena, &found, &count, err) != STATUS_OK)
         return err->code;
-    for (size_t i = 0; i < count; i++)
-        json_build_append(limits, limit_json(&found[i]));
+    for (size_t i = 0; i < count; i++) {
+        bool is_seen = found[i].kind == LIMIT_OF_NAMESPACE && store_sees(store, found[i].name);
+        if (found[i].kind == LIMIT_OF_DAG &&
+            store_sees_dag(store, found[i].name, &is_seen, err) != STATUS_OK)
+            return err->code;
+        if (is_seen)
+            json_build_append(limits, limit_json(&found[i]));
+    }
     *out = json_build_list("limits", TAKE(limits));
     return STATUS_OK;
 }

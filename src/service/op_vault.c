@@ -9,6 +9,7 @@
 #include "model/limits.h"
 #include "service/json_build.h"
 #include "service/op_handlers.h"
+#include "service/principal.h"
 #include "service/service.h"
 #include "store/vault.h"
 
@@ -28,6 +29,12 @@ static bool is_wanted(const json_t *row, const char *space)
 {
     const char *own = json_get_string(row, "namespace", NULL);
     return space == NULL || own == NULL || str_equal(own, space);
+}
+
+/* What counts for all belongs to `default`: who does not see that does not see this either. */
+static bool is_shown(const struct service *service, const json_t *row)
+{
+    return principal_sees(service->principal, json_get_string(row, "namespace", NULL));
 }
 
 /* Nothing of a secret is a value. */
@@ -55,7 +62,7 @@ static enum status list(struct service *service, enum vault_kind kind, const jso
     json_array_foreach(all, i, row)
     {
         drop_value(kind, row);
-        if (is_wanted(row, space))
+        if (is_wanted(row, space) && is_shown(service, row))
             json_build_append(rows, json_incref(row));
     }
     *out = json_build_list(MEMBERS[kind], rows);
@@ -110,7 +117,7 @@ static enum status show(struct service *service, enum vault_kind kind, const jso
     json_t *row;
     json_array_foreach(all, i, row)
     {
-        int rank = rank_of(kind, row, space, name);
+        int rank = is_shown(service, row) ? rank_of(kind, row, space, name) : -1;
         if (rank >= 0 && (best == NULL || rank < best_rank)) {
             best = row;
             best_rank = rank;

@@ -2,30 +2,21 @@
 
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "model/limits.h"
+#include "service/access.h"
+#include "service/principal.h"
 #include "service/service.h"
-
-static const char *const PERMISSIONS[] = {
-#define X(name, text) [PERMISSION_##name] = (text),
-    PERMISSION_MAP(X)
-#undef X
-};
 
 static const char *const FIELD_TYPES[] = {
 #define X(name, text) [FIELD_##name] = (text),
     FIELD_TYPE_MAP(X)
 #undef X
 };
-
-const char *permission_name(enum permission permission)
-{
-    CHECK(permission < PERMISSION_COUNT);
-    return PERMISSIONS[permission];
-}
 
 const char *field_type_text(enum field_type type)
 {
@@ -202,9 +193,19 @@ enum status operation_local_call(void *local, const char *name, const json_t *re
                            near);
         return err_set(err, STATUS_NOT_FOUND, "no operation '%s'", name);
     }
-    if (operation_check_request(operation, request, err) != STATUS_OK)
+    if (operation_check_request(operation, request, err) != STATUS_OK ||
+        access_check(here->service, operation, request, err) != STATUS_OK)
         return err->code;
-    return call_handler(operation, here->service, request, out_response, err);
+    CLEANUP(arena_freep) struct arena *arena = NULL;
+    const char *sight = "";
+    if (!principal_sees_all(here->service->principal)) {
+        arena = arena_new();
+        sight = principal_spaces(arena, here->service->principal);
+    }
+    service_set_sight(here->service, sight);
+    enum status status = call_handler(operation, here->service, request, out_response, err);
+    service_set_sight(here->service, NULL);
+    return status;
 }
 
 enum status operation_call(const struct operation_caller *caller, const char *name,

@@ -16,23 +16,9 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "model/permission.h"
 
 struct service;
-
-/* Each includes those before it; the zero value, as a right: none, and as a demand: nobody. */
-#define PERMISSION_MAP(X)                                                                          \
-    X(NONE, "none")                                                                                \
-    X(VIEWER, "viewer")                                                                            \
-    X(OPERATOR, "operator")                                                                        \
-    X(EDITOR, "editor")                                                                            \
-    X(ADMIN, "admin")
-
-enum permission {
-#define X(name, text) PERMISSION_##name,
-    PERMISSION_MAP(X)
-#undef X
-        PERMISSION_COUNT
-};
 
 /*    name       shown as                accepts */
 #define FIELD_TYPE_MAP(X)                                                                          \
@@ -67,6 +53,28 @@ struct operation_schema {
     size_t count;
 };
 
+/*
+ * What a request is about, for who has the permission only in some namespaces. The zero value:
+ * everything at once, so that a forgotten cell asks for the right in all of them.
+ */
+enum operation_scope {
+    SCOPE_ALL,
+    SCOPE_ANY,    /* nothing of a namespace, or the handler decides: the right somewhere will do */
+    SCOPE_LIST,   /* what is shown of what is asked for: `dag`, `run`, `namespace`, or anything */
+    SCOPE_DAG,    /* `dag`, `run`; without them everything */
+    SCOPE_RUN,    /* the same */
+    SCOPE_DAGS,   /* each of `dags` */
+    SCOPE_JOB,    /* `job` */
+    SCOPE_JOBS,   /* the namespace of each of `jobs` */
+    SCOPE_LETTER, /* `id`; without it everything */
+    SCOPE_BACKFILL,  /* `backfill` */
+    SCOPE_NOTICE,    /* `id` */
+    SCOPE_WEBHOOK,   /* `id` */
+    SCOPE_NAMESPACE, /* `namespace`, or `default` */
+    SCOPE_LIMIT,     /* `kind` and `name` */
+    SCOPE_COUNT
+};
+
 struct operation {
     const char *name; /* "noun.verb" */
     const char *summary;
@@ -75,6 +83,7 @@ struct operation {
     struct operation_schema response;
     enum status (*handler)(struct service *service, const json_t *request, json_t **out_response,
                            struct err *err);
+    enum operation_scope scope;
 };
 
 struct operation_table {
@@ -100,7 +109,10 @@ struct operation_local {
     struct service *service;
 };
 
-/* The `call` for a struct operation_local: finds the row, checks the request, runs the handler. */
+/*
+ * The `call` for a struct operation_local: finds the row, checks the request and that whoever asks
+ * may do it to what it names (access.h), runs the handler.
+ */
 NODISCARD enum status operation_local_call(void *local, const char *name, const json_t *request,
                                            json_t **out_response, struct err *err);
 
@@ -118,5 +130,4 @@ NODISCARD enum status operation_check_request(const struct operation *operation,
 NODISCARD enum status operation_check_response(const struct operation *operation,
                                                const json_t *response, struct err *err);
 
-const char *permission_name(enum permission permission);
 const char *field_type_text(enum field_type type);

@@ -31,9 +31,9 @@ static const struct operation_field RESPONSE_JOB_BYTES[] = {
 
 static const struct operation ROWS[] = {
     {"job.bytes", "a piece of what a job printed, as it was printed", PERMISSION_VIEWER,
-        FIELDS(REQUEST_JOB_BYTES), FIELDS(RESPONSE_JOB_BYTES), op_job_bytes},
+        FIELDS(REQUEST_JOB_BYTES), FIELDS(RESPONSE_JOB_BYTES), op_job_bytes, SCOPE_JOB},
     {"log.bytes", "a piece of what a task printed, as it was printed", PERMISSION_VIEWER,
-        FIELDS(REQUEST_LOG_BYTES), FIELDS(RESPONSE_LOG_BYTES), op_log_bytes},
+        FIELDS(REQUEST_LOG_BYTES), FIELDS(RESPONSE_LOG_BYTES), op_log_bytes, SCOPE_RUN},
 };
 /* clang-format on */
 

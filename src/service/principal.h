@@ -8,20 +8,20 @@
  */
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/attrs.h"
-#include "service/operation.h"
-
-struct grant {
-    const char *space; /* a namespace, or "*" for all */
-    enum permission role;
-};
+#include "model/permission.h"
 
 struct principal {
     const char *name; /* as changes are signed with */
     const struct grant *grants;
     size_t count;
+    const char *user;      /* the account behind it; NULL: none */
+    const char *queues;    /* of a worker: names separated by blanks, "*": all; NULL: no worker */
+    int64_t expires_at_us; /* of the token; 0: never */
+    bool is_local;         /* at this machine, as the user of the program: may name its files */
 };
 
 /* Whoever can open the store itself: the program in the hands of its user. */
@@ -34,3 +34,15 @@ struct principal principal_copy(struct arena *arena, const struct principal *pri
 enum permission principal_role(const struct principal *principal, const char *space);
 /* The greatest right that there is in any namespace. */
 enum permission principal_best_role(const struct principal *principal);
+/* Whether things of the namespace are shown; `default` stands for NULL. */
+bool principal_sees(const struct principal *principal, const char *space);
+/* Whether everything is. */
+bool principal_sees_all(const struct principal *principal);
+/* Whether it is a worker that may take work from the queue. */
+bool principal_serves(const struct principal *principal, const char *queue);
+
+/*
+ * The namespaces that are shown, for lists of the store: "" when all are, else each with a blank
+ * before and after it, so that "  " is none. In the arena.
+ */
+const char *principal_spaces(struct arena *arena, const struct principal *principal);

@@ -11,6 +11,7 @@
 #include "os/file.h"
 #include "os/file_tree.h"
 #include "store/host.h"
+#include "store/sight.h"
 #include "store/store.h"
 #include "store/vault.h"
 
@@ -28,6 +29,13 @@ void service_set_reason(struct service *service, const char *reason)
     service->reason = reason;
     if (service->store != NULL)
         store_set_reason(service->store, reason);
+}
+
+void service_set_sight(struct service *service, const char *spaces)
+{
+    service->sight = spaces;
+    if (service->store != NULL)
+        store_set_sight(service->store, spaces);
 }
 
 void service_fini(struct service *service)
@@ -87,6 +95,7 @@ static enum status open_store(struct service *service, enum db_mode mode, struct
     service->store = store;
     service->store_mode = mode;
     store_set_reason(store, service->reason);
+    store_set_sight(store, service->sight);
     *out = store;
     return STATUS_OK;
 }

@@ -73,6 +73,7 @@ struct service {
     void (*progress)(void *context, const char *table, int64_t rows);
     void *progress_context;
 
+    const char *sight; /* which namespaces lists show; see store/sight.h */
     struct store *store;
     enum db_mode store_mode;
     struct blob *blob;
@@ -80,6 +81,8 @@ struct service {
 
 /* Why what is changed from here on is changed; borrowed until the next call. NULL: nobody said. */
 void service_set_reason(struct service *service, const char *reason);
+/* Which namespaces lists show from here on (store/sight.h); borrowed until the next call. */
+void service_set_sight(struct service *service, const char *spaces);
 void service_fini(struct service *service); /* twice is fine */
 
 /*

@@ -162,7 +162,8 @@ struct backfill_info backfill_row_read(struct db_stmt *stmt, struct arena *arena
 static const char BACKFILL_LOAD[] = BACKFILL_SELECT " WHERE b.id = $1";
 #define BACKFILL_ROWS                                                                              \
     BACKFILL_SELECT " WHERE (CAST($1 AS TEXT) IS NULL OR d.dag_id = CAST($1 AS TEXT))"             \
-                    " AND ($2 < 0 OR b.state = $2) ORDER BY b.id DESC LIMIT $3"
+                    " AND ($2 < 0 OR b.state = $2) AND " SEEN(                                     \
+                        "$4", "d.namespace") " ORDER BY b.id DESC LIMIT $3"
 static const char BACKFILL_LIST[] = BACKFILL_ROWS;
 static const char BACKFILL_LIST_COUNT[] = COUNT_OF(BACKFILL_ROWS);
 
@@ -186,8 +187,8 @@ enum status store_backfill_load(struct store *store, struct arena *arena, int64_
 enum status store_backfill_count(struct store *store, const struct backfill_filter *filter,
                                  int64_t most, int64_t *out, struct err *err)
 {
-    return db_get_int(store->db, 0, out, err, BACKFILL_LIST_COUNT, "tii", filter->dag_id,
-                      filter->state, most);
+    return db_get_int(store->db, 0, out, err, BACKFILL_LIST_COUNT, "tiit", filter->dag_id,
+                      filter->state, most, store_sight(store));
 }
 
 enum status store_backfill_each(struct store *store, const struct backfill_filter *filter,
@@ -197,8 +198,8 @@ enum status store_backfill_each(struct store *store, const struct backfill_filte
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct db_stmt *stmt = NULL;
-    enum status status = db_query(store->db, &stmt, err, BACKFILL_LIST, "tii", filter->dag_id,
-                                  filter->state, filter->limit);
+    enum status status = db_query(store->db, &stmt, err, BACKFILL_LIST, "tiit", filter->dag_id,
+                                  filter->state, filter->limit, store_sight(store));
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         struct backfill_info info = backfill_row_read(stmt, arena);
         status = each(context, &info, err);

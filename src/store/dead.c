@@ -24,7 +24,10 @@ static const char DEAD_LOAD[] = "SELECT " DEAD_COLUMNS DEAD_TABLES " WHERE d.tas
 #define DEAD_ROWS                                                                                  \
     "SELECT " DEAD_COLUMNS DEAD_TABLES                                                             \
     " WHERE (CAST($1 AS TEXT) IS NULL OR q.name = CAST($1 AS TEXT))"                               \
-    " AND (CAST($2 AS BIGINT) = 0 OR d.at_us < $2) ORDER BY d.at_us DESC, d.task DESC LIMIT $3"
+    " AND (CAST($2 AS BIGINT) = 0 OR d.at_us < $2)"                                                \
+    " AND " SEEN(                                                                                  \
+        "$4",                                                                                      \
+        "coalesce(g.namespace, j.namespace, '')") " ORDER BY d.at_us DESC, d.task DESC LIMIT $3"
 static const char DEAD_LIST[] = DEAD_ROWS;
 static const char DEAD_LIST_COUNT[] = COUNT_OF(DEAD_ROWS);
 
@@ -106,8 +109,8 @@ static enum status collect(struct store *store, struct arena *arena, struct db_s
 enum status store_dead_count(struct store *store, const struct dead_filter *filter, int64_t most,
                              int64_t *out, struct err *err)
 {
-    return db_get_int(store->db, 0, out, err, DEAD_LIST_COUNT, "tii", filter->queue,
-                      filter->before_us, most);
+    return db_get_int(store->db, 0, out, err, DEAD_LIST_COUNT, "tiit", filter->queue,
+                      filter->before_us, most, store_sight(store));
 }
 
 enum status store_dead_each(struct store *store, const struct dead_filter *filter,
@@ -118,8 +121,8 @@ enum status store_dead_each(struct store *store, const struct dead_filter *filte
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     CLEANUP(letters_fini) struct letters letters = {0};
     struct db_stmt *stmt = NULL;
-    if (db_query(store->db, &stmt, err, DEAD_LIST, "tii", filter->queue, filter->before_us,
-                 filter->limit) != STATUS_OK ||
+    if (db_query(store->db, &stmt, err, DEAD_LIST, "tiit", filter->queue, filter->before_us,
+                 filter->limit, store_sight(store)) != STATUS_OK ||
         collect(store, arena, stmt, &letters, err) != STATUS_OK)
         return err_wrap(err, "list dead letters");
     for (size_t i = 0; i < letters.count; i++)

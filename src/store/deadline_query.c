@@ -15,8 +15,8 @@
     "SELECT " MISS_COLUMNS                                                                         \
     " FROM sla_miss m JOIN run r ON r.id = m.run JOIN dag d ON d.id = m.dag"                       \
     " WHERE ($1 IS NULL OR d.dag_id = $1) AND ($2 = 0 OR m.run = $2)"                              \
-    " AND ($3 = 0 OR m.ended_at_us IS NULL) ORDER BY m.due_at_us DESC, m.run DESC, m.task LIMIT "  \
-    "$4"
+    " AND ($3 = 0 OR m.ended_at_us IS NULL) AND " SEEN(                                            \
+        "$5", "d.namespace") " ORDER BY m.due_at_us DESC, m.run DESC, m.task LIMIT $4"
 static const char MISSES[] = MISS_ROWS;
 static const char MISSES_COUNT[] = COUNT_OF(MISS_ROWS);
 
@@ -28,8 +28,8 @@ static const char *name_task(const struct dag *dag, int64_t node)
 enum status store_sla_count(struct store *store, const struct sla_filter *filter, int64_t most,
                             int64_t *out, struct err *err)
 {
-    return db_get_int(store->db, 0, out, err, MISSES_COUNT, "tiii", filter->dag_id, filter->run,
-                      (int64_t)filter->open_only, most);
+    return db_get_int(store->db, 0, out, err, MISSES_COUNT, "tiiit", filter->dag_id, filter->run,
+                      (int64_t)filter->open_only, most, store_sight(store));
 }
 
 enum status store_sla_each(struct store *store, const struct sla_filter *filter,
@@ -38,8 +38,9 @@ enum status store_sla_each(struct store *store, const struct sla_filter *filter,
                            void *context, struct err *err)
 {
     struct db_stmt *stmt = NULL;
-    enum status status = db_query(store->db, &stmt, err, MISSES, "tiii", filter->dag_id,
-                                  filter->run, (int64_t)filter->open_only, filter->limit);
+    enum status status =
+        db_query(store->db, &stmt, err, MISSES, "tiiit", filter->dag_id, filter->run,
+                 (int64_t)filter->open_only, filter->limit, store_sight(store));
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         const struct dag *dag = NULL;
         status = store_dag(store, db_int(stmt, 5), &dag, err);
@@ -67,10 +68,11 @@ enum status store_sla_each(struct store *store, const struct sla_filter *filter,
 /* --- how a DAG keeps its deadlines ----------------------------------------------------------- */
 
 /* By its text first: to read every DAG only to find that it has none would take long. */
-static const char DAGS[] =
-    "SELECT d.id, d.dag_id FROM dag d JOIN version v ON v.id = d.version"
-    " WHERE ($1 IS NULL OR d.dag_id = $1) AND (v.canonical LIKE '%\"sla\":%'"
-    " OR EXISTS (SELECT 1 FROM sla_miss m WHERE m.dag = d.id)) ORDER BY d.dag_id";
+static const char DAGS[] = "SELECT d.id, d.dag_id FROM dag d JOIN version v ON v.id = d.version"
+                           " WHERE ($1 IS NULL OR d.dag_id = $1) AND " SEEN(
+                               "$2", "d.namespace") " AND (v.canonical LIKE '%\"sla\":%'"
+                                                    " OR EXISTS (SELECT 1 FROM sla_miss m WHERE "
+                                                    "m.dag = d.id)) ORDER BY d.dag_id";
 /* A run that was cancelled says nothing. */
 static const char KEPT[] =
     "SELECT count(*), CAST(coalesce(sum(CASE WHEN l.misses > 0 THEN 1 ELSE 0 END), 0) AS BIGINT),"
@@ -97,7 +99,7 @@ static enum status list_dags(struct store *store, struct arena *arena, const cha
     struct known_dag *dags = NULL;
     size_t count = 0;
     size_t capacity = 0;
-    enum status status = db_query(store->db, &stmt, err, DAGS, "t", dag_id);
+    enum status status = db_query(store->db, &stmt, err, DAGS, "tt", dag_id, store_sight(store));
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         dags = mem_grow(dags, &capacity, count, sizeof *dags);
         dags[count++] = (struct known_dag){db_int(stmt, 0), arena_strdup(arena, db_text(stmt, 1))};

@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "base/str.h"
 #include "store/job.h"
+#include "store/sight.h"
 #include "store/store_priv.h"
 
 /* What people read for each state; several states may share a name. */
@@ -113,14 +114,15 @@ struct walk {
     void *context;
     int64_t before;
     int64_t wanted;
-    int64_t seen; /* of this portion */
+    int64_t seen;  /* of this portion */
+    bool is_picky; /* not every one is shown */
 };
 
 static enum status walk_portion(struct store *store, struct walk *walk, struct err *err)
 {
     const struct job_filter *filter = walk->filter;
     struct db_stmt *stmt = NULL;
-    int64_t limit = filter->status == NULL ? walk->wanted : PORTION;
+    int64_t limit = walk->is_picky ? PORTION : walk->wanted;
     enum status status = filter->queue == NULL
                              ? db_query(store->db, &stmt, err, JOB_LIST, "ii", walk->before, limit)
                              : db_query(store->db, &stmt, err, JOB_LIST_QUEUE, "iit", walk->before,
@@ -131,7 +133,8 @@ static enum status walk_portion(struct store *store, struct walk *walk, struct e
         read_job(stmt, NULL, &info);
         walk->before = info.id;
         walk->seen++;
-        if (filter->status != NULL && !str_equal(filter->status, job_status_name(info.state)))
+        if ((filter->status != NULL && !str_equal(filter->status, job_status_name(info.state))) ||
+            !store_sees(store, info.namespace_))
             continue;
         walk->wanted--;
         status = walk->each(walk->context, &info, err);
@@ -150,11 +153,12 @@ enum status store_job_each(struct store *store, const struct job_filter *filter,
                         .each = each,
                         .context = context,
                         .before = filter->before,
-                        .wanted = filter->limit};
+                        .wanted = filter->limit,
+                        .is_picky = filter->status != NULL || !store_sees_all(store)};
     do {
         if (walk_portion(store, &walk, err) != STATUS_OK)
             return err_wrap(err, "list jobs");
-    } while (filter->status != NULL && walk.wanted > 0 && walk.seen == PORTION);
+    } while (walk.is_picky && walk.wanted > 0 && walk.seen == PORTION);
     return STATUS_OK;
 }
 
@@ -166,6 +170,11 @@ static const char JOB_COUNT_IN[] = COUNT_OF(
 static const char JOB_COUNT_QUEUE[] = COUNT_OF(
     "SELECT 1 AS one FROM job j JOIN task t ON t.id = j.id"
     " WHERE j.queue = (SELECT id FROM queue WHERE name = $3) AND " STATE_IS_AMONG " LIMIT $1");
+
+static const char JOB_COUNT_SEEN[] =
+    COUNT_OF("SELECT 1 AS one FROM job j JOIN task t ON t.id = j.id WHERE " STATE_IS_AMONG
+             " AND (CAST($3 AS TEXT) IS NULL OR j.queue = (SELECT id FROM queue WHERE name = $3))"
+             " AND " SEEN("$4", "j.namespace") " LIMIT $1");
 
 static int64_t states_of(const char *status)
 {
@@ -180,6 +189,9 @@ enum status store_job_count(struct store *store, const struct job_filter *filter
                             int64_t *out, struct err *err)
 {
     int64_t states = states_of(filter->status);
+    if (!store_sees_all(store))
+        return db_get_int(store->db, 0, out, err, JOB_COUNT_SEEN, "iitt", most, states,
+                          filter->queue, store_sight(store));
     if (filter->queue != NULL)
         return db_get_int(store->db, 0, out, err, JOB_COUNT_QUEUE, "iit", most, states,
                           filter->queue);

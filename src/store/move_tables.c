@@ -86,6 +86,13 @@ const struct move_table MOVE_TABLES[] = {
         " answer/t", true, false},
     {"alert_rate", "hook_key/t empty_at_us", false, false},
     {"retention", "what/t run", false, false},
+    {"namespace", "name/t doc/t actor/t created_at_us", false, false},
+    /* Hashes move as they are: passwords and tokens stay good. Who was signed in signs in again. */
+    {"account", "id name/t password/t grants/t disabled stamp actor/t created_at_us", true, false},
+    {"token", "id hash/t name/t account grants/t queues/t actor/t created_at_us expires_at_us"
+        " used_at_us", true, false},
+    {"session", "-hash/t -account -created_at_us -expires_at_us", false, true},
+    {"login_link", "-hash/t -created_at_us -expires_at_us", false, true},
     /* Logs and large values move as files, since not every store has them in a table. */
     {"chunk", "-kind -k1 -k2 -k3 -k4 -start_at -length -form -bytes/b", false, true},
     {NULL, NULL, false, false},

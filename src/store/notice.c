@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "store/channel.h"
+#include "store/sight.h"
 #include "store/store_priv.h"
 
 static const char *const STATE_NAMES[] = {
@@ -85,12 +86,29 @@ enum status store_notice_settle(struct store *store, const struct notice_verdict
     "head,"                                                                                        \
     " attempts, ended_at_us, answer FROM notice WHERE ($1 IS NULL OR dag_id = $1)"                 \
     " AND ($2 < 0 OR state = $2) AND ($3 = 0 OR id = $3) ORDER BY id DESC LIMIT $4"
+/* What is seen, of whoever does not see everything. */
+#define LISTED_SEEN                                                                                \
+    "SELECT n.id, n.delivery, n.state, n.at_us, n.due_at_us, n.dag_id, n.run, n.task, n.kind,"     \
+    " n.target, n.document, n.head, n.attempts, n.ended_at_us, n.answer"                           \
+    " FROM notice n JOIN dag d ON d.dag_id = n.dag_id WHERE ($1 < 0 OR n.state = $1)"              \
+    " AND " SEEN("$2", "d.namespace") " ORDER BY n.id DESC LIMIT $3"
+static const char LIST_SEEN[] = LISTED_SEEN;
+static const char LIST_SEEN_COUNT[] = COUNT_OF(LISTED_SEEN);
+
+static bool is_limited(const struct store *store, const struct notice_filter *filter)
+{
+    return filter->dag_id == NULL && filter->id == 0 && !store_sees_all(store);
+}
+
 static const char LIST[] = LISTED;
 static const char LIST_COUNT[] = COUNT_OF(LISTED);
 
 enum status store_notice_count(struct store *store, const struct notice_filter *filter,
                                int64_t most, int64_t *out, struct err *err)
 {
+    if (is_limited(store, filter))
+        return db_get_int(store->db, 0, out, err, LIST_SEEN_COUNT, "iti", filter->state,
+                          store_sight(store), most);
     return db_get_int(store->db, 0, out, err, LIST_COUNT, "tiii", filter->dag_id, filter->state,
                       filter->id, most);
 }
@@ -101,8 +119,11 @@ enum status store_notice_each(struct store *store, const struct notice_filter *f
                               void *context, struct err *err)
 {
     struct db_stmt *stmt = NULL;
-    enum status status = db_query(store->db, &stmt, err, LIST, "tiii", filter->dag_id,
-                                  filter->state, filter->id, filter->limit);
+    enum status status = is_limited(store, filter)
+                             ? db_query(store->db, &stmt, err, LIST_SEEN, "iti", filter->state,
+                                        store_sight(store), filter->limit)
+                             : db_query(store->db, &stmt, err, LIST, "tiii", filter->dag_id,
+                                        filter->state, filter->id, filter->limit);
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         struct notice_info notice = {
             .id = db_int(stmt, 0),

@@ -50,7 +50,10 @@ static const int64_t DAY_US = INT64_C(86400000000);
     " AND NOT EXISTS (SELECT 1 FROM running r WHERE r.host = h.id)"                                \
     " AND NOT EXISTS (SELECT 1 FROM wait w WHERE w.host = h.id)"
 /* What was empty at an instant that is over is as good as none. */
-#define RATES_OLD "SELECT hook_key FROM alert_rate WHERE empty_at_us < $1"
+#define RATES_OLD    "SELECT hook_key FROM alert_rate WHERE empty_at_us < $1"
+#define TOKENS_OLD   "SELECT id FROM token WHERE expires_at_us < $1"
+#define SESSIONS_OLD "SELECT hash FROM session WHERE expires_at_us < $1"
+#define LINKS_OLD    "SELECT hash FROM login_link WHERE expires_at_us < $1"
 
 _Static_assert(EVENT_RUN_DELETED == 13, "as in the SQL");
 _Static_assert(TRIGGER_DATASET == 0 && TRIGGER_FILE == 2, "as in the SQL");
@@ -112,6 +115,12 @@ static const struct rule {
                    .rows = "DELETE FROM host WHERE id IN " BY_ID(HOSTS_OLD)},
     [OLD_RATES] = {.count = COUNT(RATES_OLD),
                    .rows = "DELETE FROM alert_rate WHERE hook_key IN " BY_KEY(RATES_OLD)},
+    [OLD_TOKENS] = {.count = COUNT(TOKENS_OLD),
+                    .rows = "DELETE FROM token WHERE id IN " BY_ID(TOKENS_OLD)},
+    [OLD_SESSIONS] = {.count = COUNT(SESSIONS_OLD),
+                      .rows = "DELETE FROM session WHERE hash IN " BY_KEY(SESSIONS_OLD)},
+    [OLD_LINKS] = {.count = COUNT(LINKS_OLD),
+                   .rows = "DELETE FROM login_link WHERE hash IN " BY_KEY(LINKS_OLD)},
 };
 _Static_assert(ARRAY_LEN(RULES) == OLD_ROWS_COUNT, "a rule for each");
 

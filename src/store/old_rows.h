@@ -18,7 +18,10 @@
     X(BACKFILLS, "backfills")                                                                      \
     X(VERSIONS, "versions of DAGs")                                                                \
     X(HOSTS, "hosts that left")                                                                    \
-    X(RATES, "rates of hooks")
+    X(RATES, "rates of hooks")                                                                     \
+    X(TOKENS, "tokens that have expired")                                                          \
+    X(SESSIONS, "sessions that are over")                                                          \
+    X(LINKS, "links that nobody used")
 
 enum old_rows {
 #define X(name, text) OLD_##name,

@@ -59,8 +59,11 @@ enum status store_tally(struct store *store, const struct run_info *run, struct 
 }
 
 static const char HELD_COUNT[] = "SELECT count(*) FROM running";
-static const char HELD_LIST[] = "SELECT t.id FROM running r JOIN task t ON t.id = r.task"
-                                " ORDER BY t.run, t.id LIMIT $1";
+static const char HELD_LIST[] =
+    "SELECT t.id FROM running r JOIN task t ON t.id = r.task"
+    " LEFT JOIN run u ON u.id = t.run LEFT JOIN dag d ON d.id = u.dag"
+    " LEFT JOIN job j ON j.id = t.id AND t.run = 0"
+    " WHERE " SEEN("$2", "coalesce(d.namespace, j.namespace, '')") " ORDER BY t.run, t.id LIMIT $1";
 
 enum status store_held_list(struct store *store, struct arena *arena, int64_t limit,
                             int64_t **out_tasks, size_t *out_count, struct err *err)
@@ -72,7 +75,7 @@ enum status store_held_list(struct store *store, struct arena *arena, int64_t li
     most = MIN(most, limit);
     int64_t *tasks = arena_array(arena, (size_t)most + 1, sizeof *tasks);
     size_t count = 0;
-    if (db_query(store->db, &stmt, err, HELD_LIST, "i", most) != STATUS_OK)
+    if (db_query(store->db, &stmt, err, HELD_LIST, "it", most, store_sight(store)) != STATUS_OK)
         return err->code;
     for (;;) {
         bool row = false;

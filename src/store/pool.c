@@ -24,7 +24,7 @@ static const char POOL_LIST[] =
     " FROM pool p WHERE p.kind = 0 AND p.removed = 0"
     " AND (CAST($1 AS TEXT) IS NULL OR p.namespace = CAST($1 AS TEXT))"
     " AND (CAST($2 AS TEXT) IS NULL OR p.name = CAST($2 AS TEXT))"
-    " ORDER BY p.name, p.namespace";
+    " AND " SEEN("$3", "p.namespace") " ORDER BY p.name, p.namespace";
 static const char POOL_NAMES[] = "SELECT name FROM pool WHERE kind = 0 AND removed = 0"
                                  " ORDER BY name";
 
@@ -35,7 +35,8 @@ enum status pool_infos_read(struct store *store, struct arena *arena, const char
     size_t count = 0;
     size_t capacity = 0;
     struct db_stmt *stmt = NULL;
-    enum status status = db_query(store->db, &stmt, err, POOL_LIST, "tt", namespace_, name);
+    enum status status =
+        db_query(store->db, &stmt, err, POOL_LIST, "ttt", namespace_, name, store_sight(store));
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         found = mem_grow(found, &capacity, count, sizeof *found);
         found[count++] = (struct pool_info){

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "base/strbuf.h"
 #include "store/run_store.h"
+#include "store/sight.h"
 #include "store/store_priv.h"
 #include "store/version.h"
 
@@ -139,6 +140,14 @@ static const char RUN_COUNT_OF_DAG[] =
     COUNT_OF("SELECT 1 AS one FROM run r WHERE r.dag = (SELECT id FROM dag WHERE dag_id = $3)"
              " AND ($1 < 0 OR r.state = $1) LIMIT $2");
 
+/* What is seen, of whoever does not see everything. */
+#define RUNS_SEEN                                                                                  \
+    " WHERE ($1 < 0 OR r.state = $1) AND ($2 = 0 OR r.id < $2) AND ($3 = 0 OR r.state IN (0, 1))"  \
+    " AND " SEEN("$4", "d.namespace") " ORDER BY r.id DESC LIMIT $5"
+static const char RUN_LIST_SEEN[] = "SELECT " RUN_COLUMNS RUN_TABLES RUNS_SEEN;
+static const char RUN_COUNT_SEEN[] =
+    COUNT_OF("SELECT 1 AS one FROM run r JOIN dag d ON d.id = r.dag" RUNS_SEEN);
+
 /* Texts are borrowed until the next step, or copied when there is an arena. */
 static const char *text_of(struct db_stmt *stmt, struct arena *arena, int column)
 {
@@ -236,16 +245,30 @@ enum status store_runs_load(struct store *store, struct run_wanted *wanted, size
     return status == STATUS_OK ? store_dags_fetch(store, versions, found, err) : status;
 }
 
+static bool is_limited(const struct store *store, const struct run_filter *filter)
+{
+    return filter->dag_id == NULL && !store_sees_all(store);
+}
+
+static enum status query_runs(struct store *store, const struct run_filter *filter,
+                              struct db_stmt **out, struct err *err)
+{
+    if (is_limited(store, filter))
+        return db_query(store->db, out, err, RUN_LIST_SEEN, "iiiti", filter->state, filter->before,
+                        (int64_t)filter->active_only, store_sight(store), filter->limit);
+    if (filter->active_only)
+        return db_query(store->db, out, err, RUN_LIST_ACTIVE, "i", filter->limit);
+    return db_query(store->db, out, err, RUN_LIST, "tiii", filter->dag_id, filter->state,
+                    filter->before, filter->limit);
+}
+
 enum status store_run_each(struct store *store, const struct run_filter *filter,
                            enum status (*each)(void *context, const struct run_info *info,
                                                struct err *err),
                            void *context, struct err *err)
 {
     struct db_stmt *stmt = NULL;
-    enum status status = filter->active_only
-                             ? db_query(store->db, &stmt, err, RUN_LIST_ACTIVE, "i", filter->limit)
-                             : db_query(store->db, &stmt, err, RUN_LIST, "tiii", filter->dag_id,
-                                        filter->state, filter->before, filter->limit);
+    enum status status = query_runs(store, filter, &stmt, err);
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         struct run_info info;
         read_run(stmt, NULL, &info);
@@ -259,6 +282,9 @@ enum status store_run_each(struct store *store, const struct run_filter *filter,
 enum status store_run_count(struct store *store, const struct run_filter *filter, int64_t most,
                             int64_t *out, struct err *err)
 {
+    if (is_limited(store, filter))
+        return db_get_int(store->db, 0, out, err, RUN_COUNT_SEEN, "iiiti", filter->state,
+                          (int64_t)0, (int64_t)0, store_sight(store), most);
     return filter->dag_id == NULL
                ? db_get_int(store->db, 0, out, err, RUN_COUNT, "ii", filter->state, most)
                : db_get_int(store->db, 0, out, err, RUN_COUNT_OF_DAG, "iit", filter->state, most,

@@ -22,11 +22,21 @@ struct store {
     struct idmap *lent; /* the same, owned by somebody else */
     struct lane_cache *lane_cache;
     struct own_jobs *own_jobs;
-    char *reason; /* {"reason": ...} of whoever changes something now; NULL: none was given */
+    const char *sight; /* sight.h; NULL: everything */
+    char *reason;      /* {"reason": ...} of whoever changes something now; NULL: none was given */
 };
 
 /* How many rows a statement has that ends in the LIMIT up to which they are counted. */
 #define COUNT_OF(rows) "SELECT count(*) FROM (" rows ") counted"
+
+/* What a list shows: rows whose namespace is among those of the parameter, store_sight. */
+#define SEEN(param, space)                                                                         \
+    "(" param " = '' OR replace(" param ", ' ' || " space " || ' ', '') <> " param ")"
+
+static inline const char *store_sight(const struct store *store)
+{
+    return store->sight != NULL ? store->sight : "";
+}
 
 /* The DAG of a version, read once and kept; borrowed from the store. */
 NODISCARD enum status store_dag(struct store *store, int64_t version, const struct dag **out,

@@ -26,7 +26,7 @@ static const char INSERT[] =
 static const char LIST[] =
     "SELECT w.id, d.dag_id, w.name, w.actor, w.created_at_us, w.used_at_us, w.calls, " IS_ASKED
     " FROM webhook w JOIN dag d ON d.id = w.dag WHERE ($1 = '' OR d.dag_id = $1)"
-    " ORDER BY d.dag_id, w.id";
+    " AND " SEEN("$2", "d.namespace") " ORDER BY d.dag_id, w.id";
 static const char DESCRIBE[] =
     "SELECT d.dag_id, w.name FROM webhook w JOIN dag d ON d.id = w.dag WHERE w.id = $1";
 static const char DELETE_CALLS[] = "DELETE FROM webhook_call WHERE webhook = $1";
@@ -126,7 +126,8 @@ enum status store_webhook_list(struct store *store, struct arena *arena, const c
     struct db_stmt *stmt = NULL;
     size_t count = 0;
     size_t capacity = 0;
-    enum status status = db_query(store->db, &stmt, err, LIST, "t", dag_id != NULL ? dag_id : "");
+    enum status status = db_query(store->db, &stmt, err, LIST, "tt", dag_id != NULL ? dag_id : "",
+                                  store_sight(store));
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         list = mem_grow(list, &capacity, count, sizeof *list);
         list[count++] = (struct webhook_info){

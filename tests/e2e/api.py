@@ -1,4 +1,5 @@
 """Speaks HTTP with a daemon, as plainly as can be."""
+import contextlib
 import http.client
 import json
 import re
@@ -77,10 +78,11 @@ class Api:
 
     def raw(self, text):
         """Bytes as they are, and all that comes back until the other side closes."""
+        parts = []
         with socket.create_connection((self.host, self.port), timeout=60) as plain:
-            plain.sendall(text)
-            plain.shutdown(socket.SHUT_WR)
-            parts = []
-            while part := plain.recv(65536):
-                parts.append(part)
+            with contextlib.suppress(OSError):
+                plain.sendall(text)
+                plain.shutdown(socket.SHUT_WR)
+                while part := plain.recv(65536):
+                    parts.append(part)
         return b"".join(parts)

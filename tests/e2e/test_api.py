@@ -9,6 +9,24 @@ from api import LISTEN, Api
 from harness import wait_for
 
 
+SHORT = {**LISTEN, "EIDER_API_REQUEST_TIME": "1s"}
+
+CANNOT_BE = [
+    ("GET", "/nowhere", 404), ("GET", "/healthz/", 404), ("GET", "//healthz", 404),
+    ("GET", "/healthz/..", 404), ("GET", "/%2e%2e/healthz", 404), ("GET", "/healthz%00", 404),
+    ("GET", "/HEALTHZ", 404), ("DELETE", "/healthz", 405), ("POST", "/healthz", 405),
+    ("BREW", "/healthz", 405), ("POST", "/api/v1/x/operations/run.list", 401),
+    ("GET", "/api/v1/x/operations/run.list", 405), ("GET", "/api/v1/version?a=%zz", 400),
+]
+
+NO_REQUESTS = [
+    b"", b"\r\n", b"GET\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00", b"GET /healthz HTTP/9.9\r\n\r\n",
+    b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + b"a: " + b"b" * 100_000 + b"\r\n\r\n",
+    b"POST /api/v1/x/operations/run.list HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+    b"POST /api/v1/x/operations/run.list HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n{",
+]
+
+
 @pytest.fixture
 def api(up):
     return Api(up(env=LISTEN))
@@ -22,18 +40,12 @@ def test_it_answers_and_describes_itself(api):
     assert "/api/v1/x/operations/run.list" in document["paths"]
 
 
-@pytest.mark.parametrize("method, path, status", [
-    ("GET", "/nowhere", 404), ("GET", "/healthz/", 404), ("GET", "//healthz", 404),
-    ("GET", "/healthz/..", 404), ("GET", "/%2e%2e/healthz", 404), ("GET", "/healthz%00", 404),
-    ("GET", "/HEALTHZ", 404), ("DELETE", "/healthz", 405), ("POST", "/healthz", 405),
-    ("BREW", "/healthz", 405), ("POST", "/api/v1/x/operations/run.list", 401),
-    ("GET", "/api/v1/x/operations/run.list", 405), ("GET", "/api/v1/version?a=%zz", 400),
-])
-def test_what_cannot_be_is_a_problem(api, method, path, status):
-    answer = api(method, path, code=status)
-    problem = answer.json
-    assert answer.headers["Content-Type"] == "application/problem+json"
-    assert problem["status"] == status and problem["title"] and problem["detail"]
+def test_what_cannot_be_is_a_problem(api):
+    for method, path, status in CANNOT_BE:
+        answer = api(method, path, code=status)
+        problem = answer.json
+        assert answer.headers["Content-Type"] == "application/problem+json"
+        assert problem["status"] == status and problem["title"] and problem["detail"]
 
 
 def test_every_answer_has_the_headers_that_protect(api):
@@ -47,7 +59,7 @@ def test_every_answer_has_the_headers_that_protect(api):
 
 
 def test_a_body_has_a_bound(up):
-    api = Api(up(env={**LISTEN, "EIDER_API_BODY": "1KiB"}))
+    api = Api(up(env={**SHORT, "EIDER_API_BODY": "1KiB"}))
     path = "/api/v1/x/operations/run.list"
     api("POST", path, {"dag": "x" * 2000}, code=413)
     chunked = (f"POST {path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n"
@@ -57,21 +69,17 @@ def test_a_body_has_a_bound(up):
     api("GET", "/healthz", code=200)
 
 
-@pytest.mark.parametrize("text", [
-    b"", b"\r\n", b"GET\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00", b"GET /healthz HTTP/9.9\r\n\r\n",
-    b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + b"a: " + b"b" * 100_000 + b"\r\n\r\n",
-    b"POST /api/v1/x/operations/run.list HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
-    b"POST /api/v1/x/operations/run.list HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n{",
-])
-def test_what_is_no_request_harms_nobody(api, text):
-    answer = api.raw(text)
-    assert not answer.startswith(b"HTTP/1.1 2"), answer
-    api("GET", "/healthz", code=200)
+def test_what_is_no_request_harms_nobody(up):
+    api = Api(up(env=SHORT))
+    for text in NO_REQUESTS:
+        answer = api.raw(text)
+        assert not answer.startswith(b"HTTP/1.1 2"), (text, answer)
+        api("GET", "/healthz", code=200)
 
 
 def test_who_is_slow_is_cut_off(up):
     """A byte now and then does not hold a connection."""
-    api = Api(up(env={**LISTEN, "EIDER_API_REQUEST_TIME": "1s"}))
+    api = Api(up(env=SHORT))
     slow = socket.create_connection((api.host, api.port))
     slow.sendall(b"GET /healthz HTTP/1.1\r\n")
     over = threading.Event()
@@ -116,16 +124,15 @@ def test_an_address_that_is_taken_is_told(up, eider):
     assert "another program" in second.err
 
 
-@pytest.mark.parametrize("address", ["nonsense", "127.0.0.1", "127.0.0.1:x", "127.0.0.1:70000", ":80",
-                                     "::1:80"])
-def test_an_address_that_is_none_is_told(eider, address):
-    assert address in eider("up", "--listen", address, code=2).err
+def test_an_address_that_is_none_is_told(eider):
+    for address in ("nonsense", "127.0.0.1", "127.0.0.1:x", "127.0.0.1:70000", ":80", "::1:80"):
+        assert address in eider("up", "--listen", address, code=2).err
 
 
 def test_tls(up, eider):
     certificate, key = eider.folder / "cert.pem", eider.folder / "key.pem"
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
-                    "/CN=localhost", "-keyout", key, "-out", certificate], check=True,
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
+                    "-subj", "/CN=localhost", "-keyout", key, "-out", certificate], check=True,
                    capture_output=True)
     files = {"EIDER_TLS_CERTIFICATE": str(certificate), "EIDER_TLS_KEY": str(key)}
     assert "tls_key" in eider("up", env={**LISTEN, **files, "EIDER_TLS_KEY": ""}, code=2).err

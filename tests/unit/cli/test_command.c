@@ -8,8 +8,8 @@
 
 Test(command, the_table_is_sound)
 {
-    for (size_t i = 0; i < COMMANDS.count; i++) {
-        const struct command *command = &COMMANDS.rows[i];
+    for (size_t i = 0; i < command_count(&COMMANDS); i++) {
+        const struct command *command = command_at(&COMMANDS, i);
         cr_expect_not_null(command->run, "%s", command->path);
         cr_expect(command->summary[0] != '\0' && islower((unsigned char)command->summary[0]));
         cr_expect_leq(command->args_min, command->args_max, "%s", command->path);
@@ -28,8 +28,9 @@ Test(command, the_table_is_sound)
 
 static bool is_taken_somewhere(const char *flag, const char *key)
 {
-    for (size_t i = 0; i < COMMANDS.count; i++) {
-        const struct command_option *option = command_find_option(&COMMANDS.rows[i], flag + 2);
+    for (size_t i = 0; i < command_count(&COMMANDS); i++) {
+        const struct command_option *option =
+            command_find_option(command_at(&COMMANDS, i), flag + 2);
         if (option != NULL && option->setting != NULL && strcmp(option->setting, key) == 0)
             return true;
     }
@@ -41,9 +42,9 @@ Test(command, every_flag_of_a_setting_is_an_option_and_the_other_way_round)
     for (size_t i = 0; i < SETTING_COUNT; i++)
         cr_expect(SETTINGS[i].flag == NULL || is_taken_somewhere(SETTINGS[i].flag, SETTINGS[i].key),
                   "%s", SETTINGS[i].key);
-    for (size_t i = 0; i < COMMANDS.count; i++) {
+    for (size_t i = 0; i < command_count(&COMMANDS); i++) {
         const struct command_option *option;
-        for (size_t k = 0; (option = command_option_at(&COMMANDS.rows[i], k)) != NULL; k++) {
+        for (size_t k = 0; (option = command_option_at(command_at(&COMMANDS, i), k)) != NULL; k++) {
             enum setting_key key;
             if (option->setting == NULL)
                 continue;
@@ -138,11 +139,11 @@ Test(command, every_command_has_help_and_the_rest_is_generated)
 {
     struct fake_host fake;
     fake_host_init(&fake);
-    for (size_t i = 0; i < COMMANDS.count; i++) {
+    for (size_t i = 0; i < command_count(&COMMANDS); i++) {
         char line[128];
-        (void)snprintf(line, sizeof line, "%s --help", COMMANDS.rows[i].path);
+        (void)snprintf(line, sizeof line, "%s --help", command_at(&COMMANDS, i)->path);
         cr_expect_eq(fake_host_run(&fake, line), 0, "%s", line);
-        EXPECT_CONTAINS(fake.out, COMMANDS.rows[i].summary);
+        EXPECT_CONTAINS(fake.out, command_at(&COMMANDS, i)->summary);
         EXPECT_CONTAINS(fake.out, "--output FORMAT");
     }
     static const struct {

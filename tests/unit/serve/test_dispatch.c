@@ -41,12 +41,18 @@ static enum status call(void *context, const char *name, const json_t *request, 
 }
 
 static const struct route ROWS[] = {
-    {.method = HTTP_GET, .pattern = "/runs/{run}", .access = ROUTE_PERMISSION,
+    {.method = HTTP_GET,
+     .pattern = "/runs/{run}",
+     .access = ROUTE_PERMISSION,
      .operation = "run.show"},
     {.method = HTTP_GET, .pattern = "/runs", .access = ROUTE_PERMISSION, .operation = "run.list"},
-    {.method = HTTP_POST, .pattern = "/runs/{run}/note", .access = ROUTE_PERMISSION,
+    {.method = HTTP_POST,
+     .pattern = "/runs/{run}/note",
+     .access = ROUTE_PERMISSION,
      .operation = "run.note"},
-    {.method = HTTP_POST, .pattern = "/admin", .access = ROUTE_PERMISSION,
+    {.method = HTTP_POST,
+     .pattern = "/admin",
+     .access = ROUTE_PERMISSION,
      .operation = "store.check"},
     {.method = HTTP_POST, .pattern = "/closed", .operation = "run.note"},
     {.method = HTTP_GET, .pattern = "/me", .access = ROUTE_SIGNED_IN, .operation = "run.list"},
@@ -66,6 +72,12 @@ struct asked {
     const char *content_type;
 };
 
+#define ASKED(...)        ((struct asked){__VA_ARGS__})
+#define GET(text, ...)    ASKED(.method = HTTP_GET, .path = (text), ##__VA_ARGS__)
+#define POST(text, ...)   ASKED(.method = HTTP_POST, .path = (text), ##__VA_ARGS__)
+#define DELETE(text, ...) ASKED(.method = HTTP_DELETE, .path = (text), ##__VA_ARGS__)
+#define QUERY(name, text) .query_name = (name), .query_value = (text)
+
 static struct http_response ask(struct scene *scene, struct asked asked)
 {
     struct router *router = router_new(&TABLE);
@@ -76,8 +88,8 @@ static struct http_response ask(struct scene *scene, struct asked asked)
         .service = &service,
         .operations = {.context = &service, .call = call},
     };
-    struct http_pair header = {
-        "content-TYPE", asked.content_type != NULL ? asked.content_type : "application/json"};
+    struct http_pair header = {"content-TYPE", asked.content_type != NULL ? asked.content_type
+                                                                          : "application/json"};
     struct http_pair query = {asked.query_name, asked.query_value};
     struct http_request request = {
         .method = asked.method,
@@ -118,35 +130,34 @@ static void expect_status(struct scene *scene, struct asked asked, int status)
 Test(dispatch, members_come_from_path_query_and_body)
 {
     struct http_response response =
-        ask(&KNOWN, (struct asked){HTTP_POST, "/runs/etl%2F7/note", .body = "{\"note\": \"x\"}"});
+        ask(&KNOWN, POST("/runs/etl%2F7/note", .body = "{\"note\": \"x\"}"));
     cr_expect_eq(response.status, 200);
-    cr_expect_str_eq(response.body.text, "{\"note\":\"x\",\"run\":\"etl/7\",\"operation\":\"run.note\","
-                                         "\"actor\":\"anna\",\"has_principal\":true}");
+    cr_expect_str_eq(response.body.text,
+                     "{\"note\":\"x\",\"run\":\"etl/7\",\"operation\":\"run.note\","
+                     "\"actor\":\"anna\",\"has_principal\":true}");
     http_response_fini(&response);
-    response = ask(&KNOWN, (struct asked){HTTP_GET, "/runs", "limit", "7"});
+    response = ask(&KNOWN, GET("/runs", QUERY("limit", "7")));
     cr_expect_not_null(strstr(response.body.text, "\"limit\":7"));
     http_response_fini(&response);
 }
 
 Test(dispatch, what_is_wrong_has_the_right_status)
 {
-    expect_status(&KNOWN, (struct asked){HTTP_GET, "/nowhere"}, 404);
-    expect_status(&KNOWN, (struct asked){HTTP_GET, "/runs/"}, 404);
-    expect_status(&KNOWN, (struct asked){HTTP_GET, "/runs/%2e%2e"}, 404);
-    expect_status(&KNOWN, (struct asked){HTTP_DELETE, "/runs"}, 405);
-    expect_status(&KNOWN, (struct asked){HTTP_GET, "/runs", "limit", "many"}, 400);
-    expect_status(&KNOWN, (struct asked){HTTP_GET, "/runs", "limti", "7"}, 400);
-    expect_status(&KNOWN, (struct asked){HTTP_POST, "/runs/7/note", .body = "{"}, 400);
-    expect_status(&KNOWN, (struct asked){HTTP_POST, "/runs/7/note", .body = "[]"}, 400);
-    expect_status(&KNOWN, (struct asked){HTTP_POST, "/runs/7/note", .body = "{\"run\": \"8\"}"}, 400);
-    expect_status(&KNOWN,
-                  (struct asked){HTTP_POST, "/runs/7/note", .body = "{}", .content_type = "text/xml"},
-                  415);
+    expect_status(&KNOWN, GET("/nowhere"), 404);
+    expect_status(&KNOWN, GET("/runs/"), 404);
+    expect_status(&KNOWN, GET("/runs/%2e%2e"), 404);
+    expect_status(&KNOWN, DELETE("/runs"), 405);
+    expect_status(&KNOWN, GET("/runs", QUERY("limit", "many")), 400);
+    expect_status(&KNOWN, GET("/runs", QUERY("limti", "7")), 400);
+    expect_status(&KNOWN, POST("/runs/7/note", .body = "{"), 400);
+    expect_status(&KNOWN, POST("/runs/7/note", .body = "[]"), 400);
+    expect_status(&KNOWN, POST("/runs/7/note", .body = "{\"run\": \"8\"}"), 400);
+    expect_status(&KNOWN, POST("/runs/7/note", .body = "{}", .content_type = "text/xml"), 415);
 }
 
 Test(dispatch, a_wrong_method_names_the_right_ones)
 {
-    struct http_response response = ask(&KNOWN, (struct asked){HTTP_DELETE, "/runs"});
+    struct http_response response = ask(&KNOWN, DELETE("/runs"));
     cr_assert_eq(response.headers_count, 1);
     cr_expect_str_eq(response.headers[0].name, "Allow");
     cr_expect_str_eq(response.headers[0].value, "GET, HEAD");
@@ -155,36 +166,36 @@ Test(dispatch, a_wrong_method_names_the_right_ones)
 
 Test(dispatch, strangers_get_only_what_is_public)
 {
-    expect_status(&STRANGER, (struct asked){HTTP_GET, "/runs"}, 401);
-    expect_status(&STRANGER, (struct asked){HTTP_GET, "/me"}, 401);
-    expect_status(&STRANGER, (struct asked){HTTP_POST, "/closed"}, 403);
-    expect_status(&STRANGER, (struct asked){HTTP_GET, "/open"}, 200);
+    expect_status(&STRANGER, GET("/runs"), 401);
+    expect_status(&STRANGER, GET("/me"), 401);
+    expect_status(&STRANGER, POST("/closed"), 403);
+    expect_status(&STRANGER, GET("/open"), 200);
 }
 
 Test(dispatch, rights_are_needed)
 {
-    expect_status(&KNOWN, (struct asked){HTTP_GET, "/me"}, 200);
-    expect_status(&KNOWN, (struct asked){HTTP_POST, "/closed"}, 403);
-    expect_status(&KNOWN, (struct asked){HTTP_POST, "/admin"}, 403);
+    expect_status(&KNOWN, GET("/me"), 200);
+    expect_status(&KNOWN, POST("/closed"), 403);
+    expect_status(&KNOWN, POST("/admin"), 403);
     struct scene nothing = {.visitor = {.principal = {.name = "bob"}, .is_known = true}};
-    expect_status(&nothing, (struct asked){HTTP_GET, "/runs"}, 403);
-    expect_status(&nothing, (struct asked){HTTP_GET, "/me"}, 200);
+    expect_status(&nothing, GET("/runs"), 403);
+    expect_status(&nothing, GET("/me"), 200);
 }
 
 Test(dispatch, a_session_needs_a_second_proof_to_change_something)
 {
     struct scene browser = KNOWN;
     browser.visitor.by_cookie = true;
-    expect_status(&browser, (struct asked){HTTP_GET, "/runs"}, 200);
-    expect_status(&browser, (struct asked){HTTP_POST, "/runs/7/note", .body = "{}"}, 403);
+    expect_status(&browser, GET("/runs"), 200);
+    expect_status(&browser, POST("/runs/7/note", .body = "{}"), 403);
     browser.visitor.has_proof = true;
-    expect_status(&browser, (struct asked){HTTP_POST, "/runs/7/note", .body = "{}"}, 200);
+    expect_status(&browser, POST("/runs/7/note", .body = "{}"), 200);
 }
 
 Test(dispatch, wrong_credentials_are_told_from_a_store_that_is_away)
 {
     struct scene forged = {.admits = STATUS_DENIED};
     struct scene away = {.admits = STATUS_UNREACHABLE};
-    expect_status(&forged, (struct asked){HTTP_GET, "/runs"}, 401);
-    expect_status(&away, (struct asked){HTTP_GET, "/runs"}, 503);
+    expect_status(&forged, GET("/runs"), 401);
+    expect_status(&away, GET("/runs"), 503);
 }

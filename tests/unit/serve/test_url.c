@@ -19,9 +19,27 @@ Test(url, a_path_is_decoded_after_it_was_split)
 Test(url, what_no_route_can_have_is_refused)
 {
     static const char *const BAD[] = {
-        "",       "api",    "//api",    "/api/",      "/a//b",    "/.",      "/..",      "/a/../b",
-        "/a/./b", "/%2e",   "/%2E%2e",  "/%00",       "/a%00b",   "/%",      "/%4",      "/%zz",
-        "/%C3",   "/%ff/a", "/%c0%ae",  "/%ed%a0%80", "/a/%2e%2e/b",
+        "",
+        "api",
+        "//api",
+        "/api/",
+        "/a//b",
+        "/.",
+        "/..",
+        "/a/../b",
+        "/a/./b",
+        "/%2e",
+        "/%2E%2e",
+        "/%00",
+        "/a%00b",
+        "/%",
+        "/%4",
+        "/%zz",
+        "/%C3",
+        "/%ff/a",
+        "/%c0%ae",
+        "/%ed%a0%80",
+        "/a/%2e%2e/b",
         "/1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17",
     };
     CLEANUP(arena_freep) struct arena *arena = arena_new();

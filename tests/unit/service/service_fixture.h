@@ -19,6 +19,7 @@
 #include "model/settings.h"
 #include "os/file_tree.h"
 #include "service/operations.h"
+#include "service/principal.h"
 #include "service/service.h"
 #include "spec/spec.h"
 #include "store/advance.h"
@@ -73,6 +74,7 @@ UNUSED static void world_init_empty(struct world *world)
     cr_assert_not_null(mkdtemp(world->home));
     EXPECT_OK(settings_resolve(&layers, &world->settings, &err), &err);
     world->service = (struct service){
+        .principal = &PRINCIPAL_LOCAL,
         .settings = &world->settings,
         .home = world->home,
         .actor = "tester",

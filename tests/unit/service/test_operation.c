@@ -1,5 +1,6 @@
 #include "expect.h"
 #include "service/operation.h"
+#include "service/principal.h"
 #include "service/service.h"
 
 static enum status echo(struct service *service, const json_t *request, json_t **out_response,
@@ -78,7 +79,7 @@ Test(operation, requests_are_checked_member_by_member)
 
 Test(operation, a_call_in_process_checks_and_reaches_the_handler)
 {
-    struct service service = {0};
+    struct service service = {.principal = &PRINCIPAL_LOCAL};
     struct operation_local local = {.table = &TABLE, .service = &service};
     struct operation_caller caller = {.context = &local, .call = operation_local_call};
     struct err err = {0};

@@ -1,4 +1,4 @@
-#include "serve/listener.h"
+#include "serve/doorway.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/str.h"
 
 struct place {
@@ -59,7 +60,7 @@ static bool is_loopback(const struct sockaddr *address)
     return address->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
 }
 
-bool listener_is_loopback(const char *address)
+bool doorway_is_loopback(const char *address)
 {
     struct addrinfo *found = NULL;
     struct err ignored = {0};
@@ -72,16 +73,16 @@ bool listener_is_loopback(const char *address)
     return all;
 }
 
-static void name_it(struct listener *listener)
+static void name_it(struct doorway *doorway)
 {
     struct sockaddr_storage address = {0};
     socklen_t length = sizeof address;
     char host[INET6_ADDRSTRLEN] = "";
     char port[8] = "";
-    (void)getsockname(listener->fd, (struct sockaddr *)&address, &length);
+    (void)getsockname(doorway->fd, (struct sockaddr *)&address, &length);
     (void)getnameinfo((struct sockaddr *)&address, length, host, sizeof host, port, sizeof port,
                       NI_NUMERICHOST | NI_NUMERICSERV);
-    (void)snprintf(listener->name, sizeof listener->name,
+    (void)snprintf(doorway->name, sizeof doorway->name,
                    address.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
 }
 
@@ -106,11 +107,12 @@ static enum status bind_one(const struct addrinfo *at, int pending, int *out_fd,
     return status;
 }
 
-enum status listener_open(const char *address, int pending, struct listener *out, struct err *err)
+enum status doorway_open(const char *address, int pending, struct doorway *out, struct err *err)
 {
     struct addrinfo *found = NULL;
     if (resolve(address, &found, err) != STATUS_OK)
         return err->code;
+    CHECK(found != NULL);
     enum status status = bind_one(found, pending, &out->fd, err);
     freeaddrinfo(found);
     if (status == STATUS_CONFLICT)

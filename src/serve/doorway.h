@@ -1,13 +1,13 @@
 #pragma once
 /*
- * listener: a socket that listens at an address as people write it.
+ * doorway: a socket that listens at an address as people write it.
  */
 #include <stdbool.h>
 
 #include "base/attrs.h"
 #include "base/err.h"
 
-struct listener {
+struct doorway {
     int fd;
     char name[80]; /* "127.0.0.1:4337", with the port that it really has */
 };
@@ -18,8 +18,8 @@ struct listener {
  *   STATUS_INVALID   no such address
  *   STATUS_CONFLICT  somebody else listens there
  */
-NODISCARD enum status listener_open(const char *address, int pending, struct listener *out,
-                                    struct err *err);
+NODISCARD enum status doorway_open(const char *address, int pending, struct doorway *out,
+                                   struct err *err);
 
 /* Whether only this machine reaches the address. An address that is none is not. */
-bool listener_is_loopback(const char *address);
+bool doorway_is_loopback(const char *address);

@@ -1,0 +1,56 @@
+#pragma once
+/*
+ * usher: who comes in. The one place where credentials of a request are looked at.
+ *
+ *   Authorization: Bearer TOKEN        a token of somebody, or of a worker
+ *   Authorization: Basic NAME:PASSWORD a user; for clients that know nothing else
+ *   Cookie: eider_session=SECRET       who signed in; changes need X-CSRF-Token as well
+ *
+ * Whatever is sent is looked up anew with each request, so that taking back counts at once. Only
+ * that a password was right is remembered for a while, since finding out is slow on purpose: by a
+ * keyed hash, and only as long as the user stays unchanged.
+ *
+ * Threads  Any.
+ */
+#include "base/secret_text.h"
+#include "serve/dispatch.h"
+
+struct usher;
+
+NODISCARD struct usher *usher_new(void);
+void usher_free(struct usher *usher); /* NULL is allowed */
+
+/* The `admit` of struct serve_world. */
+NODISCARD enum status usher_admit(void *usher, struct service *service,
+                                  const struct http_request *request, struct arena *arena,
+                                  struct dispatch_visitor *out, struct err *err);
+
+/* For the routes of signing in (routes_sign_in.c): */
+
+struct usher_login {
+    const char *name;
+    const char *password;
+    const char *from; /* address */
+};
+
+/*
+ * The account of who gives the right password.
+ *
+ *   STATUS_DENIED  wrong; whether there is such a user is not told, neither by the text nor by the
+ *                  time it takes
+ *   STATUS_LIMIT   too often wrong: *out_wait_s says how long to wait
+ */
+NODISCARD enum status usher_check_password(struct usher *usher, struct service *service,
+                                           struct arena *arena, const struct usher_login *login,
+                                           struct principal *out, int64_t *out_wait_s,
+                                           struct err *err);
+/* The same, and a session begins; its secret goes to `out_secret`. */
+NODISCARD enum status usher_sign_in(struct usher *usher, struct service *service,
+                                    struct arena *arena, const struct usher_login *login,
+                                    struct principal *out, char out_secret[static SECRET_TEXT_MAX],
+                                    int64_t *out_wait_s, struct err *err);
+
+/* The second proof of a session, which only pages of our own can know. Returns `out`. */
+const char *usher_csrf_token(const char *session, char out[static SHA256_HEX_MAX]);
+
+extern const char USHER_COOKIE[];

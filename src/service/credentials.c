@@ -1,0 +1,165 @@
+#include "service/credentials.h"
+
+#include "model/settings.h"
+#include "store/sign_in.h"
+#include "store/token.h"
+
+static const int64_t LINK_MS = INT64_C(24) * 3600 * 1000;
+
+/* What is not there is not told from what is not good any more. */
+static enum status deny(const struct err *problem, struct err *err)
+{
+    if (problem->code == STATUS_NOT_FOUND)
+        return err_set(err, STATUS_DENIED, "these credentials are not, or no longer, good");
+    *err = *problem;
+    return err->code;
+}
+
+static struct principal principal_of(const struct account *account)
+{
+    return (struct principal){
+        .name = account->name,
+        .grants = account->grants.items,
+        .count = account->grants.count,
+        .user = account->name,
+    };
+}
+
+static struct user user_of(const struct account *account)
+{
+    return (struct user){
+        .principal = principal_of(account),
+        .password = account->password,
+        .is_disabled = account->is_disabled,
+        .stamp = account->stamp,
+    };
+}
+
+/* A token of a worker has no rights beside its queues. */
+static struct principal principal_of_token(struct arena *arena, const struct token *token)
+{
+    struct grants grants = token->is_owned ? token->owner.grants : token->grants;
+    if (token->is_owned && token->is_bounded)
+        grants = grants_cut(arena, &token->owner.grants, &token->grants);
+    return (struct principal){
+        .name = token->is_owned ? arena_format(arena, "%s/%s", token->owner.name, token->name)
+                                : arena_format(arena, "token %s", token->name),
+        .grants = grants.items,
+        .count = token->queues == NULL ? grants.count : 0,
+        .user = token->is_owned ? token->owner.name : NULL,
+        .queues = token->queues,
+        .expires_at_us = token->expires_at_us,
+    };
+}
+
+/* Only about, and only if the store can be written: nobody waits for it. */
+static void note_use(struct service *service, const struct token *token)
+{
+    struct err ignored = {0};
+    struct store *store = service->store;
+    if (!store_token_use_is_news(store, token) ||
+        service_store(service, DB_READ_WRITE, &store, &ignored) != STATUS_OK)
+        return;
+    (void)(store_token_note_use(store, token, &ignored) == STATUS_OK);
+}
+
+enum status credentials_of_token(struct service *service, struct arena *arena, const char *text,
+                                 struct principal *out, struct err *err)
+{
+    struct store *store = NULL;
+    struct token token;
+    struct err problem = {0};
+    if (service_store(service, DB_READ_ONLY, &store, &problem) != STATUS_OK ||
+        store_token_find(store, arena, text, &token, &problem) != STATUS_OK)
+        return deny(&problem, err);
+    *out = principal_of_token(arena, &token);
+    note_use(service, &token);
+    return STATUS_OK;
+}
+
+enum status credentials_of_session(struct service *service, struct arena *arena, const char *text,
+                                   struct principal *out, struct err *err)
+{
+    struct store *store = NULL;
+    struct account account;
+    int64_t expires_at_us = 0;
+    struct err problem = {0};
+    if (service_store(service, DB_READ_ONLY, &store, &problem) != STATUS_OK ||
+        store_session_find(store, arena, text, &account, &expires_at_us, &problem) != STATUS_OK)
+        return deny(&problem, err);
+    *out = principal_of(&account);
+    return STATUS_OK;
+}
+
+enum status credentials_user(struct service *service, struct arena *arena, const char *name,
+                             struct user *out, struct err *err)
+{
+    struct store *store = NULL;
+    struct account account;
+    if (service_store(service, DB_READ_ONLY, &store, err) != STATUS_OK ||
+        store_account_load(store, arena, name, &account, err) != STATUS_OK)
+        return err->code;
+    *out = user_of(&account);
+    return STATUS_OK;
+}
+
+enum status credentials_sign_in(struct service *service, const struct user *user, const char *from,
+                                char out[static SECRET_TEXT_MAX], struct err *err)
+{
+    struct store *store = NULL;
+    const struct session_request request = {
+        .account = user->principal.user,
+        .stamp = user->stamp,
+        .lasts_ms = settings_number(service->settings, SETTING_SESSION_TIME),
+        .from = from,
+    };
+    if (service_store(service, DB_READ_WRITE, &store, err) != STATUS_OK)
+        return err->code;
+    return store_session_begin(store, &request, out, err);
+}
+
+enum status credentials_sign_out(struct service *service, const char *text, struct err *err)
+{
+    struct store *store = NULL;
+    if (service_store(service, DB_READ_WRITE, &store, err) != STATUS_OK)
+        return err->code;
+    return store_session_end(store, text, err);
+}
+
+void credentials_tell_refused(struct service *service, const char *name, const char *from)
+{
+    struct store *store = NULL;
+    struct err ignored = {0};
+    if (service_store(service, DB_READ_WRITE, &store, &ignored) == STATUS_OK)
+        (void)(store_sign_in_tell_refused(store, name, from, &ignored) == STATUS_OK);
+}
+
+enum status credentials_make_link(struct service *service, char out[static SECRET_TEXT_MAX],
+                                  struct err *err)
+{
+    struct store *store = NULL;
+    if (service_store_new(service, &store, err) != STATUS_OK)
+        return err->code;
+    return store_link_make(store, LINK_MS, out, err);
+}
+
+enum status credentials_use_link(struct service *service, struct arena *arena, const char *text,
+                                 struct user *out, struct err *err)
+{
+    struct store *store = NULL;
+    struct account account;
+    if (service_store(service, DB_READ_WRITE, &store, err) != STATUS_OK ||
+        store_link_use(store, arena, text, &account, err) != STATUS_OK)
+        return err->code;
+    *out = user_of(&account);
+    return STATUS_OK;
+}
+
+enum status credentials_any(struct service *service, bool *out, struct err *err)
+{
+    struct store *store = NULL;
+    *out = false;
+    if (service_store_if_any(service, &store, err) != STATUS_OK || store == NULL)
+        return err->code;
+    return store_account_any(store, out, err);
+}
