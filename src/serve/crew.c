@@ -10,33 +10,154 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "os/thread.h"
+#include "serve/live.h"
+#include "serve/problem.h"
 #include "service/operations.h"
+#include "service/together.h"
 
-enum { REST_S = 30 };
+enum { REST_S = 30, GROUP_MAX = 64 };
 
 struct worker {
     struct crew *crew;
     struct thread *thread;
 };
 
+struct queue {
+    struct crew_job *first;
+    struct crew_job **last;
+    size_t count;
+};
+
 struct crew {
     struct server_options options;
     pthread_mutex_t lock;
     pthread_cond_t has_work;
-    struct crew_job *first;
-    struct crew_job **last;
+    struct queue single;
+    struct queue grouped;
     struct crew_job *later; /* what is due first comes first */
+    bool is_grouping;       /* one worker at a time, so that the others' requests gather */
     struct worker *workers;
     size_t count;
     size_t idle;
-    size_t waiting; /* jobs */
     bool is_over;
 };
 
-static void answer(struct crew *crew, struct service *service, struct crew_job *job)
+/* --- queues, with the lock ------------------------------------------------------------------- */
+
+static void add(struct queue *queue, struct crew_job *job)
 {
-    if (job->work != NULL) {
-        job->work(job, service);
+    job->next = NULL;
+    *queue->last = job;
+    queue->last = &job->next;
+    queue->count++;
+}
+
+/* The first of them, at most so many; the last of these has no next. */
+static struct crew_job *take(struct queue *queue, size_t most)
+{
+    struct crew_job *first = queue->first;
+    struct crew_job **end = &queue->first;
+    for (size_t i = 0; i < most && *end != NULL; i++, queue->count--)
+        end = &(*end)->next;
+    if (first == NULL)
+        return NULL;
+    struct crew_job *rest = *end;
+    *end = NULL;
+    queue->first = rest;
+    if (rest == NULL)
+        queue->last = &queue->first;
+    return first;
+}
+
+static bool has_group(const struct crew *crew)
+{
+    return crew->grouped.count > 0 && !crew->is_grouping;
+}
+
+static bool has_work(const struct crew *crew)
+{
+    return crew->single.count > 0 || has_group(crew);
+}
+
+/* Changes first: whoever has to gather them lets the others go on with the rest. */
+static struct crew_job *take_work(struct crew *crew, bool *out_is_group)
+{
+    *out_is_group = has_group(crew);
+    if (!*out_is_group)
+        return take(&crew->single, 1);
+    crew->is_grouping = true;
+    return take(&crew->grouped, GROUP_MAX);
+}
+
+static void end_group(struct crew *crew)
+{
+    crew->is_grouping = false;
+    if (crew->grouped.count > 0)
+        CHECK(pthread_cond_signal(&crew->has_work) == 0);
+}
+
+static void add_due(struct crew *crew, int64_t now_us)
+{
+    while (crew->later != NULL && crew->later->due_us <= now_us) {
+        struct crew_job *job = crew->later;
+        crew->later = job->next;
+        add(&crew->single, job);
+        CHECK(pthread_cond_signal(&crew->has_work) == 0);
+    }
+}
+
+/* --- answers --------------------------------------------------------------------------------- */
+
+static void tell_all(struct crew_job *jobs)
+{
+    while (jobs != NULL) {
+        struct crew_job *job = jobs;
+        jobs = jobs->next;
+        job->done(job); /* which may be its end */
+    }
+}
+
+static void answer_one_by_one(const struct desk *desk, struct crew_job *jobs)
+{
+    for (struct crew_job *job = jobs; job != NULL; job = job->next) {
+        http_response_fini(job->response);
+        http_response_init(job->response);
+        dispatch(desk, job->request, job->response);
+    }
+}
+
+/* Nobody hears of anything before all of it is durable. */
+static void answer_together(const struct desk *desk, struct crew_job *jobs)
+{
+    struct err err = {0};
+    if (together_begin(desk->service, &err) != STATUS_OK) {
+        answer_one_by_one(desk, jobs);
+        return;
+    }
+    for (struct crew_job *job = jobs; job != NULL; job = job->next)
+        dispatch(desk, job->request, job->response);
+    enum status status = together_commit(desk->service, &err);
+    if (status == STATUS_UNKNOWN)
+        for (struct crew_job *job = jobs; job != NULL; job = job->next)
+            problem_answer(job->response, &err);
+    else if (status != STATUS_OK)
+        answer_one_by_one(desk, jobs);
+}
+
+/* Whoever listens hears of changes at once. */
+static void wake_listeners(const struct crew *crew, const struct crew_job *jobs)
+{
+    for (; jobs != NULL; jobs = jobs->next)
+        if (http_method_changes(jobs->request->method)) {
+            live_wake(crew->options.world->live);
+            return;
+        }
+}
+
+static void answer(struct crew *crew, struct service *service, struct crew_job *jobs)
+{
+    if (jobs->work != NULL) {
+        jobs->work(jobs, service);
         return;
     }
     struct operation_local local = {.table = &OPERATIONS, .service = service};
@@ -46,28 +167,15 @@ static void answer(struct crew *crew, struct service *service, struct crew_job *
         .operations = {.context = &local, .call = operation_local_call},
         .crew = crew,
     };
-    dispatch(&desk, job->request, job->response);
-    job->done(job);
+    if (jobs->next != NULL)
+        answer_together(&desk, jobs);
+    else
+        dispatch(&desk, jobs->request, jobs->response);
+    wake_listeners(crew, jobs);
+    tell_all(jobs);
 }
 
-/* With the lock. */
-static void append(struct crew *crew, struct crew_job *job)
-{
-    job->next = NULL;
-    *crew->last = job;
-    crew->last = &job->next;
-    crew->waiting++;
-}
-
-static void append_due(struct crew *crew, int64_t now_us)
-{
-    while (crew->later != NULL && crew->later->due_us <= now_us) {
-        struct crew_job *job = crew->later;
-        crew->later = job->next;
-        append(crew, job);
-        CHECK(pthread_cond_signal(&crew->has_work) == 0);
-    }
-}
+/* --- workers --------------------------------------------------------------------------------- */
 
 static void wait_until(struct crew *crew, int64_t until_us)
 {
@@ -82,31 +190,25 @@ static bool wait_for_work(struct crew *crew, bool may_rest)
     int64_t now_us = clock_wait_us();
     int64_t rest_us = may_rest ? now_us + INT64_C(1000000) * REST_S : INT64_MAX;
     crew->idle++;
-    for (;;) {
-        append_due(crew, now_us);
+    for (;; now_us = clock_wait_us()) {
+        add_due(crew, now_us);
         int64_t until_us = MIN(rest_us, crew->later != NULL ? crew->later->due_us : INT64_MAX);
-        if (crew->first != NULL || crew->is_over || now_us >= rest_us)
+        if (has_work(crew) || crew->is_over || now_us >= rest_us)
             break;
         if (until_us == INT64_MAX)
             CHECK(pthread_cond_wait(&crew->has_work, &crew->lock) == 0);
         else
             wait_until(crew, until_us);
-        now_us = clock_wait_us();
     }
     crew->idle--;
-    return crew->first != NULL || crew->is_over;
+    return has_work(crew) || crew->is_over;
 }
 
-static struct crew_job *take(struct crew *crew)
+/* Without the lock. */
+static void rest(const struct crew *crew, struct service **service)
 {
-    struct crew_job *job = crew->first;
-    if (job != NULL) {
-        crew->waiting--;
-        crew->first = job->next;
-        if (crew->first == NULL)
-            crew->last = &crew->first;
-    }
-    return job;
+    crew->options.close_service(crew->options.context, *service);
+    *service = NULL;
 }
 
 static void work(void *context)
@@ -115,23 +217,25 @@ static void work(void *context)
     struct service *service = NULL;
     CHECK(pthread_mutex_lock(&crew->lock) == 0);
     for (;;) {
+        bool is_group = false;
         bool rests = !wait_for_work(crew, service != NULL);
-        struct crew_job *job = take(crew);
-        if (job == NULL && !rests)
+        struct crew_job *jobs = take_work(crew, &is_group);
+        if (jobs == NULL && !rests)
             break;
         CHECK(pthread_mutex_unlock(&crew->lock) == 0);
         if (rests) {
-            crew->options.close_service(crew->options.context, service);
-            service = NULL;
+            rest(crew, &service);
         } else {
             if (service == NULL)
                 service = crew->options.open_service(crew->options.context);
-            answer(crew, service, job);
+            answer(crew, service, jobs);
         }
         CHECK(pthread_mutex_lock(&crew->lock) == 0);
+        if (is_group)
+            end_group(crew);
     }
     CHECK(pthread_mutex_unlock(&crew->lock) == 0);
-    crew->options.close_service(crew->options.context, service);
+    rest(crew, &service);
 }
 
 struct crew *crew_new(const struct server_options *options)
@@ -139,7 +243,8 @@ struct crew *crew_new(const struct server_options *options)
     struct crew *crew = mem_zalloc(1, sizeof *crew);
     pthread_condattr_t steady;
     crew->options = *options;
-    crew->last = &crew->first;
+    crew->single.last = &crew->single.first;
+    crew->grouped.last = &crew->grouped.first;
     crew->workers = mem_zalloc((size_t)options->workers, sizeof *crew->workers);
     CHECK(pthread_mutex_init(&crew->lock, NULL) == 0);
     CHECK(pthread_condattr_init(&steady) == 0);
@@ -166,7 +271,8 @@ static void add_worker(struct crew *crew)
 /* With the lock. */
 static void call_somebody(struct crew *crew)
 {
-    if (crew->waiting > crew->idle && crew->count < (size_t)crew->options.workers)
+    size_t wanted = crew->single.count + (has_group(crew) ? 1 : 0);
+    if (wanted > crew->idle && crew->count < (size_t)crew->options.workers)
         add_worker(crew);
     CHECK(pthread_cond_signal(&crew->has_work) == 0);
 }
@@ -175,25 +281,29 @@ void crew_hand(struct crew *crew, struct crew_job *job)
 {
     CHECK(pthread_mutex_lock(&crew->lock) == 0);
     CHECK(!crew->is_over);
-    append(crew, job);
+    add(job->is_grouped ? &crew->grouped : &crew->single, job);
     call_somebody(crew);
     CHECK(pthread_mutex_unlock(&crew->lock) == 0);
+}
+
+static void put_off(struct crew *crew, struct crew_job *job, int64_t due_us)
+{
+    struct crew_job **place = &crew->later;
+    while (*place != NULL && (*place)->due_us <= due_us)
+        place = &(*place)->next;
+    job->due_us = due_us;
+    job->next = *place;
+    *place = job;
 }
 
 bool crew_hand_at(struct crew *crew, struct crew_job *job, int64_t due_us)
 {
     CHECK(pthread_mutex_lock(&crew->lock) == 0);
     bool is_open = !crew->is_over;
-    if (is_open && due_us <= clock_wait_us()) {
-        append(crew, job);
-    } else if (is_open) {
-        struct crew_job **place = &crew->later;
-        while (*place != NULL && (*place)->due_us <= due_us)
-            place = &(*place)->next;
-        job->due_us = due_us;
-        job->next = *place;
-        *place = job;
-    }
+    if (is_open && due_us <= clock_wait_us())
+        add(&crew->single, job);
+    else if (is_open)
+        put_off(crew, job, due_us);
     if (is_open)
         call_somebody(crew);
     CHECK(pthread_mutex_unlock(&crew->lock) == 0);
@@ -214,11 +324,11 @@ bool crew_take_back(struct crew *crew, struct crew_job *job)
 {
     CHECK(pthread_mutex_lock(&crew->lock) == 0);
     bool was_later = take_out(&crew->later, job);
-    bool was_waiting = !was_later && take_out(&crew->first, job);
+    bool was_waiting = !was_later && take_out(&crew->single.first, job);
     if (was_waiting) {
-        crew->waiting--;
-        for (crew->last = &crew->first; *crew->last != NULL;)
-            crew->last = &(*crew->last)->next;
+        crew->single.count--;
+        for (crew->single.last = &crew->single.first; *crew->single.last != NULL;)
+            crew->single.last = &(*crew->single.last)->next;
     }
     CHECK(pthread_mutex_unlock(&crew->lock) == 0);
     return was_later || was_waiting;

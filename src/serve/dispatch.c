@@ -7,7 +7,6 @@
 #include "base/str.h"
 #include "serve/answer.h"
 #include "serve/ask.h"
-#include "serve/live.h"
 #include "serve/problem.h"
 #include "service/operations.h"
 
@@ -191,20 +190,16 @@ void dispatch(const struct desk *desk, const struct http_request *request,
     desk->service->actor = visitor.is_known ? visitor.principal.name : "somebody";
     serve_call(&call, out);
     desk->service->principal = NULL;
-    if (http_method_changes(call.route->method))
-        live_wake(desk->world->live);
 }
 
-bool dispatch_quickly(const struct serve_world *world, const struct http_request *request,
-                      struct http_response *out)
+const struct route *dispatch_look(const struct serve_world *world,
+                                  const struct http_request *request, struct http_response *out)
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct route_call call = {.request = request, .arena = arena, .world = world};
     call.route = find_route(&call, out);
-    if (call.route == NULL)
-        return true;
-    bool is_quick = call.route->is_quick && call.route->access == ROUTE_PUBLIC;
-    if (is_quick)
-        serve_call(&call, out);
-    return is_quick;
+    if (call.route == NULL || !call.route->is_quick || call.route->access != ROUTE_PUBLIC)
+        return call.route;
+    serve_call(&call, out);
+    return NULL;
 }

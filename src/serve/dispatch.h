@@ -49,11 +49,11 @@ struct desk {
 };
 
 /*
- * Answers by the thread of the connections what needs no store and no rights: what is not there,
- * and routes that are marked so. False: a worker has to.
+ * By the thread of the connections: the route of a request that a worker has to answer. NULL: it
+ * needs neither store nor rights, and *out is the answer.
  */
-NODISCARD bool dispatch_quickly(const struct serve_world *world, const struct http_request *request,
-                                struct http_response *out);
+const struct route *dispatch_look(const struct serve_world *world,
+                                  const struct http_request *request, struct http_response *out);
 
 /* By the row's operation and shapers: for handlers that only sometimes do something else. */
 NODISCARD enum status dispatch_operation(const struct route_call *call, struct http_response *out,

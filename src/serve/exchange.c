@@ -330,8 +330,11 @@ static enum MHD_Result hand_over(struct exchange *exchange)
     if (!gather(exchange, MHD_HEADER_KIND, &request->headers) ||
         !gather(exchange, MHD_GET_ARGUMENT_KIND, &request->query))
         return refuse(exchange, 400, "the query has escapes that are none, or is not UTF-8");
-    if (dispatch_quickly(exchange->hall->options.world, request, &exchange->response))
+    const struct route *route =
+        dispatch_look(exchange->hall->options.world, request, &exchange->response);
+    if (route == NULL)
         return send_answer(exchange);
+    exchange->job.is_grouped = route->is_grouped;
     return hand_to_crew(exchange) ? MHD_YES
                                   : refuse(exchange, 503, "the server stops; ask another one");
 }

@@ -225,9 +225,10 @@ int64_t service_now_us(const struct service *service)
     return service->store != NULL ? store_now_us(service->store) : clock_wall_us();
 }
 
-void service_wake(const struct service *service)
+void service_wake(struct service *service)
 {
-    if (service->wake != NULL)
+    service->wakes_at_end = true;
+    if (service->wake != NULL && !service->is_together)
         service->wake(service->wake_context);
 }
 

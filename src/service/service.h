@@ -77,6 +77,8 @@ struct service {
     struct store *store;
     enum db_mode store_mode;
     struct blob *blob;
+    bool is_together;  /* what is done now becomes durable later, with others (together.h) */
+    bool wakes_at_end; /* and then somebody is to be woken */
 };
 
 /* Why what is changed from here on is changed; borrowed until the next call. NULL: nobody said. */
@@ -128,7 +130,7 @@ NODISCARD enum status service_store_path(const struct service *service, char **o
 NODISCARD enum status service_vault(struct service *service, struct vault **out, struct err *err);
 
 int64_t service_now_us(const struct service *service);
-void service_wake(const struct service *service);
+void service_wake(struct service *service);
 bool service_host_is_alive(const struct service *service, int64_t host);
 /* The same by its lease, where it has one. */
 bool service_host_lives(const struct service *service, const struct host_info *host);

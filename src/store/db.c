@@ -108,6 +108,11 @@ enum status db_rehearse(struct db *db, struct err *err)
     return STATUS_OK;
 }
 
+enum status db_together_begin(struct db *db, struct err *err)
+{
+    return db_rehearse(db, err);
+}
+
 static enum status commit_within(struct db *db, struct err *err)
 {
     CHECK(db->is_within);
@@ -145,6 +150,16 @@ void db_end(struct db *db)
         return;
     db->driver->rollback(db);
     db->in_transaction = false;
+}
+
+enum status db_together_commit(struct db *db, struct err *err)
+{
+    CHECK(db->is_rehearsal);
+    CHECK(!db->is_within);
+    db->is_rehearsal = false;
+    enum status status = db_commit(db, err);
+    db_end(db);
+    return status;
 }
 
 bool db_in_transaction(const struct db *db)

@@ -71,6 +71,12 @@ bool db_in_transaction(const struct db *db);
  * undone when it is closed. Others wait for what it has locked, so it has to be short.
  */
 NODISCARD enum status db_rehearse(struct db *db, struct err *err);
+/*
+ * From here to db_together_commit transactions are parts of one: each can be undone alone, and all
+ * become durable at once. A failure leaves nothing of any.
+ */
+NODISCARD enum status db_together_begin(struct db *db, struct err *err);
+NODISCARD enum status db_together_commit(struct db *db, struct err *err);
 
 /*
  * Start a statement with values, by a format of one letter each: i int64_t, t const char * or

@@ -216,3 +216,13 @@ enum status store_rehearse(struct store *store, struct err *err)
 {
     return db_rehearse(store->db, err);
 }
+
+enum status store_together_begin(struct store *store, struct err *err)
+{
+    return db_together_begin(store->db, err);
+}
+
+enum status store_together_commit(struct store *store, struct err *err)
+{
+    return db_together_commit(store->db, err);
+}

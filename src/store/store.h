@@ -68,6 +68,13 @@ void store_set_reason(struct store *store, const char *reason);
 
 /* Until it is closed nothing that is changed lasts; see db_rehearse. */
 NODISCARD enum status store_rehearse(struct store *store, struct err *err);
+/*
+ * What is changed from here on becomes durable at store_together_commit, all of it or nothing; each
+ * call is still all or nothing by itself. After a failure the store knows things that are not: it
+ * must be closed.
+ */
+NODISCARD enum status store_together_begin(struct store *store, struct err *err);
+NODISCARD enum status store_together_commit(struct store *store, struct err *err);
 
 static inline void store_closep(struct store **store)
 {
