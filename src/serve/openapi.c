@@ -220,6 +220,10 @@ static json_t *describe(const struct route *route)
         json_put_string(
             entry, "x-permission",
             permission_name(operation != NULL ? operation->permission : route->permission));
+    if (operation != NULL) {
+        json_put_string(entry, "x-operation", operation->name);
+        json_put_string(entry, "x-scope", operation_scope_name(operation->scope));
+    }
     if (route->access == ROUTE_PUBLIC)
         json_put(entry, "security", new_array());
     describe_request(route, operation, entry);
@@ -250,10 +254,20 @@ static void add_components(json_t *document)
     json_t *bearer = member(member(components, "securitySchemes"), "token");
     json_put_string(bearer, "type", "http");
     json_put_string(bearer, "scheme", "bearer");
+    json_t *basic = member(member(components, "securitySchemes"), "password");
+    json_put_string(basic, "type", "http");
+    json_put_string(basic, "scheme", "basic");
+    json_t *session = member(member(components, "securitySchemes"), "session");
+    json_put_string(session, "type", "apiKey");
+    json_put_string(session, "in", "cookie");
+    json_put_string(session, "name", "eider_session");
     json_t *security = new_array();
-    json_t *token = new_object();
-    json_put(token, "token", new_array());
-    append(security, token);
+    static const char *const SCHEMES[] = {"token", "password", "session"};
+    for (size_t i = 0; i < ARRAY_LEN(SCHEMES); i++) {
+        json_t *scheme = new_object();
+        json_put(scheme, SCHEMES[i], new_array());
+        append(security, scheme);
+    }
     json_put(document, "security", security);
 }
 

@@ -12,11 +12,23 @@
 #include "service/principal.h"
 #include "service/service.h"
 
+static const char *const SCOPES[] = {
+#define X(name, text) [SCOPE_##name] = (text),
+    OPERATION_SCOPE_MAP(X)
+#undef X
+};
+
 static const char *const FIELD_TYPES[] = {
 #define X(name, text) [FIELD_##name] = (text),
     FIELD_TYPE_MAP(X)
 #undef X
 };
+
+const char *operation_scope_name(enum operation_scope scope)
+{
+    CHECK(scope < SCOPE_COUNT);
+    return SCOPES[scope];
+}
 
 const char *field_type_text(enum field_type type)
 {

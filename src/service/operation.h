@@ -54,25 +54,41 @@ struct operation_schema {
 };
 
 /*
- * What a request is about, for who has the permission only in some namespaces. The zero value:
- * everything at once, so that a forgotten cell asks for the right in all of them.
+ * What a request is about, for who has the permission only in some namespaces:
+ *
+ *   ALL        everything at once: the right is needed in all namespaces. The zero value
+ *   ANY        nothing of a namespace, or the handler decides: the right somewhere will do
+ *   LIST       `dag`, `run` or `namespace` where they are given; of the rest what is seen
+ *   DAG, RUN   `dag` and `run`; without both, everything
+ *   DAGS       each of `dags`
+ *   JOB        `job`
+ *   JOBS       the namespace of each of `jobs`
+ *   BACKFILL   `backfill`
+ *   LETTER, NOTICE, WEBHOOK   `id`; without it, everything
+ *   NAMESPACE  `namespace`, or `default`
+ *   LIMIT      `kind` and `name`
  */
+#define OPERATION_SCOPE_MAP(X)                                                                     \
+    X(ALL, "all")                                                                                  \
+    X(ANY, "any")                                                                                  \
+    X(LIST, "list")                                                                                \
+    X(DAG, "dag")                                                                                  \
+    X(RUN, "run")                                                                                  \
+    X(DAGS, "dags")                                                                                \
+    X(JOB, "job")                                                                                  \
+    X(JOBS, "jobs")                                                                                \
+    X(LETTER, "letter")                                                                            \
+    X(BACKFILL, "backfill")                                                                        \
+    X(NOTICE, "notice")                                                                            \
+    X(WEBHOOK, "webhook")                                                                          \
+    X(NAMESPACE, "namespace")                                                                      \
+    X(LIMIT, "limit")
+
 enum operation_scope {
-    SCOPE_ALL,
-    SCOPE_ANY,    /* nothing of a namespace, or the handler decides: the right somewhere will do */
-    SCOPE_LIST,   /* what is shown of what is asked for: `dag`, `run`, `namespace`, or anything */
-    SCOPE_DAG,    /* `dag`, `run`; without them everything */
-    SCOPE_RUN,    /* the same */
-    SCOPE_DAGS,   /* each of `dags` */
-    SCOPE_JOB,    /* `job` */
-    SCOPE_JOBS,   /* the namespace of each of `jobs` */
-    SCOPE_LETTER, /* `id`; without it everything */
-    SCOPE_BACKFILL,  /* `backfill` */
-    SCOPE_NOTICE,    /* `id` */
-    SCOPE_WEBHOOK,   /* `id` */
-    SCOPE_NAMESPACE, /* `namespace`, or `default` */
-    SCOPE_LIMIT,     /* `kind` and `name` */
-    SCOPE_COUNT
+#define X(name, text) SCOPE_##name,
+    OPERATION_SCOPE_MAP(X)
+#undef X
+        SCOPE_COUNT
 };
 
 struct operation {
@@ -130,4 +146,5 @@ NODISCARD enum status operation_check_request(const struct operation *operation,
 NODISCARD enum status operation_check_response(const struct operation *operation,
                                                const json_t *response, struct err *err);
 
+const char *operation_scope_name(enum operation_scope scope);
 const char *field_type_text(enum field_type type);

@@ -1,0 +1,347 @@
+"""Who comes in: tokens, passwords, sessions, and what is seen by whom."""
+import base64
+import json
+import re
+
+import pytest
+
+from api import LISTEN, Api
+
+PASSWORD = "correct horse"
+ME = "/api/v1/x/me"
+RUNS = "/api/v1/x/operations/run.list"
+
+DAG = """\
+namespace: {space}
+tasks:
+  one: {{run: echo {name}}}
+"""
+
+
+@pytest.fixture
+def house(world, up):
+    """A daemon with a DAG and a run in each of two namespaces, and the program beside it."""
+    for name, space in (("shop", "sales"), ("pay", "hr")):
+        world.write(f"dags/{name}.yaml", DAG.format(name=name, space=space))
+    api = Api(up(env=LISTEN))
+    for name in ("shop", "pay"):
+        ok(world, "dags", "trigger", name)
+    return world, api
+
+
+def ok(world, *args, **options):
+    return world(*args, code=0, **options)
+
+
+def shown(world, *args):
+    return world(*args, "-o", "json", code=0).json()
+
+
+def add_user(world, name, *roles):
+    flags = [part for role in roles for part in ("--role", role)]
+    return ok(world, "users", "add", name, *flags, input=PASSWORD + "\n")
+
+
+def token(world, name, *args):
+    return shown(world, "tokens", "add", name, *args)["token"]
+
+
+def basic(name, password=PASSWORD):
+    return {"Authorization": "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode()}
+
+
+def by(text):
+    return {"Authorization": f"Bearer {text}"}
+
+
+def link_of(daemon):
+    return re.search(r"^  sign in https?://[^/]+(/login\?link=\S+)", daemon.text(), re.MULTILINE)
+
+
+# --- the first one -----------------------------------------------------------------------------
+
+
+def test_the_first_user_comes_in_by_a_link_once(world, up):
+    daemon = up(env=LISTEN)
+    api = Api(daemon)
+    path = link_of(daemon).group(1)
+    assert api("HEAD", path).status == 404, "looking at a link does not use it"
+    answer = api("GET", path, code=303)
+    cookie = answer.headers["Set-Cookie"]
+    for part in ("HttpOnly", "SameSite=Strict", "Path=/"):
+        assert part in cookie
+    session = {"Cookie": cookie.split(";")[0]}
+    me = api("GET", ME, headers=session, code=200).json
+    assert me["user"] == "admin" and me["grants"] == [{"namespace": "*", "role": "admin"}]
+    assert api("GET", path).status == 403
+    assert [user["name"] for user in shown(world, "users", "list")["users"]] == ["admin"]
+    daemon.finish()
+    assert link_of(up(env=LISTEN, name="next")) is None, "there is somebody already"
+
+
+def test_it_does_not_listen_to_others_unprotected(world):
+    done = world("up", env={"EIDER_LISTEN": "0.0.0.0:0"})
+    assert done.code != 0
+    assert "no users" in done.err and "TLS is off" in done.err and "listen_anyway" in done.err
+    add_user(world, "anna", "admin")
+    done = world("up", env={"EIDER_LISTEN": "0.0.0.0:0"})
+    assert done.code != 0 and "no users" not in done.err and "TLS is off" in done.err
+
+
+def test_it_listens_to_others_when_forced(world, up):
+    daemon = up(env={"EIDER_LISTEN": "0.0.0.0:0", "EIDER_LISTEN_ANYWAY": "true"})
+    assert "  api     http://0.0.0.0:" in daemon.text()
+    assert link_of(daemon) is None, "others could read it on the way"
+
+
+# --- tokens ------------------------------------------------------------------------------------
+
+
+def test_a_token_lets_in_until_it_is_taken_back(house):
+    world, api = house
+    text = token(world, "ci", "--role", "viewer")
+    assert api("GET", ME, headers=by(text), code=200).json["name"] == "token ci"
+    listed = shown(world, "tokens", "list")["tokens"][0]
+    assert listed["name"] == "ci" and "token" not in listed and listed["last_used"]
+    for forged in (text[:-1], text + "0", text.upper(), "edt_" + "0" * 64, "", "null", "*",
+                   "eyJhbGciOiJub25lIn0.e30.", "' OR 1=1 --", "a" * 5000):
+        assert api("GET", ME, headers=by(forged)).status == 401, forged
+    ok(world, "tokens", "remove", listed["id"])
+    assert api("GET", ME, headers=by(text)).status == 401
+
+
+def test_a_token_goes_with_its_owner(house):
+    world, api = house
+    add_user(world, "anna", "*=editor")
+    text = token(world, "ci", "--owner", "anna")
+    small = token(world, "small", "--owner", "anna", "--role", "sales=viewer")
+    assert api("GET", ME, headers=by(text)).json["grants"][0]["role"] == "editor"
+    ok(world, "users", "set", "anna", "--role", "sales=operator")
+    assert api("GET", ME, headers=by(text)).json["grants"] == [
+        {"namespace": "sales", "role": "operator"}]
+    assert api("GET", ME, headers=by(small)).json["grants"] == [
+        {"namespace": "sales", "role": "viewer"}]
+    ok(world, "users", "set", "anna", "--role", "hr=admin")
+    assert api("GET", ME, headers=by(small)).json["grants"] == []
+    assert api("POST", RUNS, {}, headers=by(small)).status == 403
+    ok(world, "users", "set", "anna", "--disable")
+    assert api("GET", ME, headers=by(text)).status == 401
+    ok(world, "users", "set", "anna", "--enable")
+    assert api("GET", ME, headers=by(text)).status == 200
+    ok(world, "users", "remove", "anna", "--yes")
+    assert api("GET", ME, headers=by(text)).status == 401
+    assert shown(world, "tokens", "list")["tokens"] == []
+
+
+def test_a_token_that_has_expired_is_void(house):
+    world, api = house
+    text = token(world, "short", "--role", "viewer", "--expires", "1ms")
+    assert api("GET", ME, headers=by(text)).status == 401
+
+
+def test_a_worker_may_nothing_but_work(house):
+    world, api = house
+    text = token(world, "gpu", "--queue", "gpu", "--queue", "big")
+    me = api("GET", ME, headers=by(text), code=200).json
+    assert me["queues"] == "gpu big" and me["grants"] == []
+    assert api("POST", RUNS, {}, headers=by(text)).status == 403
+
+
+def test_no_token_gives_more_than_it_has(house):
+    world, api = house
+    add_user(world, "anna", "*=admin")
+    small = token(world, "small", "--owner", "anna", "--role", "sales=operator")
+    add = "/api/v1/x/operations/token.add"
+    for grants in (["admin"], ["*=viewer"], ["sales=editor"], ["hr=viewer"]):
+        body = {"name": "more", "grants": grants}
+        assert api("POST", add, body, headers=by(small)).status == 403, grants
+    assert api("POST", add, {"name": "x", "owner": "ben"}, headers=by(small)).status == 403
+    assert api("POST", add, {"name": "x", "queues": ["*"]}, headers=by(small)).status == 403
+    made = api("POST", add, {"name": "same"}, headers=by(small), code=200).json
+    me = api("GET", ME, headers=by(made["token"]), code=200).json
+    assert me["grants"] == [{"namespace": "sales", "role": "operator"}], "not all of anna's"
+    brief = token(world, "brief", "--owner", "anna", "--role", "sales=viewer", "--expires", "1h")
+    made = api("POST", add, {"name": "long"}, headers=by(brief), code=200).json
+    assert made["expires_at"] is not None
+
+
+# --- passwords ---------------------------------------------------------------------------------
+
+
+def test_a_password_lets_in_while_the_user_stays_the_same(house):
+    world, api = house
+    add_user(world, "anna", "viewer")
+    assert api("GET", ME, headers=basic("anna"), code=200).json["user"] == "anna"
+    assert api("GET", ME, headers=basic("anna"), code=200)
+    wrong = api("GET", ME, headers=basic("anna", "wrong horse"), code=401)
+    assert wrong.json["detail"] == api("GET", ME, headers=basic("bob")).json["detail"]
+    ok(world, "users", "set", "anna", "--password", input="another horse\n")
+    assert api("GET", ME, headers=basic("anna")).status == 401, "what was proven before is void"
+    assert api("GET", ME, headers=basic("anna", "another horse")).status == 200
+    ok(world, "users", "remove", "anna", "--yes")
+    assert api("GET", ME, headers=basic("anna", "another horse")).status == 401
+    add_user(world, "anna", "viewer")
+    assert api("GET", ME, headers=basic("anna", "another horse")).status == 401
+    for header in ("Basic", "Basic !!!", "Basic YW5uYQ==", "Digest x", "Bearer", "", "anna"):
+        assert api("GET", ME, headers={"Authorization": header}).status == 401, header
+
+
+def test_guessing_passwords_takes_longer_and_longer(house):
+    world, api = house
+    add_user(world, "anna", "viewer")
+    statuses = [api("GET", ME, headers=basic("anna", f"guess {n}")).status for n in range(5)]
+    assert statuses == [401] * 5
+    answer = api("GET", ME, headers=basic("anna"))
+    assert answer.status == 429 and int(answer.headers["Retry-After"]) >= 1
+    login = api("POST", "/api/v1/x/login", {"username": "anna", "password": PASSWORD})
+    assert login.status == 429
+    assert api("GET", ME, headers=basic("ben")).status == 401, "others are not concerned"
+    actions = [entry["action"] for entry in shown(world, "audit", "list")["entries"]]
+    assert actions.count("user_refused") == 1
+
+
+def test_what_cannot_be_a_user_is_refused(world):
+    for name in ("", "a b", "scheduler", "x" * 65, "a/b", "ü"):
+        done = world("users", "add", name, "--no-password")
+        assert done.code != 0, name
+    assert "8 to 1024" in world("users", "add", "anna", input="short\n").err
+    done = world("users", "add", "anna", "--role", "sales=king", "--no-password")
+    assert "is no role" in done.err
+    add_user(world, "anna")
+    assert "already" in world("users", "add", "anna", "--no-password").err
+    text = (world.home / "eider.db").read_bytes() if (world.home / "eider.db").exists() else b""
+    assert PASSWORD.encode() not in text
+
+
+# --- sessions ----------------------------------------------------------------------------------
+
+
+def sign_in(api, name, password=PASSWORD):
+    answer = api("POST", "/api/v1/x/login", {"username": name, "password": password}, code=200)
+    return {"Cookie": answer.headers["Set-Cookie"].split(";")[0]}, answer.json["csrf_token"]
+
+
+def test_a_session_changes_nothing_without_its_second_proof(house):
+    world, api = house
+    add_user(world, "anna", "admin")
+    cookie, proof = sign_in(api, "anna")
+    other, _ = sign_in(api, "anna")
+    assert api("GET", ME, headers=cookie, code=200).json["csrf_token"] == proof
+    assert api("POST", RUNS, {}, headers=cookie).status == 403
+    assert api("POST", RUNS, {}, headers={**cookie, "X-CSRF-Token": "0" * 64}).status == 403
+    assert api("POST", RUNS, {}, headers={**other, "X-CSRF-Token": proof}).status == 403
+    assert api("POST", RUNS, {}, headers={**cookie, "X-CSRF-Token": proof}).status == 200
+    assert api("POST", "/api/v1/x/logout", headers=cookie).status == 403
+    api("POST", "/api/v1/x/logout", headers={**cookie, "X-CSRF-Token": proof}, code=204)
+    assert api("GET", ME, headers=cookie).status == 401
+    assert api("GET", ME, headers=other).status == 200
+    ok(world, "users", "set", "anna", "--password", input="another horse\n")
+    assert api("GET", ME, headers=other).status == 401, "a new password ends all sessions"
+
+
+def test_signing_in_takes_json_alone(house):
+    world, api = house
+    add_user(world, "anna", "viewer")
+    path = "/api/v1/x/login"
+    form = f"username=anna&password={PASSWORD}".encode()
+    for body, kind in ((form, "application/x-www-form-urlencoded"), (b"{", "application/json"),
+                       (b"[]", "application/json"), (b"", "application/json"),
+                       (json.dumps({"username": "anna", "password": PASSWORD}).encode(),
+                        "text/plain")):
+        assert api("POST", path, body, headers={"Content-Type": kind}).status == 400, kind
+    more = {"username": "anna", "password": PASSWORD, "role": "admin"}
+    assert api("POST", path, more).status == 400
+    stale = {"Cookie": "eider_session=eds_" + "0" * 64}
+    answer = api("POST", path, {"username": "anna", "password": PASSWORD}, headers=stale)
+    assert answer.status == 200, "a session that is over is not in the way"
+    assert PASSWORD not in answer.text
+
+
+# --- what is seen ------------------------------------------------------------------------------
+
+
+def test_others_namespaces_are_as_if_they_were_not(house):
+    world, api = house
+    ok(world, "vars", "set", "limit", "7", "--namespace", "hr")
+    ok(world, "vars", "set", "limit", "5", "--namespace", "sales")
+    ok(world, "pools", "set", "desk", "--slots", "2", "--namespace", "hr")
+    ok(world, "limits", "set", "namespace", "hr", "--max-running", "3")
+    ok(world, "limits", "set", "dag", "shop", "--max-running", "3")
+    ok(world, "queues", "set", "mail")
+    ok(world, "enqueue", "mail", "noop")
+    api.token = token(world, "ci", "--role", "sales=admin")
+
+    def op(name, body=None, code=200):
+        return api.post(f"/api/v1/x/operations/{name}", body, code=code)
+
+    assert [run["dag_id"] for run in op("run.list")["dag_runs"]] == ["shop"]
+    assert op("run.list", {"with_total": True})["total_entries"] == 1
+    assert [dag["dag_id"] for dag in op("dag.list")["dags"]] == ["shop"]
+    assert {row["namespace"] for row in op("variable.list")["variables"]} == {"sales"}
+    assert op("pool.list")["pools"] == []
+    assert [limit["name"] for limit in op("limit.list")["limits"]] == ["shop"]
+    assert op("job.list")["jobs"] == [] and op("job.list", {"with_total": True})
+    assert [space["name"] for space in op("namespace.list")["namespaces"]] == ["sales"]
+    dags = {event["dag_id"] for event in op("event.list", {"limit": 1000})["events"]}
+    assert dags <= {"shop", None}
+    assert {entry["dag_id"] for entry in op("audit.list")["entries"]} <= {"shop", None}
+    assert "hr" not in json.dumps(op("audit.list"))
+    for name, body in (("dag.show", {"dag": "pay"}), ("run.show", {"run": "pay"}),
+                       ("run.list", {"dag": "pay"}), ("event.list", {"dag": "pay"}),
+                       ("variable.show", {"name": "limit", "namespace": "hr"}),
+                       ("dag.trigger", {"dag": "pay"})):
+        there = op(name, body, code=404)["detail"]
+        absent = {key: value.replace("pay", "nix").replace("hr", "nix")
+                  for key, value in body.items()}
+        assert op(name, absent, code=404)["detail"] == there.replace("pay", "nix").replace(
+            "hr", "nix")
+    number = shown(world, "runs", "show", "pay")["number"]
+    assert op("run.show", {"run": number}, code=404)["detail"] == f"there is no run '{number}'"
+
+
+def test_files_of_the_server_cannot_be_named(house):
+    world, api = house
+    api.token = token(world, "ci", "--role", "admin")
+    target = str(world.folder / "copy.db")
+    for name, body in (("store.backup", {"path": target}), ("store.export", {"path": target}),
+                       ("store.restore", {"path": target}), ("store.import", {"path": target}),
+                       ("dag.show", {"file": "/etc/passwd"}), ("dag.trigger", {"file": "x.yaml"}),
+                       ("dag.validate", {"paths": ["/etc"]})):
+        answer = api("POST", f"/api/v1/x/operations/{name}", body)
+        assert answer.status == 403, (name, answer)
+        assert "root:" not in answer.text
+    assert not (world.folder / "copy.db").exists()
+
+
+def test_changes_are_signed_and_kept(house):
+    world, api = house
+    add_user(world, "anna", "admin")
+    ok(world, "namespaces", "add", "lab", "--doc", "trials")
+    assert "already" in world("namespaces", "add", "lab").err
+    text = token(world, "ci", "--owner", "anna")
+    api("POST", "/api/v1/x/operations/dag.pause", {"dags": ["shop"], "reason": "sale"},
+        headers=by(text), code=200)
+    entries = shown(world, "audit", "list")["entries"]
+    assert (entries[0]["action"], entries[0]["actor"]) == ("dag_paused", "anna/ci")
+    actions = {entry["action"] for entry in entries}
+    assert {"user_added", "namespace_added", "token_added"} <= actions
+    assert PASSWORD not in json.dumps(entries) and text not in json.dumps(entries)
+    assert "remove them first" in world("namespaces", "remove", "sales").err
+    ok(world, "namespaces", "remove", "lab")
+    assert "nobody made" in world("namespaces", "remove", "lab").err
+
+
+def test_users_and_tokens_move_with_the_store_and_sessions_do_not(eider, up):
+    add_user(eider, "anna", "admin")
+    text = token(eider, "ci", "--role", "viewer")
+    daemon = up(env=LISTEN)
+    cookie, _ = sign_in(Api(daemon), "anna")
+    daemon.finish()
+    path = str(eider.folder / "all.jsonl")
+    ok(eider, "store", "export", path)
+    other = {"EIDER_HOME": str(eider.folder / "other")}
+    ok(eider, "store", "import", path, env=other)
+    api = Api(up(env={**LISTEN, **other}, name="other"))
+    assert api("GET", ME, headers=by(text)).status == 200
+    assert api("GET", ME, headers=basic("anna")).status == 200
+    assert api("GET", ME, headers=cookie).status == 401
