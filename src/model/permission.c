@@ -68,7 +68,7 @@ enum status grants_parse(struct arena *arena, const char *text, struct grants *o
     struct grants grants = {.items = arena_array(arena, GRANTS_MAX, sizeof *grants.items)};
     for (const char *at = text + strspn(text, " "); *at != '\0'; at += strspn(at, " ")) {
         size_t length = strcspn(at, " ");
-        struct grant grant;
+        struct grant grant = {0};
         if (grants.count == GRANTS_MAX)
             return err_set(err, STATUS_LIMIT, "nobody has more than %d grants", GRANTS_MAX);
         if (grant_parse(arena, arena_strndup(arena, at, length), &grant, err) != STATUS_OK)

@@ -66,7 +66,7 @@ struct operation_schema {
  *   BACKFILL   `backfill`
  *   LETTER, NOTICE, WEBHOOK   `id`; without it, everything
  *   NAMESPACE  `namespace`, or `default`
- *   LIMIT      `kind` and `name`
+ *   LIMIT      `kind` and `name`: a namespace, a DAG, or else everything
  */
 #define OPERATION_SCOPE_MAP(X)                                                                     \
     X(ALL, "all")                                                                                  \

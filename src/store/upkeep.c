@@ -100,6 +100,9 @@ static const struct {
      " AND e.new_state = t.state AND e.generation = t.generation)"},
     {"superseded attempts are older than the current one",
      "SELECT count(*) FROM attempt a JOIN task t ON t.id = a.task WHERE a.attempt > t.attempt"},
+    {"a job that did not complete says how it ended",
+     "SELECT count(*) FROM job j JOIN task t ON t.id = j.id WHERE coalesce(j.ended_as, 0) <>"
+     " CASE WHEN t.state IN (5, 6, 7, 12, 13) THEN t.state ELSE 0 END"},
     {"dead letters are of tasks that failed",
      "SELECT count(*) FROM dead d LEFT JOIN task t ON t.id = d.task"
      " WHERE t.id IS NULL OR t.state <> 5"},

@@ -85,6 +85,8 @@ static enum status look_at_rows(struct vault *vault, struct vault_sealed *out, s
 {
     static const enum vault_kind SEALED[] = {VAULT_CONNECTION, VAULT_SECRET};
     CLEANUP(arena_freep) struct arena *arena = arena_new();
+    if (vault_reach(vault, err) != STATUS_OK)
+        return err->code;
     for (size_t i = 0; vault->store != NULL && i < ARRAY_LEN(SEALED); i++) {
         struct vault_row *rows = NULL;
         size_t count = 0;

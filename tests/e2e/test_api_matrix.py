@@ -196,8 +196,8 @@ def mutations(path):
             yield "/" + "/".join(parts[:i] + [other] + parts[i + 1:])
 
 
-OVERRIDES = [{"X-HTTP-Method-Override": "GET"}, {"X-HTTP-Method": "GET"}, {"X-Method-Override": "GET"},
-             {"X-Original-URL": "/healthz"}, {"X-Rewrite-URL": "/healthz"},
+OVERRIDES = [{"X-HTTP-Method-Override": "GET"}, {"X-HTTP-Method": "GET"},
+             {"X-Method-Override": "GET"}, {"X-Original-URL": "/healthz"}, {"X-Rewrite-URL": "/healthz"},
              {"X-Forwarded-For": "127.0.0.1"}, {"X-Real-IP": "127.0.0.1"},
              {"X-Forwarded-User": "admin"}, {"Remote-User": "admin"}, {"X-Remote-User": "admin"},
              {"Forwarded": "for=127.0.0.1"}, {"X-Forwarded-Prefix": "/healthz"},

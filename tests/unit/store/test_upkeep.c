@@ -261,6 +261,10 @@ Test(upkeep, each_planted_inconsistency_is_found)
         " max_active, queue, params, conf, tasks, note, reason, actor, token, size, cursor_us,"
         " created_at_us, succeeded) VALUES (1, 1, 4, 0, 0, 0, 0, 0, 1, 0, '{}', '{}', '[]', '',"
         " '', 'x', 't', 1, 0, 0, 1)",
+        "INSERT INTO job (id, namespace, queue, lane, handler, payload, rank, retries,"
+        " retry_delay_ms, timeout_ms, finish_on_lost_lease, actor, created_at_us, ended_as)"
+        " SELECT id, 'default', 1, 1, 'x', 'null', 0, 0, 0, 0, 0, 'x', 0, 5 FROM task"
+        " WHERE state = 3",
         "INSERT INTO task_note VALUES (999, 1, 'x')",
         "INSERT INTO task_wish SELECT id, attempt, 'x', NULL, 5 FROM task WHERE state = 3",
         "INSERT INTO task_wish VALUES (999, 1, 'x', NULL, 5)",
