@@ -178,7 +178,8 @@ def test_a_mapped_task_has_a_log_for_each(printed):
     api, run = printed
     answer = api("GET", log_path(run, "many"), headers=TEXT, code=400)
     assert "map_index" in answer.json["detail"]
-    texts = {entry["map_index"]: entry["text"] for entry in api.get(log_path(run, "many"))["entries"]}
+    page = api.get(log_path(run, "many"))
+    texts = {entry["map_index"]: entry["text"] for entry in page["entries"]}
     assert texts == {0: "this is x\n", 1: "this is y\n"}
 
 
@@ -322,6 +323,7 @@ def test_a_large_log_is_read_with_little_memory(eider, up):
     eider("run", eider.write("large.yaml", f"""
         tasks:
           a:
+            limits: {{output: 4GiB}}
             run: |
               python3 - <<'END'
               import sys
