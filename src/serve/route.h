@@ -21,6 +21,7 @@ enum route_access {
     ROUTE_CLOSED,
     ROUTE_PERMISSION, /* whoever has the permission of the operation, or `permission` without one */
     ROUTE_SIGNED_IN,  /* anybody whom we know */
+    ROUTE_WORKER,     /* a worker, by its token; of which queues, the operation looks */
     ROUTE_PUBLIC,     /* anybody: the handler itself decides by what it is given */
 };
 

@@ -67,6 +67,7 @@ struct operation_schema {
  *   LETTER, NOTICE, WEBHOOK   `id`; without it, everything
  *   NAMESPACE  `namespace`, or `default`
  *   LIMIT      `kind` and `name`: a namespace, a DAG, or else everything
+ *   WORKER     work: for workers by their tokens; the handler looks at queues (principal_serves)
  */
 #define OPERATION_SCOPE_MAP(X)                                                                     \
     X(ALL, "all")                                                                                  \
@@ -82,7 +83,8 @@ struct operation_schema {
     X(NOTICE, "notice")                                                                            \
     X(WEBHOOK, "webhook")                                                                          \
     X(NAMESPACE, "namespace")                                                                      \
-    X(LIMIT, "limit")
+    X(LIMIT, "limit")                                                                              \
+    X(WORKER, "worker")
 
 enum operation_scope {
 #define X(name, text) SCOPE_##name,

@@ -165,6 +165,11 @@ static const struct {
      " OR t.attempt <> w.attempt) + (SELECT count(*) FROM task t WHERE t.state IN (3, 10)"
      " AND t.reason IN (22, 23) AND NOT EXISTS"
      " (SELECT 1 FROM task_wish w WHERE w.task = t.id))"},
+    {"tokens and sessions are of users who are there",
+     "SELECT (SELECT count(*) FROM token t LEFT JOIN account a ON a.id = t.account"
+     " WHERE t.account IS NOT NULL AND a.id IS NULL)"
+     " + (SELECT count(*) FROM session s LEFT JOIN account a ON a.id = s.account"
+     " WHERE a.id IS NULL)"},
     {"every run has its version",
      "SELECT count(*) FROM run r LEFT JOIN version v ON v.id = r.version WHERE v.id IS NULL"},
 };

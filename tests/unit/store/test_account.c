@@ -3,6 +3,7 @@
  */
 #include "model/event_kind.h"
 #include "store/old_rows.h"
+#include "store/pool.h"
 #include "store/sight.h"
 #include "store/sign_in.h"
 #include "store/space.h"
@@ -346,6 +347,30 @@ STORE_TEST(account, a_namespace_is_there_by_hand_or_by_what_is_in_it)
 }
 
 /* --- sight ----------------------------------------------------------------------------------- */
+
+STORE_TEST(account, a_list_shows_what_is_seen_and_no_name_that_looks_like_it)
+{
+    static const char *const SPACES[] = {"a_b", "axb", "a", "b", "a.b"};
+    static const struct {
+        const char *sight;
+        size_t count;
+    } CASES[] = {{"", 6}, {"  ", 0}, {"  axb  ", 1}, {"  a_b  ", 1}, {"  a  b  ", 2}, {"  x  ", 0}};
+    struct err err = {0};
+    int64_t slots = 1;
+    for (size_t i = 0; i < ARRAY_LEN(SPACES); i++) {
+        const struct pool_change pool = {
+            .namespace_ = SPACES[i], .name = "desk", .slots = &slots, .actor = "tester"};
+        EXPECT_OK(store_pool_set(bench.store, &pool, &err), &err);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
+        struct pool_info *pools = NULL;
+        size_t count = 0;
+        store_set_sight(bench.store, CASES[i].sight);
+        EXPECT_OK(store_pool_list(bench.store, arena, &pools, &count, &err), &err);
+        cr_expect_eq(count, CASES[i].count, "'%s': %zu", CASES[i].sight, count);
+    }
+    store_set_sight(bench.store, NULL);
+}
 
 STORE_TEST(account, a_name_is_seen_only_as_a_whole)
 {

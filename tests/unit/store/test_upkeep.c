@@ -240,6 +240,9 @@ Test(upkeep, each_planted_inconsistency_is_found)
         " SELECT id, 99, 0, 5, 1 FROM task LIMIT 1",
         "INSERT INTO dead (task, run, lane, at_us, reason, attempt) VALUES (999, 1, 1, 0, 4, 3)",
         "INSERT INTO value VALUES (999, 'k', '1', 1)",
+        "INSERT INTO session VALUES ('h', 999, 0, 1)",
+        "INSERT INTO token (hash, name, account, actor, created_at_us) VALUES ('h', 'n', 9, 'a', "
+        "0)",
         "UPDATE run SET version = 999",
         "UPDATE dag SET filed = 999",
         "INSERT INTO dag_offer SELECT id, 999 FROM dag",
