@@ -12,6 +12,9 @@ NODISCARD struct route_table *routes_new(void);
 void routes_free(struct route_table *table);
 
 /* The parts. */
+extern const struct route_table ROUTES_AIRFLOW_AROUND;
+extern const struct route_table ROUTES_AIRFLOW_DAGS;
+extern const struct route_table ROUTES_AIRFLOW_TASKS;
 extern const struct route_table ROUTES_SIGN_IN;
 extern const struct route_table ROUTES_SERVER;
 extern const struct route_table ROUTES_LIVE;
