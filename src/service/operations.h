@@ -7,6 +7,7 @@
 /* All of them: the others follow as `more`. */
 extern const struct operation_table OPERATIONS;
 extern const struct operation_table OPERATIONS_AROUND;
+extern const struct operation_table OPERATIONS_LOGS;
 extern const struct operation_table OPERATIONS_LISTS;
 extern const struct operation_table OPERATIONS_USERS;
 extern const struct operation_table OPERATIONS_VIEWS;
