@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "os/file.h"
 #include "serve/doorway.h"
+#include "serve/live.h"
 #include "serve/openapi.h"
 #include "serve/routes.h"
 #include "serve/server.h"
@@ -26,6 +27,7 @@ struct api {
     struct route_table *routes;
     struct router *router;
     struct serve_world world;
+    struct live *live;
     struct server *server;
     struct api_place place; /* for those who read our state folder */
     char *owner;            /* who they are */
@@ -119,6 +121,16 @@ static enum status listen_there(struct api *api, struct err *err)
     return server_start(&options, &api->server, err);
 }
 
+static enum status begin_live(struct api *api, struct err *err)
+{
+    struct live_options options = {
+        .open_service = open_service, .close_service = close_service, .context = api};
+    if (live_new(&options, &api->live, err) != STATUS_OK)
+        return err->code;
+    api->world.live = api->live;
+    return STATUS_OK;
+}
+
 /* --- who may come in ------------------------------------------------------------------------- */
 
 /* What others reach has users whom it knows, and keeps their passwords from listeners. */
@@ -182,6 +194,8 @@ enum status api_start(const struct api_options *options, struct api **out, struc
     api->world.usher = usher_new();
     enum status status = check_exposure(api, err);
     if (status == STATUS_OK)
+        status = begin_live(api, err);
+    if (status == STATUS_OK)
         status = listen_there(api, err);
     if (status == STATUS_OK && doorway_is_loopback(settings_text(settings, SETTING_LISTEN)))
         status = offer_link(api, err);
@@ -208,6 +222,7 @@ void api_stop(struct api *api)
     if (api->place.url != NULL)
         api_place_remove(api->home);
     server_stop(api->server);
+    live_free(api->live);
     api_place_fini(&api->place);
     free(api->owner);
     usher_free(api->world.usher);
@@ -220,6 +235,12 @@ void api_stop(struct api *api)
 const char *api_url(const struct api *api)
 {
     return server_url(api->server);
+}
+
+void api_wake(struct api *api)
+{
+    if (api != NULL)
+        live_wake(api->live);
 }
 
 json_t *api_describe(void)

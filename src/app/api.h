@@ -26,6 +26,9 @@ NODISCARD enum status api_start(const struct api_options *options, struct api **
                                 struct err *err);
 void api_stop(struct api *api); /* NULL is allowed */
 
+/* Something in the store has changed: whoever listens is told. NULL is allowed. */
+void api_wake(struct api *api);
+
 /* What it offers, as an OpenAPI document; a new reference. */
 NODISCARD json_t *api_describe(void);
 

@@ -77,17 +77,20 @@ static void on_changed(void *context, const struct task_change *changes, size_t 
     }
     if (leaves_work)
         knock(context);
+    api_wake(((struct daemon *)context)->api);
 }
 
 static void on_run_ended(void *context, int64_t run, enum run_state state)
 {
     log_info("run ended", LOG_ID("run", run), LOG_STR("state", run_state_name(state)));
     scheduler_wake(((struct daemon *)context)->scheduler);
+    api_wake(((struct daemon *)context)->api);
 }
 
 static void on_news(void *context)
 {
     scheduler_wake(((struct daemon *)context)->scheduler);
+    api_wake(((struct daemon *)context)->api);
 }
 
 static void on_delivered(void *context)
@@ -126,6 +129,7 @@ static void on_heard(void *context)
 {
     struct daemon *daemon = context;
     executor_wake(daemon->session.executor);
+    api_wake(daemon->api);
 }
 
 static void on_dirty(void *context)
@@ -149,6 +153,7 @@ static void on_scheduled(void *context)
     struct daemon *daemon = context;
     executor_wake(daemon->session.executor);
     pulse_look(daemon->pulse);
+    api_wake(daemon->api);
 }
 
 static void on_scheduler_changed(void *context)

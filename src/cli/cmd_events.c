@@ -1,3 +1,6 @@
+#include <string.h>
+
+#include "base/check.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/cli.h"
@@ -90,6 +93,20 @@ static int list(struct cli *cli, json_t *request)
     return EXIT_CODE_DONE;
 }
 
+/* "task_ended,run" as a list. */
+static void put_kinds(json_t *request, const char *kinds)
+{
+    json_t *list = json_array();
+    CHECK(list != NULL);
+    while (kinds != NULL && *kinds != '\0') {
+        size_t length = strcspn(kinds, ", ");
+        if (length > 0)
+            CHECK(json_array_append_new(list, json_text(kinds, length)) == 0);
+        kinds += length + (kinds[length] != '\0' ? 1 : 0);
+    }
+    json_put(request, "kinds", list);
+}
+
 int cmd_events(struct cli *cli, const struct parsed *parsed)
 {
     enum output_format format = cli->output.format;
@@ -98,6 +115,9 @@ int cmd_events(struct cli *cli, const struct parsed *parsed)
     request_put_option(request, parsed, "dag", "dag");
     request_put_option(request, parsed, "run", "run");
     request_put_option(request, parsed, "after", "cursor");
+    request_put_option(request, parsed, "task", "task");
+    request_put_option(request, parsed, "host", "host");
+    put_kinds(request, parsed_get(parsed, "kind", NULL));
     json_put_int(request, "limit", LIST_DEFAULT);
     if (request_put_int(request, parsed, "limit", "limit", LIST_MAX, &err) != STATUS_OK)
         return cli_fail(cli, &err);

@@ -232,7 +232,8 @@ static const struct command_option EVENTS_OPTIONS[] = {
     SWITCH("follow", 'f', "wait for more, until the run is over or you interrupt it"), OPTION_LIMIT,
     OPTION_ONLY_DAG, {"run", 0, "RUN", "only of this run", false, COMPLETE_RUN, NULL, NULL},
     VALUE("after", 0, "CURSOR", "what came after the cursor of an earlier answer"),
-};
+    VALUE("kind", 0, "KINDS", "only of these, as task_ended,run; a word that several begin with is all of them"),
+    VALUE("task", 0, "TASK", "only of tasks with this id"), VALUE("host", 0, "ID", "only of this host")};
 static const struct command_option RESTORE_OPTIONS[] = {OPTION_YES};
 static const struct command_option EXPORT_OPTIONS[] = {
     SWITCH("logs", 'l', "the output of tasks, too"),

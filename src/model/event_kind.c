@@ -1,5 +1,7 @@
 #include "model/event_kind.h"
 
+#include <string.h>
+
 #include "base/check.h"
 
 static const char *const NAMES[] = {
@@ -49,4 +51,14 @@ const char *event_kind_name(enum event_kind kind)
 {
     CHECK(kind < EVENT_KIND_COUNT);
     return NAMES[kind];
+}
+
+bool event_kind_parse(const char *name, enum event_kind *out)
+{
+    for (unsigned kind = 0; kind < EVENT_KIND_COUNT; kind++)
+        if (strcmp(NAMES[kind], name) == 0) {
+            *out = (enum event_kind)kind;
+            return true;
+        }
+    return false;
 }

@@ -84,5 +84,6 @@ enum event_kind {
 };
 
 const char *event_kind_name(enum event_kind kind);
+NODISCARD bool event_kind_parse(const char *name, enum event_kind *out);
 /* Somebody wanted it: part of the audit trail, where the reason that was given is kept. */
 bool event_kind_is_change(enum event_kind kind);

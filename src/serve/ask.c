@@ -152,16 +152,22 @@ static enum status take_path(const struct route_call *call, const struct operati
     return STATUS_OK;
 }
 
+enum status ask_by_schema(const struct route_call *call, const struct operation_schema *schema,
+                          json_t **out, struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *request = json_object();
+    CHECK(request != NULL);
+    if (take_query(schema, &call->request->query, request, err) != STATUS_OK ||
+        take_body(call->body, request, err) != STATUS_OK ||
+        take_path(call, schema, request, err) != STATUS_OK)
+        return err->code;
+    *out = TAKE(request);
+    return STATUS_OK;
+}
+
 enum status ask_by_name(const struct route_call *call, json_t **out, struct err *err)
 {
     const struct operation *operation = operation_find(&OPERATIONS, call->route->operation);
     CHECK(operation != NULL);
-    CLEANUP(json_decrefp) json_t *request = json_object();
-    CHECK(request != NULL);
-    if (take_query(&operation->request, &call->request->query, request, err) != STATUS_OK ||
-        take_body(call->body, request, err) != STATUS_OK ||
-        take_path(call, &operation->request, request, err) != STATUS_OK)
-        return err->code;
-    *out = TAKE(request);
-    return STATUS_OK;
+    return ask_by_schema(call, &operation->request, out, err);
 }

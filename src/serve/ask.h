@@ -10,6 +10,11 @@
  */
 NODISCARD enum status ask_by_name(const struct route_call *call, json_t **out, struct err *err);
 
+/* The same with members of another schema than the operation's. */
+NODISCARD enum status ask_by_schema(const struct route_call *call,
+                                    const struct operation_schema *schema, json_t **out,
+                                    struct err *err);
+
 /* A text of a query as a value of the member's type; a new reference. */
 NODISCARD enum status ask_value(const struct operation_field *field, const char *text, json_t **out,
                                 struct err *err);

@@ -1,5 +1,6 @@
 #include "serve/crew.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -9,6 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "os/thread.h"
+#include "serve/live.h"
 #include "serve/problem.h"
 #include "service/operations.h"
 #include "service/together.h"
@@ -32,7 +34,8 @@ struct crew {
     pthread_cond_t has_work;
     struct queue single;
     struct queue grouped;
-    bool is_grouping; /* one worker at a time, so that the others' requests gather */
+    struct crew_job *later; /* what is due first comes first */
+    bool is_grouping;       /* one worker at a time, so that the others' requests gather */
     struct worker *workers;
     size_t count;
     size_t idle;
@@ -93,6 +96,16 @@ static void end_group(struct crew *crew)
         CHECK(pthread_cond_signal(&crew->has_work) == 0);
 }
 
+static void add_due(struct crew *crew, int64_t now_us)
+{
+    while (crew->later != NULL && crew->later->due_us <= now_us) {
+        struct crew_job *job = crew->later;
+        crew->later = job->next;
+        add(&crew->single, job);
+        CHECK(pthread_cond_signal(&crew->has_work) == 0);
+    }
+}
+
 /* --- answers --------------------------------------------------------------------------------- */
 
 static void tell_all(struct crew_job *jobs)
@@ -131,32 +144,62 @@ static void answer_together(const struct desk *desk, struct crew_job *jobs)
         answer_one_by_one(desk, jobs);
 }
 
-static void answer(const struct crew *crew, struct service *service, struct crew_job *jobs)
+/* Whoever listens hears of changes at once. */
+static void wake_listeners(const struct crew *crew, const struct crew_job *jobs)
 {
+    for (; jobs != NULL; jobs = jobs->next)
+        if (http_method_changes(jobs->request->method)) {
+            live_wake(crew->options.world->live);
+            return;
+        }
+}
+
+static void answer(struct crew *crew, struct service *service, struct crew_job *jobs)
+{
+    if (jobs->work != NULL) {
+        jobs->work(jobs, service);
+        return;
+    }
     struct operation_local local = {.table = &OPERATIONS, .service = service};
     struct desk desk = {
         .world = crew->options.world,
         .service = service,
         .operations = {.context = &local, .call = operation_local_call},
+        .crew = crew,
     };
     if (jobs->next != NULL)
         answer_together(&desk, jobs);
     else
         dispatch(&desk, jobs->request, jobs->response);
+    wake_listeners(crew, jobs);
     tell_all(jobs);
 }
 
 /* --- workers --------------------------------------------------------------------------------- */
 
+static void wait_until(struct crew *crew, int64_t until_us)
+{
+    struct timespec until = {.tv_sec = until_us / 1000000, .tv_nsec = until_us % 1000000 * 1000};
+    int code = pthread_cond_timedwait(&crew->has_work, &crew->lock, &until);
+    CHECK(code == 0 || code == ETIMEDOUT);
+}
+
 /* With the lock: false when nobody came for a while, and there is something to let go of. */
 static bool wait_for_work(struct crew *crew, bool may_rest)
 {
-    struct timespec until = {.tv_sec = clock_wait_us() / 1000000 + REST_S};
-    int code = 0;
+    int64_t now_us = clock_wait_us();
+    int64_t rest_us = may_rest ? now_us + INT64_C(1000000) * REST_S : INT64_MAX;
     crew->idle++;
-    while (!has_work(crew) && !crew->is_over && code == 0)
-        code = may_rest ? pthread_cond_timedwait(&crew->has_work, &crew->lock, &until)
-                        : pthread_cond_wait(&crew->has_work, &crew->lock);
+    for (;; now_us = clock_wait_us()) {
+        add_due(crew, now_us);
+        int64_t until_us = MIN(rest_us, crew->later != NULL ? crew->later->due_us : INT64_MAX);
+        if (has_work(crew) || crew->is_over || now_us >= rest_us)
+            break;
+        if (until_us == INT64_MAX)
+            CHECK(pthread_cond_wait(&crew->has_work, &crew->lock) == 0);
+        else
+            wait_until(crew, until_us);
+    }
     crew->idle--;
     return has_work(crew) || crew->is_over;
 }
@@ -225,28 +268,87 @@ static void add_worker(struct crew *crew)
     crew->count++;
 }
 
+/* With the lock. */
+static void call_somebody(struct crew *crew)
+{
+    size_t wanted = crew->single.count + (has_group(crew) ? 1 : 0);
+    if (wanted > crew->idle && crew->count < (size_t)crew->options.workers)
+        add_worker(crew);
+    CHECK(pthread_cond_signal(&crew->has_work) == 0);
+}
+
 void crew_hand(struct crew *crew, struct crew_job *job)
 {
     CHECK(pthread_mutex_lock(&crew->lock) == 0);
     CHECK(!crew->is_over);
     add(job->is_grouped ? &crew->grouped : &crew->single, job);
-    size_t wanted = crew->single.count + (has_group(crew) ? 1 : 0);
-    if (wanted > crew->idle && crew->count < (size_t)crew->options.workers)
-        add_worker(crew);
-    CHECK(pthread_cond_signal(&crew->has_work) == 0);
+    call_somebody(crew);
     CHECK(pthread_mutex_unlock(&crew->lock) == 0);
+}
+
+static void put_off(struct crew *crew, struct crew_job *job, int64_t due_us)
+{
+    struct crew_job **place = &crew->later;
+    while (*place != NULL && (*place)->due_us <= due_us)
+        place = &(*place)->next;
+    job->due_us = due_us;
+    job->next = *place;
+    *place = job;
+}
+
+bool crew_hand_at(struct crew *crew, struct crew_job *job, int64_t due_us)
+{
+    CHECK(pthread_mutex_lock(&crew->lock) == 0);
+    bool is_open = !crew->is_over;
+    if (is_open && due_us <= clock_wait_us())
+        add(&crew->single, job);
+    else if (is_open)
+        put_off(crew, job, due_us);
+    if (is_open)
+        call_somebody(crew);
+    CHECK(pthread_mutex_unlock(&crew->lock) == 0);
+    return is_open;
+}
+
+static bool take_out(struct crew_job **list, const struct crew_job *job)
+{
+    for (; *list != NULL; list = &(*list)->next)
+        if (*list == job) {
+            *list = job->next;
+            return true;
+        }
+    return false;
+}
+
+bool crew_take_back(struct crew *crew, struct crew_job *job)
+{
+    CHECK(pthread_mutex_lock(&crew->lock) == 0);
+    bool was_later = take_out(&crew->later, job);
+    bool was_waiting = !was_later && take_out(&crew->single.first, job);
+    if (was_waiting) {
+        crew->single.count--;
+        for (crew->single.last = &crew->single.first; *crew->single.last != NULL;)
+            crew->single.last = &(*crew->single.last)->next;
+    }
+    CHECK(pthread_mutex_unlock(&crew->lock) == 0);
+    return was_later || was_waiting;
+}
+
+void crew_stop(struct crew *crew)
+{
+    CHECK(pthread_mutex_lock(&crew->lock) == 0);
+    crew->is_over = true;
+    CHECK(pthread_cond_broadcast(&crew->has_work) == 0);
+    CHECK(pthread_mutex_unlock(&crew->lock) == 0);
+    for (size_t i = 0; i < crew->count; i++)
+        thread_join(TAKE(crew->workers[i].thread));
 }
 
 void crew_free(struct crew *crew)
 {
     if (crew == NULL)
         return;
-    CHECK(pthread_mutex_lock(&crew->lock) == 0);
-    crew->is_over = true;
-    CHECK(pthread_cond_broadcast(&crew->has_work) == 0);
-    CHECK(pthread_mutex_unlock(&crew->lock) == 0);
-    for (size_t i = 0; i < crew->count; i++)
-        thread_join(crew->workers[i].thread);
+    crew_stop(crew);
     CHECK(pthread_mutex_destroy(&crew->lock) == 0);
     CHECK(pthread_cond_destroy(&crew->has_work) == 0);
     free(crew->workers);

@@ -139,8 +139,8 @@ static bool read_body(struct route_call *call, json_t **out_body, struct http_re
 
 /* --- done ------------------------------------------------------------------------------------ */
 
-static enum status call_operation(const struct route_call *call, struct http_response *out,
-                                  struct err *err)
+enum status dispatch_operation(const struct route_call *call, struct http_response *out,
+                               struct err *err)
 {
     const struct route *route = call->route;
     CLEANUP(json_decrefp) json_t *request = NULL;
@@ -164,7 +164,7 @@ static void serve_call(struct route_call *call, struct http_response *out)
 {
     struct err err = {0};
     enum status status = call->route->handle != NULL ? call->route->handle(call, out, &err)
-                                                     : call_operation(call, out, &err);
+                                                     : dispatch_operation(call, out, &err);
     if (status != STATUS_OK)
         problem_answer(out, &err);
     else if (out->body.overflow)
@@ -183,6 +183,7 @@ void dispatch(const struct desk *desk, const struct http_request *request,
         .service = desk->service,
         .operations = &desk->operations,
         .world = desk->world,
+        .crew = desk->crew,
     };
     call.route = find_route(&call, out);
     if (call.route == NULL || !let_in(desk, &call, &visitor, out) || !read_body(&call, &body, out))

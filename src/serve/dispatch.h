@@ -13,6 +13,8 @@
 #include "service/principal.h"
 #include "service/service.h"
 
+struct crew;
+struct live;
 struct usher;
 
 struct dispatch_visitor {
@@ -35,6 +37,7 @@ struct serve_world {
                          struct arena *arena, struct dispatch_visitor *out, struct err *err);
     void *context;       /* of `admit` */
     struct usher *usher; /* for the routes of signing in */
+    struct live *live;   /* NULL: nobody can listen */
 };
 
 /* One worker's place: what it works with. */
@@ -42,6 +45,7 @@ struct desk {
     const struct serve_world *world;
     struct service *service;
     struct operation_caller operations;
+    struct crew *crew; /* it works in; NULL: in none, as in tests */
 };
 
 /*
@@ -50,6 +54,10 @@ struct desk {
  */
 const struct route *dispatch_look(const struct serve_world *world,
                                   const struct http_request *request, struct http_response *out);
+
+/* By the row's operation and shapers: for handlers that only sometimes do something else. */
+NODISCARD enum status dispatch_operation(const struct route_call *call, struct http_response *out,
+                                         struct err *err);
 
 /* Answers the request; *out must be initialized. */
 void dispatch(const struct desk *desk, const struct http_request *request,

@@ -1,5 +1,6 @@
 #include "serve/exchange.h"
 
+#include <errno.h>
 #include <netdb.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -32,6 +33,7 @@ struct exchange {
     bool is_asleep;
     bool is_woken; /* since it was last read */
     bool is_over;
+    int fd;
     struct exchange *before, *after; /* in the hall's list of streams */
 };
 
@@ -91,6 +93,8 @@ static ssize_t read_stream(void *context, uint64_t position, char *to, size_t mo
 static void list_stream(struct exchange *exchange)
 {
     struct exchange_hall *hall = exchange->hall;
+    exchange->fd = MHD_get_connection_info(exchange->connection, MHD_CONNECTION_INFO_CONNECTION_FD)
+                       ->connect_fd;
     CHECK(pthread_mutex_lock(&hall->lock) == 0);
     exchange->is_over = hall->is_closed;
     exchange->after = hall->streams;
@@ -118,8 +122,33 @@ static struct MHD_Response *begin_stream(struct exchange *exchange)
     const struct http_stream *stream = &exchange->response.stream;
     list_stream(exchange);
     stream->attach(stream->context, wake_stream, exchange);
-    return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK, read_stream, exchange,
-                                             NULL);
+    return MHD_create_response_from_callback(stream->has_length ? stream->length : MHD_SIZE_UNKNOWN,
+                                             STREAM_BLOCK, read_stream, exchange, NULL);
+}
+
+static void end_stream(struct exchange *exchange)
+{
+    CHECK(pthread_mutex_lock(&exchange->lock) == 0);
+    exchange->is_over = true;
+    CHECK(pthread_mutex_unlock(&exchange->lock) == 0);
+    wake_stream(exchange);
+}
+
+/*
+ * The library does not look at connections that sleep, and so does not see when the other side
+ * goes. Who has closed its way to us wants nothing more.
+ */
+static void end_deserted(void *context)
+{
+    struct exchange_hall *hall = context;
+    CHECK(pthread_mutex_lock(&hall->lock) == 0);
+    for (struct exchange *at = hall->streams; at != NULL; at = at->after) {
+        char byte;
+        ssize_t got = recv(at->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+        if (got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR))
+            end_stream(at);
+    }
+    CHECK(pthread_mutex_unlock(&hall->lock) == 0);
 }
 
 /* --- answers --------------------------------------------------------------------------------- */
@@ -380,8 +409,8 @@ struct exchange_hall *exchange_hall_new(const struct server_options *options, st
     hall->options = *options;
     hall->crew = crew;
     hall->is_secure = options->tls_certificate != NULL;
-    hall->guests = guests_new(options->request_ms);
     CHECK(pthread_mutex_init(&hall->lock, NULL) == 0);
+    hall->guests = guests_new(options->request_ms, end_deserted, hall);
     return hall;
 }
 
@@ -390,12 +419,8 @@ void exchange_hall_close(struct exchange_hall *hall)
     guests_dismiss(hall->guests);
     CHECK(pthread_mutex_lock(&hall->lock) == 0);
     hall->is_closed = true;
-    for (struct exchange *at = hall->streams; at != NULL; at = at->after) {
-        CHECK(pthread_mutex_lock(&at->lock) == 0);
-        at->is_over = true;
-        CHECK(pthread_mutex_unlock(&at->lock) == 0);
-        wake_stream(at);
-    }
+    for (struct exchange *at = hall->streams; at != NULL; at = at->after)
+        end_stream(at);
     CHECK(pthread_mutex_unlock(&hall->lock) == 0);
 }
 

@@ -19,6 +19,8 @@ struct guest {
 
 struct guests {
     int64_t patience_us;
+    void (*look)(void *context);
+    void *context;
     pthread_mutex_t lock;
     pthread_cond_t is_over_now;
     struct guest *first;
@@ -45,16 +47,21 @@ static void watch(void *context)
         else
             (void)pthread_cond_timedwait(&guests->is_over_now, &guests->lock, &until);
         cut_off_the_slow(guests);
+        CHECK(pthread_mutex_unlock(&guests->lock) == 0);
+        guests->look(guests->context);
+        CHECK(pthread_mutex_lock(&guests->lock) == 0);
     }
     CHECK(pthread_mutex_unlock(&guests->lock) == 0);
 }
 
-struct guests *guests_new(int64_t request_ms)
+struct guests *guests_new(int64_t request_ms, void (*look)(void *context), void *context)
 {
     struct guests *guests = mem_zalloc(1, sizeof *guests);
     pthread_condattr_t steady;
     struct err err = {0};
     guests->patience_us = request_ms * 1000;
+    guests->look = look;
+    guests->context = context;
     CHECK(pthread_mutex_init(&guests->lock, NULL) == 0);
     CHECK(pthread_condattr_init(&steady) == 0);
     CHECK(pthread_condattr_setclock(&steady, CLOCK_MONOTONIC) == 0);

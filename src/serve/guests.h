@@ -14,7 +14,8 @@
 struct guests;
 struct guest;
 
-NODISCARD struct guests *guests_new(int64_t request_ms);
+/* `look(context)` is called every second, too. */
+NODISCARD struct guests *guests_new(int64_t request_ms, void (*look)(void *context), void *context);
 void guests_free(struct guests *guests);
 /* No more watching. */
 void guests_dismiss(struct guests *guests);

@@ -64,7 +64,7 @@ NODISCARD bool http_cookie(const struct http_request *request, const char *name,
                            size_t size);
 
 /*
- * An answer whose end is not known when it begins. Whoever has more to say opens its valve.
+ * An answer that is written piece by piece. Whoever has more to say wakes it.
  */
 struct http_stream {
     void *context;
@@ -74,6 +74,8 @@ struct http_stream {
     void (*close)(void *context);
     /* Called once, before the first read: `wake(waker)`, from any thread, has read called again. */
     void (*attach)(void *context, void (*wake)(void *waker), void *waker);
+    bool has_length;
+    uint64_t length; /* of the whole, when it is known; else it ends when reading says so */
 };
 
 enum { HTTP_HEADERS_MAX = 12, HTTP_BODY_MAX = 64 * 1024 * 1024 };

@@ -20,6 +20,7 @@ static const struct {
     {410, "Gone"},
     {413, "Content Too Large"},
     {415, "Unsupported Media Type"},
+    {416, "Range Not Satisfiable"},
     {422, "Unprocessable Content"},
     {429, "Too Many Requests"},
     {500, "Internal Server Error"},

@@ -13,6 +13,7 @@
 #include "serve/url.h"
 #include "service/operation.h"
 
+struct crew;
 struct service;
 
 /* Who may come in at all. The zero value: nobody, so that a forgotten cell lets nobody in. */
@@ -35,6 +36,7 @@ struct route_call {
     const struct operation_caller *operations;
     const struct serve_world *world;        /* of the server */
     const struct dispatch_visitor *visitor; /* who came in */
+    struct crew *crew;                      /* for streams that need a store to go on */
 };
 
 /* The operation's request of a call; a new reference. */

@@ -14,6 +14,8 @@ static const struct route_table *const PARTS[] = {
     &ROUTES_SERVER,
     &ROUTES_NATIVE,
     &ROUTES_NATIVE_AROUND,
+    &ROUTES_LIVE,
+    &ROUTES_LOG,
 };
 
 static size_t count_rows(void)

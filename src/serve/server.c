@@ -106,9 +106,10 @@ void server_stop(struct server *server)
         return;
     int fd = server->http != NULL ? MHD_quiesce_daemon(server->http) : -1;
     exchange_hall_close(server->hall);
-    crew_free(server->crew);
+    crew_stop(server->crew);
     if (server->http != NULL)
         MHD_stop_daemon(server->http);
+    crew_free(server->crew);
     if (fd >= 0)
         (void)close(fd);
     exchange_hall_free(server->hall);

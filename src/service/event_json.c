@@ -54,6 +54,31 @@ json_t *event_json_data(const struct event_row *row)
     return data;
 }
 
+/* *out is NULL: of no namespace; "": of one that is not known any more. */
+static enum status space_of(const struct event_names *names, const struct event_row *row,
+                            const json_t *data, const char *dag_id, const char **out,
+                            struct err *err)
+{
+    struct version_info info;
+    struct err problem = {0};
+    bool is_limit = row->kind == EVENT_LIMIT_SET || row->kind == EVENT_LIMIT_DELETED;
+    *out = row->space != NULL ? row->space : json_get_string(data, "namespace", NULL);
+    if (is_limit && str_equal(json_get_string(data, "kind", ""), "namespace"))
+        *out = json_get_string(data, "name", NULL);
+    if (*out != NULL || dag_id == NULL) {
+        if (*out == NULL && (row->run != 0 || row->task != 0))
+            *out = "";
+        return STATUS_OK;
+    }
+    enum status status = store_version_newest(names->store, names->arena, dag_id, &info, &problem);
+    if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
+        *err = problem;
+        return status;
+    }
+    *out = status == STATUS_OK ? info.namespace_ : "";
+    return STATUS_OK;
+}
+
 enum status event_json_is_seen(const struct event_names *names, const struct event_row *row,
                                bool *out, struct err *err)
 {
@@ -61,18 +86,12 @@ enum status event_json_is_seen(const struct event_names *names, const struct eve
     if (*out)
         return STATUS_OK;
     CLEANUP(json_decrefp) json_t *data = event_json_data(row);
-    const char *space = json_get_string(data, "namespace", NULL);
+    const char *space = NULL;
     const char *dag_id = NULL;
-    struct err problem = {0};
-    if (event_json_dag_id(names, row, data, &dag_id, err) != STATUS_OK)
+    if (event_json_dag_id(names, row, data, &dag_id, err) != STATUS_OK ||
+        space_of(names, row, data, dag_id, &space, err) != STATUS_OK)
         return err->code;
-    if (dag_id != NULL)
-        return store_sees_dag(names->store, dag_id, out, err);
-    if (row->run == 0 && row->task != 0 &&
-        store_space_of(names->store, names->arena, SIGHT_JOB, row->task, &space, &problem) !=
-            STATUS_OK)
-        space = NULL; /* it is gone: for those who see everything */
-    *out = space != NULL && store_sees(names->store, space);
+    *out = space != NULL && space[0] != '\0' && store_sees(names->store, space);
     return STATUS_OK;
 }
 
@@ -94,8 +113,10 @@ enum status event_json(const struct event_names *names, const struct event_row *
     CLEANUP(json_decrefp) json_t *data = event_json_data(row);
     const char *task_id = NULL;
     const char *dag_id = NULL;
+    const char *space = NULL;
     if (event_json_task_id(names->store, row, &task_id, err) != STATUS_OK ||
-        event_json_dag_id(names, row, data, &dag_id, err) != STATUS_OK)
+        event_json_dag_id(names, row, data, &dag_id, err) != STATUS_OK ||
+        space_of(names, row, data, dag_id, &space, err) != STATUS_OK)
         return err->code;
     json_t *object = json_build_object();
     json_put_id(object, "id", row->id);
@@ -104,6 +125,7 @@ enum status event_json(const struct event_names *names, const struct event_row *
     json_put_string(object, "object", audit_object_text(names->arena, row, data, dag_id, task_id));
     json_put_string(object, "state", state_of(row));
     json_put_string(object, "actor", row->actor);
+    json_put_string(object, "namespace", space);
     json_put_string(object, "dag_id", dag_id);
     json_put_string(object, "dag_run_id", row->run_id);
     if (row->run != 0)

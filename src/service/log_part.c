@@ -8,7 +8,16 @@
 #include "blob/log_reader.h"
 #include "service/json_build.h"
 
-enum { CHUNK_BYTES = 64 << 10 };
+enum { CHUNK_BYTES = 64 << 10, PART_BYTES = 1 << 20 };
+
+enum status log_part_bytes(const json_t *request, size_t *out, struct err *err)
+{
+    int64_t bytes = json_get_int(request, "bytes", PART_BYTES);
+    if (bytes < 1 || bytes > PART_BYTES)
+        return err_set(err, STATUS_INVALID, "'bytes' is a number from 1 to %d", PART_BYTES);
+    *out = (size_t)bytes;
+    return STATUS_OK;
+}
 
 /* --- bytes ----------------------------------------------------------------------------------- */
 

@@ -34,5 +34,8 @@ struct log_part {
 NODISCARD enum status log_part_read(struct blob *blob, const struct log_part_request *request,
                                     struct strbuf *out, struct log_part *out_part, struct err *err);
 
+/* How much a part may hold, as the member "bytes" says; STATUS_INVALID: that is no such number. */
+NODISCARD enum status log_part_bytes(const json_t *request, size_t *out, struct err *err);
+
 /* {"text"}, and "base64" when the bytes are no text; a new reference. */
 NODISCARD json_t *log_part_json(const struct strbuf *bytes);

@@ -3,16 +3,21 @@
  */
 #include "base/arena.h"
 #include "base/str.h"
+#include "service/event_filter.h"
 #include "service/event_json.h"
 #include "service/json_build.h"
 #include "service/lookup.h"
 #include "service/op_handlers.h"
+#include "service/principal.h"
 #include "service/service.h"
 
 enum { LIST_DEFAULT = 100, LIST_MAX = 10000 };
 
 struct telling {
     struct event_names names;
+    struct event_filter filter;
+    int64_t most; /* of the newest, when more are looked at */
+    bool has_cursors;
     json_t *events;
 };
 
@@ -30,7 +35,18 @@ static enum status add_event(void *context, const struct event_row *row, struct 
         return STATUS_OK;
     if (event_json(&telling->names, row, &event, err) != STATUS_OK)
         return err->code;
+    struct event_facts facts = event_facts_of(event);
+    if (!event_filter_passes(&telling->filter, &facts)) {
+        json_decref(event);
+        return STATUS_OK;
+    }
+    if (telling->has_cursors) {
+        char text[EVENT_CURSOR_TEXT_MAX];
+        json_put_string(event, "cursor", event_cursor_format(row->after, text));
+    }
     json_build_append(telling->events, event);
+    if ((int64_t)json_array_size(telling->events) > telling->most)
+        (void)json_array_remove(telling->events, 0);
     return STATUS_OK;
 }
 
@@ -51,17 +67,42 @@ static enum status find_run(struct service *service, struct arena *arena, const 
     return STATUS_OK;
 }
 
+static enum status read_cursor(const json_t *request, const char *member, struct event_cursor *out,
+                               struct err *err)
+{
+    const char *text = json_get_string(request, member, NULL);
+    if (text != NULL && !event_cursor_parse(text, out))
+        return err_set(err, STATUS_INVALID, "'%.60s' is no cursor: give one that an answer had",
+                       text);
+    return STATUS_OK;
+}
+
 static enum status read_page(const json_t *request, struct event_page *page,
                              struct event_cursor *cursor, struct err *err)
 {
-    const char *text = json_get_string(request, "cursor", NULL);
     page->dag_id = json_get_string(request, "dag", NULL);
     page->limit = json_get_int(request, "limit", LIST_DEFAULT);
     if (page->limit < 1 || page->limit > LIST_MAX)
         return err_set(err, STATUS_INVALID, "limit is a number from 1 to %d", LIST_MAX);
-    if (text != NULL && !event_cursor_parse(text, cursor))
-        return err_set(err, STATUS_INVALID, "'%.60s' is no cursor: give one that an answer had",
-                       text);
+    return read_cursor(request, "cursor", cursor, err);
+}
+
+/* What the store cannot pick is picked here: of the newest, more are looked at than are told. */
+static enum status read_filter(const struct service *service, const json_t *request,
+                               struct telling *telling, struct event_page *page, struct err *err)
+{
+    struct event_filter *filter = &telling->filter;
+    if (event_filter_read(request, filter, err) != STATUS_OK)
+        return err->code;
+    filter->dag_id = NULL; /* the store does */
+    filter->principal = service->principal;
+    telling->most = page->limit;
+    telling->has_cursors = json_get_bool(request, "cursors", false);
+    bool sees_all =
+        service->principal == NULL || principal_role(service->principal, NULL) >= PERMISSION_VIEWER;
+    bool is_narrow = filter->has_kinds || filter->task_id != NULL || filter->host != NULL;
+    if ((is_narrow || !sees_all) && json_get_string(request, "cursor", NULL) == NULL)
+        page->limit = LIST_MAX;
     return STATUS_OK;
 }
 
@@ -73,13 +114,17 @@ enum status op_event_list(struct service *service, const json_t *request, json_t
     struct telling telling = {.names.arena = arena, .events = events};
     struct event_page page = {.each = add_event, .context = &telling};
     struct event_cursor cursor = {0};
+    struct event_cursor until = {0};
     char text[EVENT_CURSOR_TEXT_MAX];
     struct event_turn turn = {0};
     bool is_over = false;
     if (read_page(request, &page, &cursor, err) != STATUS_OK ||
+        read_cursor(request, "until", &until, err) != STATUS_OK ||
+        read_filter(service, request, &telling, &page, err) != STATUS_OK ||
         service_store_if_any(service, &telling.names.store, err) != STATUS_OK ||
         find_run(service, arena, request, &page.run, &is_over, err) != STATUS_OK)
         return err->code;
+    page.until = until.is_set ? &until : NULL;
     if (telling.names.store != NULL &&
         store_event_page(telling.names.store, &page, &cursor, &turn, err) != STATUS_OK)
         return err->code;

@@ -12,13 +12,14 @@
 #include "store/job.h"
 #include "store/run_store.h"
 
-enum { PART_BYTES = 1 << 20, TEXT_MAX = 64 << 20 };
+enum { TEXT_MAX = 64 << 20 };
 
 struct reading {
     struct service *service;
     struct store *store;
     struct blob *blob; /* NULL: nothing was ever written */
     struct job_info job;
+    size_t part_bytes;  /* most in a part */
     int64_t try_number; /* only this attempt; 0: the newest and those after it */
     bool is_begun;
     bool is_arriving; /* the attempt is over, its log is not all there yet */
@@ -31,6 +32,8 @@ static enum status begin(struct reading *reading, const json_t *request, struct 
     const char *cursor = json_get_string(request, "cursor", NULL);
     const struct job_info *job = &reading->job;
     reading->try_number = json_get_int(request, "try_number", 0);
+    if (log_part_bytes(request, &reading->part_bytes, err) != STATUS_OK)
+        return err->code;
     if (json_object_get(request, "try_number") != NULL && reading->try_number < 1)
         return err_set(err, STATUS_INVALID, "'try_number' counts from 1");
     if (reading->try_number > job->attempt)
@@ -84,7 +87,7 @@ static enum status read_part(struct reading *reading, const json_t *request, boo
         .offset = place->offset,
         .tail = reading->is_begun ? -1 : json_get_int(request, "tail", -1),
         .grep = json_get_string(request, "grep", NULL),
-        .bytes_max = PART_BYTES,
+        .bytes_max = reading->part_bytes,
     };
     if (look_for_rest(reading, &wanted.key, err) != STATUS_OK)
         return err->code;

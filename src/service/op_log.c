@@ -11,8 +11,6 @@
 #include "store/host.h"
 #include "store/host_work.h"
 
-enum { PART_BYTES = 1 << 20 };
-
 struct reading {
     struct service *service;
     struct found_run run;
@@ -22,6 +20,7 @@ struct reading {
     int64_t tail;       /* of what is begun in this part; -1: all */
     const char *grep;
     json_t *entries;
+    size_t part_bytes;      /* most in a part */
     size_t bytes;           /* in this part so far */
     struct log_cursor next; /* for the part after this one */
     bool has_more;
@@ -71,7 +70,7 @@ static enum status read_attempt(struct reading *reading, const struct task_row *
         .offset = place->offset,
         .tail = is_begun ? -1 : reading->tail,
         .grep = reading->grep,
-        .bytes_max = PART_BYTES - reading->bytes,
+        .bytes_max = reading->part_bytes - reading->bytes,
     };
     if (is_over && log_arrival_is_due(reading->service, reading->blob, &request.key, task, &is_due,
                                       err) != STATUS_OK)
@@ -109,7 +108,7 @@ static enum status read_task(struct reading *reading, const struct task_row *tas
         return STATUS_OK;
     while (place.attempt > 0) {
         enum progress progress = HAS_MORE;
-        if (reading->bytes >= PART_BYTES) {
+        if (reading->bytes >= reading->part_bytes) {
             reading->has_more = true;
             keep_open(reading, task, &place);
             return STATUS_OK;
@@ -142,7 +141,7 @@ static enum status read_instances(struct reading *reading, const struct task_row
         struct task_row task;
         struct log_place instance = {.task = expander->instance_base + place.offset};
         struct err problem = {0};
-        if (reading->bytes >= PART_BYTES) {
+        if (reading->bytes >= reading->part_bytes) {
             reading->has_more = true;
             log_cursor_keep(&reading->next, &place);
             return STATUS_OK;
@@ -167,7 +166,7 @@ static enum status read_place(struct reading *reading, const struct log_place *p
                               struct err *err)
 {
     struct task_row task;
-    if (reading->bytes >= PART_BYTES) {
+    if (reading->bytes >= reading->part_bytes) {
         reading->has_more = true;
         log_cursor_keep(&reading->next, place);
         return STATUS_OK;
@@ -189,7 +188,7 @@ static enum status read_all(struct reading *reading, const struct log_cursor *fr
         if (read_place(reading, &from->open[i], err) != STATUS_OK)
             return err->code;
     reading->next.next = from->next;
-    while (reading->next.next < count && reading->bytes < PART_BYTES) {
+    while (reading->next.next < count && reading->bytes < reading->part_bytes) {
         struct log_place place = {.task = reading->run.info.first_task +
                                           reading->run.dag->order[reading->next.next]};
         reading->next.next++;
@@ -228,6 +227,8 @@ static enum status begin(struct reading *reading, const json_t *request, struct 
     reading->grep = json_get_string(request, "grep", NULL);
     reading->tail = cursor == NULL ? json_get_int(request, "tail", -1) : -1;
     reading->try_number = json_get_int(request, "try_number", 0);
+    if (log_part_bytes(request, &reading->part_bytes, err) != STATUS_OK)
+        return err->code;
     if (json_object_get(request, "try_number") != NULL && reading->try_number < 1)
         return err_set(err, STATUS_INVALID, "'try_number' counts from 1");
     if (!one_task && json_get_int(request, "map_index", -1) >= 0)

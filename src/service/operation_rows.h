@@ -59,6 +59,15 @@
     {                                                                                              \
         "limit", FIELD_INTEGER, false, "at most so many"                                           \
     }
+/* How a log is read in parts. */
+#define LOG_PART                                                                                   \
+    {"try_number", FIELD_INTEGER, false, "this attempt; the newest by default"},                   \
+        {"tail", FIELD_INTEGER, false, "only the last lines; counts for the first part"},          \
+        {"grep", FIELD_STRING, false, "only lines that match this extended regular expression"},   \
+        {"cursor", FIELD_STRING, false, "where the part before ended"},                            \
+    {                                                                                              \
+        "bytes", FIELD_INTEGER, false, "about so many at most in a part; 1 MiB by default"         \
+    }
 /* Of lists of runs and of what belongs to runs; see run_filter.h. */
 #define RUN_FILTER                                                                                 \
     {"dags", FIELD_STRINGS, false, "only of these DAGs"},                                          \

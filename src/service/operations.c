@@ -317,10 +317,7 @@ static const struct operation_field REQUEST_LOG[] = {
     RUN,
     {"task", FIELD_STRING, false, "only of this task"},
     INDEX,
-    {"try_number", FIELD_INTEGER, false, "this attempt; the newest by default"},
-    {"tail", FIELD_INTEGER, false, "only the last lines; counts for the first part"},
-    {"grep", FIELD_STRING, false, "only lines that match this extended regular expression"},
-    {"cursor", FIELD_STRING, false, "where the part before ended"},
+    LOG_PART,
 };
 static const struct operation_field RESPONSE_LOG[] = {
     {"entries", FIELD_ARRAY, true, "task_id, map_index, label, try_number, text; base64 of bytes that are no text"},
@@ -554,10 +551,7 @@ static const struct operation_field REQUEST_JOB[] = {JOB};
 static const struct operation_field REQUEST_JOB_CHANGE[] = {JOB, REASON};
 static const struct operation_field REQUEST_JOB_LOG[] = {
     JOB,
-    {"try_number", FIELD_INTEGER, false, "this attempt; the newest by default"},
-    {"tail", FIELD_INTEGER, false, "only the last lines; counts for the first part"},
-    {"grep", FIELD_STRING, false, "only lines that match this extended regular expression"},
-    {"cursor", FIELD_STRING, false, "where the part before ended"},
+    LOG_PART,
 };
 static const struct operation_field REQUEST_RESCHEDULE[] = {
     JOB,

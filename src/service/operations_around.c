@@ -108,11 +108,16 @@ static const struct operation_field RESPONSE_NOTIFY_TEST[] = {
 static const struct operation_field REQUEST_EVENTS[] = {
     {"dag", FIELD_STRING, false, "only of this DAG"},
     {"run", FIELD_STRING, false, "only of this run"},
+    {"task", FIELD_STRING, false, "only of tasks with this id"},
+    {"kinds", FIELD_STRINGS, false, "only of these kinds; a word that several begin with, such as task, is all of them"},
+    {"host", FIELD_STRING, false, "only of the host with this id"},
     {"cursor", FIELD_STRING, false, "of an answer: what came after it; the newest ones when absent"},
-    {"limit", FIELD_INTEGER, false, "at most so many; 100 by default"},
+    {"until", FIELD_STRING, false, "of a later answer without more: only up to there"},
+    {"cursors", FIELD_BOOLEAN, false, "tell with each event the cursor that goes on behind it"},
+    {"limit", FIELD_INTEGER, false, "at most so many are looked at; 100 by default"},
 };
 static const struct operation_field LIST_EVENTS[] = {
-    {"events", FIELD_ARRAY, true, "id, at, kind, object, state, actor, dag_id, number, task_id, reason, details of each, newest last"},
+    {"events", FIELD_ARRAY, true, "id, at, kind, object, state, actor, namespace, dag_id, number, task_id, reason, details of each, newest last"},
     TOTAL,
     {"cursor", FIELD_STRING, false, "to go on from here; null: there is no store yet"},
     {"more", FIELD_BOOLEAN, true, "there are more already"},

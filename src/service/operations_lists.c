@@ -105,4 +105,4 @@ static const struct operation ROWS[] = {
 };
 /* clang-format on */
 
-const struct operation_table OPERATIONS_LISTS = {ROWS, ARRAY_LEN(ROWS), NULL};
+const struct operation_table OPERATIONS_LISTS = {ROWS, ARRAY_LEN(ROWS), &OPERATIONS_LOGS};

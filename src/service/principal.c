@@ -11,6 +11,20 @@ static const struct grant ALL = {"*", PERMISSION_ADMIN};
 const struct principal PRINCIPAL_LOCAL = {
     .name = "local", .grants = &ALL, .count = 1, .is_local = true};
 
+struct principal principal_copy(struct arena *arena, const struct principal *principal)
+{
+    struct grant *grants = arena_array(arena, principal->count, sizeof *grants);
+    for (size_t i = 0; i < principal->count; i++)
+        grants[i] = (struct grant){.space = arena_strdup(arena, principal->grants[i].space),
+                                   .role = principal->grants[i].role};
+    struct principal copy = *principal;
+    copy.name = arena_strdup(arena, principal->name);
+    copy.grants = grants;
+    copy.user = arena_strdup_null(arena, principal->user);
+    copy.queues = arena_strdup_null(arena, principal->queues);
+    return copy;
+}
+
 enum permission principal_role(const struct principal *principal, const char *space)
 {
     return principal != NULL ? grants_role(principal->grants, principal->count, space)

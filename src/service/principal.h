@@ -27,6 +27,9 @@ struct principal {
 /* Whoever can open the store itself: the program in the hands of its user. */
 extern const struct principal PRINCIPAL_LOCAL;
 
+/* The same in the arena, texts and all. */
+struct principal principal_copy(struct arena *arena, const struct principal *principal);
+
 /* The greatest right in a namespace; NULL: in all of them at once. */
 enum permission principal_role(const struct principal *principal, const char *space);
 /* The greatest right that there is in any namespace. */

@@ -142,6 +142,7 @@ struct event_row event_row_read(struct db_stmt *stmt)
         .attempt = db_int(stmt, 13),
         .reason = (enum reason)db_int(stmt, 14),
         .old_state = db_is_null(stmt, 15) ? -1 : db_int(stmt, 15),
+        .space = db_text(stmt, 16),
     };
 }
 
@@ -294,8 +295,17 @@ static enum status check_past(struct store *store, struct event_cursor *cursor,
 
 /* --- spans ----------------------------------------------------------------------------------- */
 
+/* As far as another reader has come, who began later than what this one shows. */
+static void end_at(struct event_cursor *cursor, const struct event_cursor *until, bool is_sqlite)
+{
+    cursor->to = is_sqlite ? MAX(until->low, cursor->low) : MAX(until->from, cursor->from);
+    cursor->last_id = until->last_id;
+    cursor->last_at_us = until->last_at_us;
+}
+
 /* What is to be shown from here on. */
-static enum status begin(struct store *store, struct event_cursor *cursor, struct err *err)
+static enum status begin(struct store *store, const struct event_cursor *until,
+                         struct event_cursor *cursor, struct err *err)
 {
     bool is_sqlite = db_dialect(store->db) == DB_SQLITE;
     struct db_stmt *stmt = NULL;
@@ -319,7 +329,14 @@ static enum status begin(struct store *store, struct event_cursor *cursor, struc
     }
     if (!cursor->is_set)
         cursor->low = is_sqlite ? newest : MAX(newest - FIRST_SLACK, (int64_t)0);
+    if (until != NULL)
+        end_at(cursor, until, is_sqlite);
     return STATUS_OK;
+}
+
+static bool has_reached(const struct event_cursor *cursor, const struct event_cursor *until)
+{
+    return cursor->from >= until->from && (until->from != 0 || cursor->low >= until->low);
 }
 
 /* Everything up to `to` was shown. */
@@ -381,6 +398,7 @@ static enum status show(struct store *store, const struct event_page *page,
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         struct event_row row = event_row_read(stmt);
         cursor->at = row.id;
+        row.after = cursor;
         (*out_rows)++;
         status = page->each(page->context, &row, err);
         if (status != STATUS_OK)
@@ -396,13 +414,14 @@ enum status store_event_page(struct store *store, const struct event_page *page,
     struct event_turn turn = {0};
     int64_t rows = 0;
     if (check_past(store, &moved, &turn.gap, err) != STATUS_OK ||
-        (moved.to == 0 && begin(store, &moved, err) != STATUS_OK) ||
+        (moved.to == 0 && begin(store, page->until, &moved, err) != STATUS_OK) ||
         show(store, page, &moved, &rows, err) != STATUS_OK)
         return err_wrap(err, "read events");
-    turn.is_more = moved.is_set && rows == page->limit;
+    bool is_full = moved.is_set && rows == page->limit;
     moved.is_set = true;
-    if (!turn.is_more)
+    if (!is_full)
         finish(store, &moved);
+    turn.is_more = is_full || (page->until != NULL && !has_reached(&moved, page->until));
     *cursor = moved;
     *out = turn;
     return STATUS_OK;

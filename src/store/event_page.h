@@ -41,15 +41,20 @@ struct event_row {
     int64_t attempt;   /* 0: none */
     enum reason reason;
     int64_t old_state; /* -1: none */
+    const char *space; /* namespace of the run's DAG, or of the job; NULL: of neither */
+    /* Of a page: the cursor that goes on behind this event. */
+    const struct event_cursor *after;
 };
 
 /* Columns for event_row_read, of `event e` and what is joined to it. */
 #define EVENT_ROW_COLUMNS                                                                          \
     "e.id, e.at_us, e.kind, e.actor, e.data, e.run, d.dag_id, r.run_id, r.version, e.task,"        \
-    " t.node, t.map_index, e.new_state, e.attempt, e.reason, e.old_state"
+    " t.node, t.map_index, e.new_state, e.attempt, e.reason, e.old_state,"                         \
+    " coalesce(d.namespace, j.namespace)"
 #define EVENT_ROW_FROM                                                                             \
     " FROM event e LEFT JOIN run r ON r.id = e.run LEFT JOIN dag d ON d.id = r.dag"                \
-    " LEFT JOIN task t ON t.id = e.task"
+    " LEFT JOIN task t ON t.id = e.task LEFT JOIN job j ON j.id = e.task AND coalesce(e.run, 0) "  \
+    "= 0"
 
 struct db_stmt;
 struct event_row event_row_read(struct db_stmt *stmt);
@@ -84,6 +89,8 @@ struct event_page {
     const char *dag_id; /* NULL: of any */
     int64_t run;        /* 0: of any */
     int64_t limit;
+    /* Up to where this one was, when it had shown all there was; NULL: up to now. */
+    const struct event_cursor *until;
     enum status (*each)(void *context, const struct event_row *row, struct err *err);
     void *context;
 };

@@ -46,6 +46,9 @@ class Api:
         other.token = token
         return other
 
+    def headers(self):
+        return {"Authorization": f"Bearer {self.token}"} if self.token else {}
+
     def connect(self):
         if self.scheme == "https":
             context = ssl.create_default_context()

@@ -127,6 +127,102 @@ STORE_TEST(event_page, a_cursor_goes_through_a_text)
         cr_assert(!event_cursor_parse(WRONG[i], &back), "%s", WRONG[i]);
 }
 
+/* Rows, and the cursor behind the one that is wanted. */
+struct stop {
+    struct seen seen;
+    const char *at;
+    struct event_cursor after;
+};
+
+static enum status note_stop(void *context, const struct event_row *row, struct err *err)
+{
+    struct stop *stop = context;
+    if (row->data != NULL && strcmp(row->data, stop->at) == 0)
+        stop->after = *row->after;
+    return note_row(&stop->seen, row, err);
+}
+
+STORE_TEST(event_page, every_event_has_the_cursor_that_goes_on_behind_it)
+{
+    static const struct {
+        const char *at;
+        const char *rest;
+    } ROWS[] = {{"1", "2 3 4 "}, {"2", "3 4 "}, {"3", "4 5 "}, {"5", ""}};
+    struct err err = {0};
+    struct event_turn turn = {0};
+    const struct event_page all = {.limit = 100};
+    struct event_cursor start = at_end(&all);
+    for (int i = 1; i < 5; i++)
+        tell(bench.store, (char[]){(char)('0' + i), '\0'});
+    for (size_t i = 0; i < ARRAY_LEN(ROWS); i++) {
+        struct stop stop = {.at = ROWS[i].at};
+        struct event_page page = {.limit = 2, .each = note_stop, .context = &stop};
+        struct event_cursor cursor = start;
+        if (i == 2)
+            tell(bench.store, "5");
+        for (int look = 0; look < LOOKS_MAX && stop.after.at == 0; look++)
+            EXPECT_OK(store_event_page(bench.store, &page, &cursor, &turn, &err), &err);
+        struct seen rest = {0};
+        look_for(&all, &stop.after, strlen(ROWS[i].rest) / 2, &rest);
+        EXPECT_STR(ROWS[i].rest, rest.text);
+    }
+}
+
+STORE_TEST(event_page, one_reader_goes_on_where_another_is)
+{
+    const struct event_page all = {.limit = 100};
+    struct event_cursor slow = at_end(&all);
+    struct event_cursor quick = slow;
+    struct seen seen = {0};
+    tell(bench.store, "1");
+    tell(bench.store, "2");
+    tell(bench.store, "3");
+    look_for(&all, &quick, 3, &seen);
+    tell(bench.store, "4");
+    /* Up to the other one and no further, whatever there is already. */
+    struct event_page until = {.limit = 2, .until = &quick};
+    struct seen missed = {0};
+    int looks = 1;
+    while (look(&until, &slow, &missed))
+        cr_assert_lt(looks++, 10);
+    EXPECT_STR("1 2 3 ", missed.text);
+    cr_assert(!look(&until, &slow, &missed), "it is there already");
+    EXPECT_STR("1 2 3 ", missed.text);
+    /* From there both have the same to come. */
+    struct seen of_slow = {0};
+    struct seen of_quick = {0};
+    look_for(&all, &slow, 1, &of_slow);
+    look_for(&all, &quick, 1, &of_quick);
+    EXPECT_STR("4 ", of_slow.text);
+    EXPECT_STR("4 ", of_quick.text);
+}
+
+STORE_TEST(event_page, who_comes_back_in_the_middle_goes_on_up_to_another)
+{
+    struct err err = {0};
+    struct event_turn turn = {0};
+    const struct event_page all = {.limit = 100};
+    struct event_cursor start = at_end(&all);
+    for (int i = 1; i < 6; i++)
+        tell(bench.store, (char[]){(char)('0' + i), '\0'});
+    struct stop stop = {.at = "2"};
+    struct event_page page = {.limit = 3, .each = note_stop, .context = &stop};
+    struct event_cursor cursor = start;
+    for (int look = 0; look < LOOKS_MAX && stop.after.at == 0; look++)
+        EXPECT_OK(store_event_page(bench.store, &page, &cursor, &turn, &err), &err);
+    tell(bench.store, "6");
+    struct event_cursor quick = start;
+    struct seen seen = {0};
+    look_for(&all, &quick, 6, &seen);
+    tell(bench.store, "7");
+    struct event_page until = {.limit = 2, .until = &quick};
+    struct seen missed = {0};
+    int looks = 1;
+    while (look(&until, &stop.after, &missed))
+        cr_assert_lt(looks++, 10);
+    EXPECT_STR("3 4 5 6 ", missed.text);
+}
+
 STORE_TEST(event_page, those_of_a_dag_and_of_a_run)
 {
     bench_start(&bench, "{\"dag\":\"d\",\"tasks\":{\"a\":{\"run\":\"x\"}}}");
