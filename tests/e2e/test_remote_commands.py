@@ -185,8 +185,8 @@ LOCAL = ["up", "init", "test dags/etl.yaml", "run dags/etl.yaml", "store backup 
 # About the program or this machine, whichever server is in use; tested in test_remote.py.
 HERE = {"config list", "config get", "context list", "context add", "context use", "context remove",
         "completion", "version", "help", "schema", "api"}
-# Followed and watched, tested in test_remote.py as well.
-ELSEWHERE = {"run"}
+# Followed and watched, tested in test_remote.py and test_top.py.
+ELSEWHERE = {"run", "top"}
 
 
 def all_commands(eider):
