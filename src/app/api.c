@@ -9,6 +9,7 @@
 #include "os/file.h"
 #include "serve/doorway.h"
 #include "serve/live.h"
+#include "serve/lounge.h"
 #include "serve/routes.h"
 #include "serve/server.h"
 #include "serve/usher.h"
@@ -95,6 +96,13 @@ static enum status begin_live(struct api *api, struct err *err)
     return STATUS_OK;
 }
 
+static enum status begin_lounge(struct api *api, struct err *err)
+{
+    struct lounge_options options = {
+        .open_service = open_service, .close_service = close_service, .context = api};
+    return lounge_new(&options, &api->world.lounge, err);
+}
+
 /* --- who may come in ------------------------------------------------------------------------- */
 
 /* What others reach has users whom it knows, and keeps their passwords from listeners. */
@@ -158,6 +166,8 @@ enum status api_start(const struct config *config, const struct home *home, stru
     if (status == STATUS_OK)
         status = begin_live(api, err);
     if (status == STATUS_OK)
+        status = begin_lounge(api, err);
+    if (status == STATUS_OK)
         status = listen_there(api, err);
     if (status == STATUS_OK && doorway_is_loopback(settings_text(settings, SETTING_LISTEN)))
         status = offer_link(api, err);
@@ -179,7 +189,9 @@ void api_stop(struct api *api)
 {
     if (api == NULL)
         return;
+    lounge_close(api->world.lounge);
     server_stop(api->server);
+    lounge_free(api->world.lounge);
     live_free(api->live);
     usher_free(api->world.usher);
     free(api->link);
@@ -195,8 +207,10 @@ const char *api_url(const struct api *api)
 
 void api_wake(struct api *api)
 {
-    if (api != NULL)
-        live_wake(api->live);
+    if (api == NULL)
+        return;
+    live_wake(api->live);
+    lounge_wake(api->world.lounge);
 }
 
 const char *api_link(const struct api *api)

@@ -74,7 +74,9 @@ static bool may_enter(const struct route *route, const struct dispatch_visitor *
                       "changes by a session need the header X-CSRF-Token with the token "
                       "that the session was given");
     enum permission needed = needed_of(route);
-    if (route->access == ROUTE_PERMISSION &&
+    if (route->access == ROUTE_WORKER && principal_is_worker(&visitor->principal))
+        return true;
+    if (route->access != ROUTE_SIGNED_IN &&
         (needed == PERMISSION_NONE || principal_best_role(&visitor->principal) < needed)) {
         CLEANUP(mem_freep)
         char *detail = mem_format("this needs the role %s; %s has %s", permission_name(needed),
@@ -122,7 +124,8 @@ static bool read_body(struct route_call *call, json_t **out_body, struct http_re
 {
     struct err err = {0};
     const struct http_request *request = call->request;
-    if (request->body_length == 0 || call->route->handle != NULL)
+    if (request->body_length == 0 ||
+        (call->route->handle != NULL && call->route->operation == NULL))
         return true;
     if (!is_json(http_header(request, "Content-Type")))
         return refuse(out, 415, "a body must be JSON, sent with `Content-Type: application/json`");

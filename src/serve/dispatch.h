@@ -15,6 +15,7 @@
 
 struct crew;
 struct live;
+struct lounge;
 struct usher;
 
 struct dispatch_visitor {
@@ -38,6 +39,7 @@ struct serve_world {
     void *context;       /* of `admit` */
     struct usher *usher; /* for the routes of signing in */
     struct live *live;   /* NULL: nobody can listen */
+    struct lounge *lounge; /* NULL: no claim can wait */
 };
 
 /* One worker's place: what it works with. */

@@ -20,6 +20,7 @@ struct service;
 enum route_access {
     ROUTE_CLOSED,
     ROUTE_PERMISSION, /* whoever has the permission of the operation, or `permission` without one */
+    ROUTE_WORKER,     /* the token of a worker; and as above */
     ROUTE_SIGNED_IN,  /* anybody whom we know */
     ROUTE_PUBLIC,     /* anybody: the handler itself decides by what it is given */
 };

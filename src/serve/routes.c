@@ -11,6 +11,8 @@ static const struct route_table *const PARTS[] = {
     &ROUTES_SERVER,
     &ROUTES_LIVE,
     &ROUTES_LOG,
+    &ROUTES_HOOK,
+    &ROUTES_WORKER,
 };
 
 static size_t count_rows(void)
@@ -28,7 +30,7 @@ static struct route route_of(const struct operation *operation)
     return (struct route){
         .method = HTTP_POST,
         .pattern = mem_format("%s%s", ROUTES_OPERATIONS, operation->name),
-        .access = ROUTE_PERMISSION,
+        .access = operation->scope == SCOPE_WORKER ? ROUTE_WORKER : ROUTE_PERMISSION,
         .operation = operation->name,
     };
 }

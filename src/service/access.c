@@ -230,6 +230,9 @@ static enum status check_scope(const struct question *question, struct err *err)
         return check_named_space(question, err);
     case SCOPE_LIMIT:
         return check_limit(question, err);
+    case SCOPE_WORKER:
+        return principal_is_worker(question->service->principal) ? STATUS_OK
+                                                                 : check_everywhere(question, err);
     case SCOPE_COUNT:
         break;
     }

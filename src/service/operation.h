@@ -67,6 +67,8 @@ struct operation_schema {
  *   LETTER, NOTICE, WEBHOOK   `id`; without it, everything
  *   NAMESPACE  `namespace`, or `default`
  *   LIMIT      `kind` and `name`
+ *   WORKER     what a worker's token is for; the handler decides by its queues. Others need the
+ *              right in all namespaces
  */
 #define OPERATION_SCOPE_MAP(X)                                                                     \
     X(ALL, "all")                                                                                  \
@@ -82,7 +84,8 @@ struct operation_schema {
     X(NOTICE, "notice")                                                                            \
     X(WEBHOOK, "webhook")                                                                          \
     X(NAMESPACE, "namespace")                                                                      \
-    X(LIMIT, "limit")
+    X(LIMIT, "limit")                                                                              \
+    X(WORKER, "worker")
 
 enum operation_scope {
 #define X(name, text) SCOPE_##name,

@@ -31,7 +31,7 @@ struct store_options {
 };
 
 /* The schema this program writes. */
-enum { STORE_SCHEMA = 17 };
+enum { STORE_SCHEMA = 18 };
 
 /*
  * Open the store, create or migrate it in read-write mode.
