@@ -3,7 +3,7 @@
 
 EIDER_TOKEN is a worker's token (`eider tokens add NAME --queue QUEUE`). The handler of a job is a
 program in the folder HANDLERS (./handlers); it reads the payload and prints the log."""
-import json, os, subprocess, sys, time, urllib.error, urllib.request, uuid
+import json, os, subprocess, sys, tempfile, time, urllib.error, urllib.request, uuid
 URL, QUEUES = sys.argv[1].rstrip("/") + "/api/v1/x/", sys.argv[2:]
 HANDLERS, LEASE = os.environ.get("HANDLERS", "handlers"), float(os.environ.get("LEASE", "30"))
 ME = f"{os.uname().nodename}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
@@ -29,11 +29,12 @@ def run(job, beat):
     program = os.path.join(HANDLERS, os.path.basename(job["handler"]))
     if not os.access(program, os.X_OK):
         return ask(path + "fail", message=f"there is no {program}", retry=False, **claim)
-    child = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                             stderr=subprocess.STDOUT, bufsize=0)
+    with tempfile.TemporaryFile() as payload:
+        payload.write(json.dumps(job["payload"]).encode())
+        payload.seek(0)
+        child = subprocess.Popen([program], stdin=payload, stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT, bufsize=0)
     os.set_blocking(child.stdout.fileno(), False)
-    child.stdin.write(json.dumps(job["payload"]).encode())
-    child.stdin.close()
     heard, size, code = time.monotonic(), 0, None
     while code is None:
         code, text = child.poll(), child.stdout.read()
@@ -50,9 +51,10 @@ def run(job, beat):
     return ask(path + ("fail" if code else "complete"), **end, **claim)
 
 while True:
-    got = ask("claim", worker=ME, queues=QUEUES, wait=30, lease=LEASE, request_id=uuid.uuid4().hex)
+    got = ask("claim", worker=ME, queues=QUEUES, wait=30, lease=LEASE, jobs=[],
+              request_id=uuid.uuid4().hex)
     for job in got["jobs"]:
         try:
             run(job, got["heartbeat"])
-        except (urllib.error.HTTPError, BrokenPipeError) as problem:
+        except urllib.error.HTTPError as problem:  # somebody else has it by now
             print(f"job {job['id']}: {problem}", file=sys.stderr)

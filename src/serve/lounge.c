@@ -434,8 +434,8 @@ static void copy_principal(struct guest *guest, const struct principal *from)
 {
     struct grant *grants = arena_array(guest->arena, from->count, sizeof *grants);
     for (size_t i = 0; i < from->count; i++)
-        grants[i] = (struct grant){arena_strdup(guest->arena, from->grants[i].space),
-                                   from->grants[i].role};
+        grants[i] =
+            (struct grant){arena_strdup(guest->arena, from->grants[i].space), from->grants[i].role};
     guest->principal = *from;
     guest->principal.name = arena_strdup(guest->arena, from->name);
     guest->principal.grants = grants;

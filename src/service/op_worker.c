@@ -33,7 +33,8 @@ struct wish {
     const char *worker;
     char *queues; /* "": all */
     char *labels;
-    const char *name; /* of the claim, or NULL */
+    const char *name;   /* of the claim, or NULL */
+    const json_t *jobs; /* that it knows of; NULL: it does not say */
     int64_t slots;
     int64_t lease_ms;
 };
@@ -115,6 +116,7 @@ static enum status read_wish(const struct service *service, const json_t *reques
 {
     out->slots = json_get_int(request, "slots", 1);
     out->name = json_get_string(request, "request_id", NULL);
+    out->jobs = json_object_get(request, "jobs");
     if (out->slots < 1 || out->slots > SLOTS_MAX)
         return err_set(err, STATUS_INVALID, "'slots' is from 1 to %d", SLOTS_MAX);
     if (out->name != NULL && (out->name[0] == '\0' || strlen(out->name) > LIMIT_ID_BYTES))
@@ -156,6 +158,50 @@ static bool is_beat_due(struct store *store, const struct worker_host *host)
     return since_us >= host->lease_ms * 1000 / BEATS_PER_LEASE || since_us < 0;
 }
 
+struct holdings {
+    struct worker_held *items;
+    size_t count;
+};
+
+static bool is_named(const json_t *jobs, int64_t task)
+{
+    for (size_t i = 0; i < json_array_size(jobs); i++) {
+        int64_t id = 0;
+        if (str_parse_i64(json_string_value(json_array_get(jobs, i)), 0, INT64_MAX, &id) &&
+            id == task)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * What it holds by the record, but does not know of a whole lease after the claim: the answer never
+ * came there, or it died and came back under the same name. Nobody works on that.
+ */
+static enum status return_unknown(struct store *store, const struct worker_host *host,
+                                  const json_t *jobs, const struct holdings *held, struct err *err)
+{
+    CLEANUP(mem_freep) struct worker_held *unknown = mem_zalloc(held->count + 1, sizeof *unknown);
+    int64_t before_us = store_now_us(store) - host->lease_ms * 1000;
+    size_t count = 0;
+    for (size_t i = 0; i < held->count; i++)
+        if (held->items[i].started_at_us < before_us && !is_named(jobs, held->items[i].task))
+            unknown[count++] = held->items[i];
+    return store_worker_return(store, host->id, unknown, count, err);
+}
+
+static enum status forget_unknown(struct store *store, const struct worker_host *host,
+                                  const json_t *jobs, struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    struct holdings held = {0};
+    if (!json_is_array(jobs))
+        return STATUS_OK;
+    if (store_worker_held(store, host->id, arena, &held.items, &held.count, err) != STATUS_OK)
+        return err->code;
+    return return_unknown(store, host, jobs, &held, err);
+}
+
 static enum status come(const struct service *service, struct store *store, const struct wish *wish,
                         struct worker_host *out, struct err *err)
 {
@@ -178,8 +224,11 @@ static enum status find_or_come(const struct service *service, struct store *sto
     struct err problem = {0};
     enum status status =
         store_worker_find(store, wish->worker, worker_hand_owner(service), out, &problem);
-    if (status == STATUS_OK && is_beat_due(store, out))
+    if (status == STATUS_OK && is_beat_due(store, out)) {
         status = renew(store, out, &problem);
+        if (status == STATUS_OK)
+            status = forget_unknown(store, out, wish->jobs, &problem);
+    }
     if (status == STATUS_NOT_FOUND)
         return come(service, store, wish, out, err);
     if (status != STATUS_OK)
@@ -296,22 +345,6 @@ static enum status find_worker(struct service *service, const json_t *request, s
     return err->code;
 }
 
-struct holdings {
-    struct worker_held *items;
-    size_t count;
-};
-
-static bool is_named(const json_t *jobs, int64_t task)
-{
-    for (size_t i = 0; i < json_array_size(jobs); i++) {
-        int64_t id = 0;
-        if (str_parse_i64(json_string_value(json_array_get(jobs, i)), 0, INT64_MAX, &id) &&
-            id == task)
-            return true;
-    }
-    return false;
-}
-
 static bool is_held(const struct holdings *held, const char *text)
 {
     int64_t id = 0;
@@ -332,22 +365,6 @@ static json_t *list_lost(const json_t *jobs, const struct holdings *held)
             json_build_append(lost, json_text(id, strlen(id)));
     }
     return lost;
-}
-
-/*
- * What it holds by the record, but does not know of a whole lease after the claim: the answer never
- * came there, or it died and came back under the same name. Nobody works on that.
- */
-static enum status return_unknown(struct store *store, const struct worker_host *host,
-                                  const json_t *jobs, const struct holdings *held, struct err *err)
-{
-    CLEANUP(mem_freep) struct worker_held *unknown = mem_zalloc(held->count + 1, sizeof *unknown);
-    int64_t before_us = store_now_us(store) - host->lease_ms * 1000;
-    size_t count = 0;
-    for (size_t i = 0; i < held->count; i++)
-        if (held->items[i].started_at_us < before_us && !is_named(jobs, held->items[i].task))
-            unknown[count++] = held->items[i];
-    return store_worker_return(store, host->id, unknown, count, err);
 }
 
 static enum status list_stops(struct store *store, int64_t host, struct arena *arena, json_t **out,
@@ -382,8 +399,7 @@ enum status op_worker_heartbeat(struct service *service, const json_t *request, 
         renew(store, &host, err) != STATUS_OK ||
         store_worker_held(store, host.id, arena, &held.items, &held.count, err) != STATUS_OK)
         return err->code;
-    if (json_is_array(jobs) &&
-        return_unknown(store, &host, jobs, &held, err) != STATUS_OK)
+    if (json_is_array(jobs) && return_unknown(store, &host, jobs, &held, err) != STATUS_OK)
         return err->code;
     if (list_stops(store, host.id, arena, &stops, err) != STATUS_OK)
         return err->code;

@@ -6,6 +6,8 @@
 
 /* clang-format off */
 #define WORKER {"worker", FIELD_STRING, true, "its name: another one for each process, and for each time it starts"}
+#define WORKED_ON                                                                                  \
+    {"jobs", FIELD_STRINGS, false, "ids of what it works on; what else it holds longer than a lease waits again"}
 #define CLAIMED                                                                                    \
     {"job", FIELD_ID, true, "its id"},                                                             \
     {"attempt", FIELD_INTEGER, true, "as it was claimed"},                                         \
@@ -23,15 +25,16 @@ static const struct operation_field REQUEST_CLAIM[] = {
     {"wait", FIELD_NUMBER, false, "seconds that a server waits for work when there is none, up to 60; 0 by default"},
     {"lease", FIELD_NUMBER, false, "seconds, when the worker is new; 30 by default"},
     {"request_id", FIELD_STRING, false, "the same again, when an answer was lost, gives the same jobs"},
+    WORKED_ON,
 };
 static const struct operation_field RESPONSE_CLAIM[] = {
     {"worker", FIELD_STRING, true, "its name"},
-    {"jobs", FIELD_ARRAY, true, "each with id, attempt, nonce, generation, queue, handler, namespace, payload and timeout (seconds, for the worker to keep)"},
+    {"jobs", FIELD_ARRAY, true, "id, attempt, nonce, generation, queue, handler, namespace, payload, timeout (seconds) of each"},
     TERMS,
 };
 static const struct operation_field REQUEST_HEARTBEAT[] = {
     WORKER,
-    {"jobs", FIELD_STRINGS, false, "ids of what it works on; what else it holds longer than a lease waits again"},
+    WORKED_ON,
 };
 static const struct operation_field RESPONSE_HEARTBEAT[] = {
     {"stop", FIELD_ARRAY, true, "id and attempt of what somebody asked to stop: end it, then release it"},

@@ -50,26 +50,32 @@ static enum status renew_keys(struct vault *vault, struct err *err)
 
 /* --- values ---------------------------------------------------------------------------------- */
 
+enum status vault_unseal(struct vault *vault, const struct secret_context *context,
+                         const char *sealed, struct secret_value *out, struct err *err)
+{
+    char id[SECRET_KEY_ID_MAX] = "";
+    if (need_keys(vault, false, err) != STATUS_OK) {
+        bool is_sealed = secret_box_key_id(sealed, id);
+        tell_from_missing(err);
+        return err_wrap(err, "the %s '%s' is sealed (key id %s)", context->kind, context->name,
+                        is_sealed ? id : "unknown");
+    }
+    struct err first = {0};
+    if (secret_box_open(vault->keys, context, sealed, out, &first) == STATUS_OK)
+        return STATUS_OK;
+    struct err ignored = {0};
+    if (first.code == STATUS_DENIED && renew_keys(vault, &ignored) == STATUS_OK)
+        return secret_box_open(vault->keys, context, sealed, out, err);
+    *err = first;
+    return err->code;
+}
+
 enum status vault_open(struct vault *vault, enum vault_kind kind, const struct vault_row *row,
                        struct secret_value *out, struct err *err)
 {
     const struct secret_context context = {
         .kind = vault_kind_name(kind), .space = row->space, .name = row->name};
-    char id[SECRET_KEY_ID_MAX] = "";
-    if (need_keys(vault, false, err) != STATUS_OK) {
-        bool is_sealed = secret_box_key_id(row->sealed, id);
-        tell_from_missing(err);
-        return err_wrap(err, "the %s '%s' is sealed (key id %s)", context.kind, row->name,
-                        is_sealed ? id : "unknown");
-    }
-    struct err first = {0};
-    if (secret_box_open(vault->keys, &context, row->sealed, out, &first) == STATUS_OK)
-        return STATUS_OK;
-    struct err ignored = {0};
-    if (first.code == STATUS_DENIED && renew_keys(vault, &ignored) == STATUS_OK)
-        return secret_box_open(vault->keys, &context, row->sealed, out, err);
-    *err = first;
-    return err->code;
+    return vault_unseal(vault, &context, row->sealed, out, err);
 }
 
 static bool is_among(const struct secret_keys *keys, const char *id)

@@ -151,8 +151,8 @@ enum status store_worker_attempt(struct store *store, const struct worker_held *
         if (is_found || nonce == NULL || size != sizeof held->nonce ||
             memcmp(nonce, &held->nonce, size) != 0)
             continue;
-        *out = (struct worker_attempt){
-            .state = (enum task_state)db_int(stmt, 0), .reason = (enum reason)db_int(stmt, 1)};
+        *out = (struct worker_attempt){.state = (enum task_state)db_int(stmt, 0),
+                                       .reason = (enum reason)db_int(stmt, 1)};
         is_found = true;
     }
     if (status != STATUS_OK)
@@ -200,9 +200,8 @@ static enum status find_named(struct store *store, struct claiming *claiming, st
     }
     struct claim *held = NULL;
     size_t held_count = 0;
-    if (status != STATUS_OK ||
-        (count > 0 && store_held(store, claim->host, claiming->arena, &held, &held_count, err) !=
-                          STATUS_OK))
+    if (status != STATUS_OK || (count > 0 && store_held(store, claim->host, claiming->arena, &held,
+                                                        &held_count, err) != STATUS_OK))
         return err->code;
     claiming->result = (struct advance_result){.claims = held};
     for (size_t i = 0; i < held_count; i++)
