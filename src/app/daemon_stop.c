@@ -24,6 +24,7 @@ void daemon_stop_asked(struct daemon *daemon)
         log_info("stopping; running tasks may end first",
                  LOG_INT("grace_ms", settings_number(daemon->settings, SETTING_DRAIN_GRACE)));
         executor_close(daemon->session.executor);
+        pulse_leave(daemon->pulse);
         loop_timer_start(daemon->drain, settings_number(daemon->settings, SETTING_DRAIN_GRACE), 0);
         break;
     case DAEMON_DRAINING:

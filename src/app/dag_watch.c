@@ -213,6 +213,7 @@ static enum status work_off(struct dag_watch *self, struct err *err)
             return err->code;
         status = dag_sync_turn(self->sync, err);
         spare_give(self->options.spare);
+        dag_sync_think(self->sync);
     }
     return status;
 }

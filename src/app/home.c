@@ -65,6 +65,18 @@ static enum status make_dir(const char *path, struct err *err)
     return err_wrap(err, "the state folder cannot be used (set EIDER_HOME or --home)");
 }
 
+/*
+ * A store that is made now has its logs in its own folder from the start: those that others left in
+ * the home are not its own (service.c).
+ */
+static enum status make_blob_of_new(const struct home *home, struct err *err)
+{
+    if (!home_is_embedded(home) || access(store_place_path(home->store_url), F_OK) == 0)
+        return STATUS_OK;
+    CLEANUP(mem_freep) char *blob = file_path_join(home->store_dir, "blob");
+    return make_dir(blob, err);
+}
+
 enum status home_make(const struct home *home, struct err *err)
 {
     CLEANUP(mem_freep)
@@ -73,6 +85,8 @@ enum status home_make(const struct home *home, struct err *err)
     for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
         if (make_dir(dirs[i], err) != STATUS_OK)
             return err->code;
+    if (make_blob_of_new(home, err) != STATUS_OK)
+        return err->code;
     bool is_network = false;
     if (file_is_on_network_fs(home->path, &is_network, err) != STATUS_OK)
         return err->code;

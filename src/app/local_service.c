@@ -1,6 +1,7 @@
 #include "app/local_service.h"
 
 #include "app/actor.h"
+#include "app/old_home.h"
 #include "base/mem.h"
 #include "model/store_place.h"
 #include "service/principal.h"
@@ -17,6 +18,8 @@ static enum status recover(void *context, struct store *store, struct err *err)
 {
     const struct home *home = context;
     struct recovery_result ignored;
+    if (old_home_refuse_living(home, store, err) != STATUS_OK)
+        return err->code;
     return recovery_sweep(store, home->store_dir, 0, &ignored, err);
 }
 

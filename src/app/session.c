@@ -47,7 +47,8 @@ static enum status open_store(struct session *session, struct err *err)
 {
     struct store_options store = session_store_options(session);
     if (store_open(&store, &session->store, err) != STATUS_OK ||
-        store_describe(session->store, &session->store_info, err) != STATUS_OK)
+        store_describe(session->store, &session->store_info, err) != STATUS_OK ||
+        old_home_refuse_living(session->home, session->store, err) != STATUS_OK)
         return err->code;
     home_place_init(session->home, session->store_info.uuid, &session->place);
     return STATUS_OK;
@@ -64,24 +65,6 @@ static enum status open_with_keeper(struct session *session, const char *exe, st
     if (open_store(session, err) != STATUS_OK || home_place_make(&session->place, err) != STATUS_OK)
         return err->code;
     return is_foreground ? STATUS_OK : start_staying(session, exe, &events, err);
-}
-
-/* A store that nobody made yet holds nothing, and is not made for this. */
-static enum status open_vault(struct session *session, const char *url, struct err *err)
-{
-    struct store *store = session->store;
-    if (url != NULL) {
-        const struct store_options options = {.url = url, .mode = DB_READ_ONLY};
-        struct err problem = {0};
-        enum status status = store_open(&options, &session->vault_store, &problem);
-        if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
-            *err = problem;
-            return err_wrap(err, "open the store of variables and secrets");
-        }
-        store = session->vault_store;
-    }
-    session->vault = vault_new(&session->config->vault, store);
-    return STATUS_OK;
 }
 
 enum status session_open(struct session *session, const struct session_options *options,
@@ -107,8 +90,9 @@ enum status session_open(struct session *session, const struct session_options *
         store_thread_start(session->loop, &store, &session->store_thread, err) != STATUS_OK)
         return err->code;
     session->spare = spare_new(&store);
-    if (open_vault(session, options->vault_url, err) != STATUS_OK)
-        return err->code;
+    session->vault = options->vault_url != NULL
+                         ? vault_new_at(&session->config->vault, options->vault_url)
+                         : vault_new(&session->config->vault, session->store);
     return session->mode == EXECUTOR_FOREGROUND ? session_join(session, err) : STATUS_OK;
 }
 
@@ -195,7 +179,6 @@ void session_close(struct session *session)
     store_thread_stop(session->store_thread);
     executor_free(session->executor);
     vault_free(session->vault);
-    store_close(session->vault_store);
     if (session->host != 0 && session->store != NULL && !session->leaves_all &&
         store_host_end(session->store, session->host, &err) != STATUS_OK)
         log_warn("leave the store", LOG_STR("error", err.text));

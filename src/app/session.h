@@ -34,8 +34,7 @@ struct session {
     struct store_info store_info;
     struct home_place place; /* of that store */
     struct blob *blob;
-    struct vault *vault;       /* of the loop's thread */
-    struct store *vault_store; /* where its values are, if that is another store */
+    struct vault *vault; /* of the loop's thread */
     struct store_thread *store_thread;
     int64_t host;
     struct presence presence;

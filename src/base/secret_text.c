@@ -14,7 +14,7 @@ void secret_text_make(const char *prefix, char out[static SECRET_TEXT_MAX])
     size_t length = strlen(prefix);
     CHECK(length + (size_t)2 * SECRET_BYTES < SECRET_TEXT_MAX);
     rng_bytes(bytes, sizeof bytes);
-    (void)memcpy(out, prefix, length);
+    CHECK(snprintf(out, SECRET_TEXT_MAX, "%s", prefix) == (int)length);
     for (size_t i = 0; i < SECRET_BYTES; i++)
         CHECK(snprintf(out + length + 2 * i, 3, "%02x", bytes[i]) == 2);
 }

@@ -1,3 +1,6 @@
+#include <string.h>
+
+#include "base/check.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/cli.h"
@@ -21,6 +24,24 @@ static void print_line(const struct cli *cli, const json_t *event)
         separator = "  ";
     }
     (void)fputc('\n', cli->host.out);
+}
+
+/* What was missed is told where it is missing: to programs that read lines, by one of its own. */
+static void tell_gap(struct cli *cli, const json_t *response, bool is_in_lines)
+{
+    const char *gap = json_get_string(response, "gap", NULL);
+    const char *text = json_get_string(response, "gap_text", "");
+    if (gap == NULL)
+        return;
+    cli_say(cli, "%s", text);
+    if (!is_in_lines)
+        return;
+    CLEANUP(json_decrefp) json_t *line = json_object();
+    json_put_string(line, "kind", "gap");
+    json_put_string(line, "reason", gap);
+    json_put_string(line, "text", text);
+    CLEANUP(mem_freep) char *written = json_format(line);
+    (void)fprintf(cli->host.out, "%s\n", written);
 }
 
 static void print_events(const struct cli *cli, const json_t *response)
@@ -47,6 +68,7 @@ static int follow(struct cli *cli, json_t *request)
         CLEANUP(json_decrefp) json_t *response = NULL;
         if (cli_call(cli, "event.list", json_incref(request), &response, &err) != STATUS_OK)
             return cli_fail(cli, &err);
+        tell_gap(cli, response, cli->output.format == OUTPUT_JSON);
         print_events(cli, response);
         const char *cursor = json_get_string(response, "cursor", NULL);
         if (cursor != NULL)
@@ -60,6 +82,31 @@ static int follow(struct cli *cli, json_t *request)
     }
 }
 
+static int list(struct cli *cli, json_t *request)
+{
+    struct err err = {0};
+    CLEANUP(json_decrefp) json_t *response = NULL;
+    if (cli_call(cli, "event.list", json_incref(request), &response, &err) != STATUS_OK)
+        return cli_fail(cli, &err);
+    tell_gap(cli, response, false);
+    cli_print(cli, &VIEW_EVENTS, response);
+    return EXIT_CODE_DONE;
+}
+
+/* "task_ended,run" as a list. */
+static void put_kinds(json_t *request, const char *kinds)
+{
+    json_t *list = json_array();
+    CHECK(list != NULL);
+    while (kinds != NULL && *kinds != '\0') {
+        size_t length = strcspn(kinds, ", ");
+        if (length > 0)
+            CHECK(json_array_append_new(list, json_text(kinds, length)) == 0);
+        kinds += length + (kinds[length] != '\0' ? 1 : 0);
+    }
+    json_put(request, "kinds", list);
+}
+
 int cmd_events(struct cli *cli, const struct parsed *parsed)
 {
     enum output_format format = cli->output.format;
@@ -67,11 +114,15 @@ int cmd_events(struct cli *cli, const struct parsed *parsed)
     CLEANUP(json_decrefp) json_t *request = request_new();
     request_put_option(request, parsed, "dag", "dag");
     request_put_option(request, parsed, "run", "run");
+    request_put_option(request, parsed, "after", "cursor");
+    request_put_option(request, parsed, "task", "task");
+    request_put_option(request, parsed, "host", "host");
+    put_kinds(request, parsed_get(parsed, "kind", NULL));
     json_put_int(request, "limit", LIST_DEFAULT);
     if (request_put_int(request, parsed, "limit", "limit", LIST_MAX, &err) != STATUS_OK)
         return cli_fail(cli, &err);
     if (!parsed_has(parsed, "follow"))
-        return cli_show(cli, "event.list", json_incref(request), &VIEW_EVENTS);
+        return list(cli, request);
     if (format != OUTPUT_JSON && format != OUTPUT_TABLE && format != OUTPUT_WIDE) {
         (void)err_set(&err, STATUS_INVALID, "--follow prints a table, wide or json, not %s",
                       output_format_name(format));

@@ -149,11 +149,10 @@ int cmd_stop(struct cli *cli, const struct parsed *parsed)
     json_t *request = request_of_run(parsed);
     if (parsed->args_count > 1)
         json_put_string(request, "task", parsed->args[1]);
-    json_put_bool(request, "dry_run", parsed_has(parsed, "dry-run"));
     if (request_put_int(request, parsed, "map-index", "map_index", LIMIT_INSTANCES, &err) !=
         STATUS_OK) {
         json_decref(request);
         return cli_fail(cli, &err);
     }
-    return cli_show(cli, "run.cancel", request, &VIEW_RUN);
+    return cli_change(cli, parsed, "run.cancel", request, &VIEW_RUN);
 }

@@ -230,6 +230,9 @@ static const struct command_option AUDIT_OPTIONS[] = {
 static const struct command_option EVENTS_OPTIONS[] = {
     SWITCH("follow", 'f', "wait for more, until the run is over or you interrupt it"), OPTION_LIMIT,
     OPTION_ONLY_DAG, {"run", 0, "RUN", "only of this run", false, COMPLETE_RUN, NULL, NULL},
+    VALUE("after", 0, "CURSOR", "what came after the cursor of an earlier answer"),
+    VALUE("kind", 0, "KINDS", "only of these, as task_ended,run; a word that several begin with is all of them"),
+    VALUE("task", 0, "TASK", "only of tasks with this id"), VALUE("host", 0, "ID", "only of this host"),
 };
 static const struct command_option RESTORE_OPTIONS[] = {OPTION_YES};
 static const struct command_option EXPORT_OPTIONS[] = {
@@ -577,14 +580,14 @@ static const struct command ROWS[] = {
         " namespace default has one of that name.",
         "eider pools delete warehouse --yes", OPTIONS(POOL_DELETE_OPTIONS), cmd_pools_delete},
     {"limits list", GROUP_JOBS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
-        "list how many tasks of a namespace or DAG may run at once", NULL, "eider limits list",
+        "list how many tasks of a namespace, DAG or tier may run at once", NULL, "eider limits list",
         {NULL, 0}, cmd_limits_list},
-    {"limits set", GROUP_JOBS, COMMAND_READS, "namespace|dag NAME", 2, 2, COMPLETE_NONE, NULL,
-        "bound how many tasks of a namespace or DAG run at once",
-        "On all hosts and over all runs together. Jobs count in their namespace.",
+    {"limits set", GROUP_JOBS, COMMAND_READS, "namespace|dag|tier NAME", 2, 2, COMPLETE_NONE, NULL,
+        "bound how many tasks of a namespace, DAG or tier run at once",
+        "On all hosts and over all runs together. Jobs count in their namespace, and in no tier.",
         "eider limits set namespace reports --max-running 20", OPTIONS(LIMIT_SET_OPTIONS),
         cmd_limits_set},
-    {"limits delete", GROUP_JOBS, COMMAND_READS, "namespace|dag NAME", 2, 2, COMPLETE_NONE, NULL,
+    {"limits delete", GROUP_JOBS, COMMAND_READS, "namespace|dag|tier NAME", 2, 2, COMPLETE_NONE, NULL,
         "remove such a bound", NULL, "eider limits delete namespace reports --yes", OPTIONS(DELETE_OPTIONS),
         cmd_limits_delete},
     {"dlq list", GROUP_JOBS, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
@@ -737,7 +740,9 @@ static const struct command ROWS[] = {
     {"events", GROUP_STORE, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
         "list what happened, newest last",
         "Of runs and tasks, of people and hosts, and what could not be started. With --follow what comes\n"
-        "is printed as it comes, with -o json a line of JSON for each event.",
+        "is printed as it comes, with -o json a line of JSON for each event. The answer of -o json has\n"
+        "a cursor; --after it everything comes that happened since, once. Where that cannot be, since\n"
+        "events were removed or the store was put back from a backup, `gap` says so.",
         "eider events\neider events -f --dag orders_daily\neider events -f -o json | jq .kind",
         OPTIONS(EVENTS_OPTIONS), cmd_events},
     {"config list", GROUP_STORE, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,

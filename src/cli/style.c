@@ -66,10 +66,11 @@ static const struct {
     const char *name;
     enum task_state like;
 } WORDS[] = {
-    {"completed", TASK_SUCCESS},    {"claimed", TASK_RUNNING}, {"pending", TASK_QUEUED},
-    {"delayed", TASK_UP_FOR_RETRY}, {"READY", TASK_SUCCESS},   {"NOT_READY", TASK_FAILED},
-    {"PAUSED", TASK_SKIPPED},       {"active", TASK_SUCCESS},  {"draining", TASK_UP_FOR_RETRY},
-    {"expired", TASK_FAILED},       {"lost", TASK_FAILED},     {"left", TASK_SKIPPED},
+    {"completed", TASK_SUCCESS},     {"claimed", TASK_RUNNING}, {"pending", TASK_QUEUED},
+    {"delayed", TASK_UP_FOR_RETRY},  {"READY", TASK_SUCCESS},   {"NOT_READY", TASK_FAILED},
+    {"PAUSED", TASK_SKIPPED},        {"active", TASK_SUCCESS},  {"draining", TASK_UP_FOR_RETRY},
+    {"stopping", TASK_UP_FOR_RETRY}, {"expired", TASK_FAILED},  {"lost", TASK_FAILED},
+    {"left", TASK_SKIPPED},
 };
 
 const char *style_color_named(const struct style *style, const char *state)

@@ -31,6 +31,7 @@ static const struct column RUN[] = {
     {"Stopped by", "stopped_by", COLUMN_TEXT, false},
     {"Stopped at", "stopped_at", COLUMN_INSTANT, false},
     {"Stopped because", "stop_reason", COLUMN_TEXT, false},
+    {"Stops", "stops", COLUMN_LIST, false},
     {"Replaced by", "replaced_by", COLUMN_TEXT, false},
     {"Waits", "waits_because", COLUMN_TEXT, false},
     {"Type", "run_type", COLUMN_TEXT, false},

@@ -167,6 +167,7 @@ struct dag {
     const char *doc;
     const char *owner;
     const char *namespace_; /* "default" */
+    const char *tier;       /* the same */
     struct string_list tags;
     struct param *params; /* in the order of the file */
     size_t params_count;

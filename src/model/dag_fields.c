@@ -166,6 +166,8 @@ static const struct dag_field DAG_ROWS[] = {
     {"owner", NULL, FIELD_TEXT, AT_DAG(owner), .doc = "who answers for it"},
     {"namespace", NULL, FIELD_NAME, AT_DAG(namespace_),
      .doc = "scope of pools, variables, connections; default: default"},
+    {"tier", NULL, FIELD_NAME, AT_DAG(tier),
+     .doc = "which DAGs it shares a limit with, by how much depends on them; default: default"},
     {"tags", NULL, FIELD_TEXTS, AT_DAG(tags), .doc = "for searching"},
     {"params", NULL, FIELD_OWN, .doc = "what a run can be given: name to type, default, bounds"},
     {"max_active_runs", NULL, FIELD_INTEGER, AT_DAG(max_active_runs), BOUND(1, 1000000),

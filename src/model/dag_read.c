@@ -585,6 +585,7 @@ static struct dag *new_dag(const char *id)
         .arena = arena,
         .id = id != NULL ? arena_strdup(arena, id) : NULL,
         .namespace_ = "default",
+        .tier = "default",
         .max_active_runs = 1,
     };
     return dag;

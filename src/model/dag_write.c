@@ -204,7 +204,8 @@ static void put_files(json_t *object, const struct dag *dag)
 
 json_t *dag_write(const struct dag *dag)
 {
-    static const struct dag USUAL = {.namespace_ = "default", .max_active_runs = 1};
+    static const struct dag USUAL = {
+        .namespace_ = "default", .tier = "default", .max_active_runs = 1};
     json_t *object = json_object();
     if (dag->rest != NULL)
         CHECK(json_object_update(object, dag->rest) == 0);

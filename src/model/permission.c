@@ -63,14 +63,25 @@ static void put_grant(struct grants *grants, struct grant grant)
     grants->items[grants->count++] = grant;
 }
 
+static size_t count_words(const char *text)
+{
+    size_t count = 0;
+    for (const char *at = text + strspn(text, " "); *at != '\0'; at += strspn(at, " ")) {
+        at += strcspn(at, " ");
+        count++;
+    }
+    return count;
+}
+
 enum status grants_parse(struct arena *arena, const char *text, struct grants *out, struct err *err)
 {
-    struct grants grants = {.items = arena_array(arena, GRANTS_MAX, sizeof *grants.items)};
+    size_t room = count_words(text);
+    if (room > GRANTS_MAX)
+        return err_set(err, STATUS_LIMIT, "nobody has more than %d grants", GRANTS_MAX);
+    struct grants grants = {.items = arena_array(arena, room + 1, sizeof *grants.items)};
     for (const char *at = text + strspn(text, " "); *at != '\0'; at += strspn(at, " ")) {
         size_t length = strcspn(at, " ");
-        struct grant grant;
-        if (grants.count == GRANTS_MAX)
-            return err_set(err, STATUS_LIMIT, "nobody has more than %d grants", GRANTS_MAX);
+        struct grant grant = {0};
         if (grant_parse(arena, arena_strndup(arena, at, length), &grant, err) != STATUS_OK)
             return err->code;
         put_grant(&grants, grant);

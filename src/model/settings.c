@@ -96,7 +96,7 @@ const struct setting SETTINGS[SETTING_COUNT] = {
         FOR_EVER_MS, NULL, "how long values are kept after their run's end; 0: as long as the run"},
     ROW(KEEP_JOBS) = {"keep_jobs", "EIDER_KEEP_JOBS", NULL, SETTING_DURATION, "30d", 0,
         FOR_EVER_MS, NULL, "how long plain jobs are kept after their end; 0: for ever"},
-    ROW(KEEP_DEAD) = {"keep_dead", "EIDER_KEEP_DEAD", NULL, SETTING_DURATION, "0s", 0, FOR_EVER_MS,
+    ROW(KEEP_DEAD) = {"keep_dead", "EIDER_KEEP_DEAD", NULL, SETTING_DURATION, "90d", 0, FOR_EVER_MS,
         NULL, "how long dead letters are kept; 0: until somebody sees to them"},
     ROW(KEEP_MESSAGES) = {"keep_messages", "EIDER_KEEP_MESSAGES", NULL, SETTING_DURATION, "30d", 0,
         FOR_EVER_MS, NULL, "how long messages of hooks are kept once they are settled; 0: for ever"},

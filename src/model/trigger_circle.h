@@ -7,6 +7,9 @@
  * circle; whether a task that succeeds here ever writes there nobody can know, so what is found may
  * still be meant.
  *
+ * Circles that have a DAG in common are told as one, with all DAGs that are part of any. Looking
+ * for them takes time that grows with the DAGs and what they name, not with its square.
+ *
  * Tests  tests/unit/model/test_trigger_circle.c
  */
 #include <stddef.h>
@@ -15,14 +18,26 @@
 #include "model/dag.h"
 #include "model/trigger_expr.h"
 
+/* What matters of a DAG. */
 struct circle_dag {
-    const struct dag *dag;
+    const char *id;
+    const char **outputs; /* datasets that its tasks name as they stand */
+    size_t outputs_count;
     const struct triggers *triggers;
 };
 
+/* Copied into the arena; the triggers are borrowed. */
+NODISCARD struct circle_dag circle_dag_of(const struct dag *dag, const struct triggers *triggers,
+                                          struct arena *arena);
+
+struct circle {
+    const char *text;      /* "a -> b -> a", and who else goes round with them; cut when long */
+    const size_t *members; /* numbers of the DAGs, ascending */
+    size_t members_count;
+};
+
 struct circle_list {
-    const char **texts; /* "a -> b -> a"; in the arena */
-    size_t *first;      /* number of the DAG that each begins with */
+    struct circle *items; /* by their first members; in the arena */
     size_t count;
 };
 

@@ -73,10 +73,12 @@ static bool may_enter(const struct route *route, const struct dispatch_visitor *
         return refuse(out, 403,
                       "changes by a session need the header X-CSRF-Token with the token "
                       "that the session was given");
+    if (route->access == ROUTE_WORKER && visitor->principal.queues == NULL)
+        return refuse(out, 403,
+                      "this needs the token of a worker: `eider tokens add NAME --queue "
+                      "QUEUE` makes one");
     enum permission needed = needed_of(route);
-    if (route->access == ROUTE_WORKER && principal_is_worker(&visitor->principal))
-        return true;
-    if (route->access != ROUTE_SIGNED_IN &&
+    if (route->access == ROUTE_PERMISSION &&
         (needed == PERMISSION_NONE || principal_best_role(&visitor->principal) < needed)) {
         CLEANUP(mem_freep)
         char *detail = mem_format("this needs the role %s; %s has %s", permission_name(needed),

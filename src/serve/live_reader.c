@@ -147,8 +147,10 @@ void live_reader_notice(struct live_reader *reader)
 int64_t live_reader_mind(struct live_reader *reader, int64_t now_us)
 {
     int64_t due_us = reader->spoke_us + reader->live->options.beat_ms * 1000;
-    if (!is_drained(reader) || reader->phase == READER_OVER)
+    if (reader->phase == READER_OVER)
         return INT64_MAX;
+    if (!is_drained(reader))
+        return now_us + reader->live->options.beat_ms * 1000;
     if (now_us >= reader->ends_us) {
         reader->phase = READER_OVER;
         live_reader_wake(reader);

@@ -18,4 +18,4 @@ struct log_stream_parts {
     bool as_events;
 };
 
-struct pull_source log_stream_parts(const struct log_stream_parts *parts, json_t *taken);
+struct pull_source log_stream_parts(const struct log_stream_parts *options, json_t *taken);

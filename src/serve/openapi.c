@@ -220,6 +220,8 @@ static json_t *describe(const struct route *route)
         json_put_string(
             entry, "x-permission",
             permission_name(operation != NULL ? operation->permission : route->permission));
+    if (route->access == ROUTE_WORKER)
+        json_put_string(entry, "x-permission", "worker");
     if (operation != NULL) {
         json_put_string(entry, "x-operation", operation->name);
         json_put_string(entry, "x-scope", operation_scope_name(operation->scope));

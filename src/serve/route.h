@@ -20,8 +20,8 @@ struct service;
 enum route_access {
     ROUTE_CLOSED,
     ROUTE_PERMISSION, /* whoever has the permission of the operation, or `permission` without one */
-    ROUTE_WORKER,     /* the token of a worker; and as above */
     ROUTE_SIGNED_IN,  /* anybody whom we know */
+    ROUTE_WORKER,     /* a worker, by its token; of which queues, the operation looks */
     ROUTE_PUBLIC,     /* anybody: the handler itself decides by what it is given */
 };
 

@@ -30,7 +30,7 @@ static struct route route_of(const struct operation *operation)
     return (struct route){
         .method = HTTP_POST,
         .pattern = mem_format("%s%s", ROUTES_OPERATIONS, operation->name),
-        .access = operation->scope == SCOPE_WORKER ? ROUTE_WORKER : ROUTE_PERMISSION,
+        .access = ROUTE_PERMISSION,
         .operation = operation->name,
     };
 }

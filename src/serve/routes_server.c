@@ -43,6 +43,8 @@ static enum status answer_openapi(struct route_call *call, struct http_response 
 static const struct route ROWS[] = {
     {HTTP_GET, "/healthz", ROUTE_PUBLIC, .handle = answer_alive, .is_quick = true,
         .summary = "whether the program answers"},
+    {HTTP_GET, "/api/v1/x/ping", ROUTE_SIGNED_IN, .handle = answer_alive,
+        .summary = "whether the program answers, and knows who asks"},
     {HTTP_GET, "/api/v1/version", ROUTE_PUBLIC, .handle = answer_version, .is_quick = true,
         .summary = "the program's version"},
     {HTTP_GET, "/api/v1/openapi.json", ROUTE_PUBLIC, .handle = answer_openapi,

@@ -99,27 +99,26 @@ static enum status read_login(const struct route_call *call, json_t **out, struc
 static enum status answer_login(struct route_call *call, struct http_response *out, struct err *err)
 {
     CLEANUP(json_decrefp) json_t *body = NULL;
-    struct principal principal;
-    char secret[SECRET_TEXT_MAX];
-    int64_t wait_s = 0;
+    struct usher_welcome welcome = {.wait_s = 0};
     if (read_login(call, &body, err) != STATUS_OK)
         return err->code;
     const struct usher_login login = {
+        .service = call->service,
+        .arena = call->arena,
         .name = json_get_string(body, "username", ""),
         .password = json_get_string(body, "password", ""),
         .from = call->request->peer,
     };
-    enum status status = usher_sign_in(call->world->usher, call->service, call->arena, &login,
-                                       &principal, secret, &wait_s, err);
-    if (status == STATUS_LIMIT && wait_s > 0)
-        problem_wait(out, wait_s, err->text);
+    enum status status = usher_sign_in(call->world->usher, &login, &welcome, err);
+    if (status == STATUS_LIMIT && welcome.wait_s > 0)
+        problem_wait(out, welcome.wait_s, err->text);
     else if (status == STATUS_DENIED)
         problem_put(out, 401, err->text);
     else if (status != STATUS_OK)
         return status;
     if (status == STATUS_OK) {
-        begin_session(call, secret, out);
-        answer_json(out, 200, describe(&principal, secret));
+        begin_session(call, welcome.secret, out);
+        answer_json(out, 200, describe(&welcome.principal, welcome.secret));
     }
     return STATUS_OK;
 }

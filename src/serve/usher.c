@@ -98,22 +98,21 @@ static void remember(struct usher *usher, const struct usher_login *login, int64
     CHECK(pthread_mutex_unlock(&usher->lock) == 0);
 }
 
-static enum status refuse(struct usher *usher, struct service *service,
-                          const struct usher_login *login, struct err *err)
+static enum status refuse(struct usher *usher, const struct usher_login *login, struct err *err)
 {
     if (throttle_fail(usher->throttle, login->name, login->from, now_ms()))
-        credentials_tell_refused(service, "somebody", login->from);
+        credentials_tell_refused(login->service, "somebody", login->from);
     return err_set(err, STATUS_DENIED, "the name or the password is wrong");
 }
 
 /* Who is not there, or may not come in, costs as much time as who is. */
-static enum status check(struct usher *usher, struct service *service, struct arena *arena,
-                         const struct usher_login *login, struct user *out, int64_t *out_wait_s,
-                         struct err *err)
+static enum status check(struct usher *usher, const struct usher_login *login, struct user *out,
+                         int64_t *out_wait_s, struct err *err)
 {
     struct user user = {0};
     struct err problem = {0};
-    enum status status = credentials_user(service, arena, login->name, &user, &problem);
+    enum status status =
+        credentials_user(login->service, login->arena, login->name, &user, &problem);
     if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
         *err = problem;
         return status;
@@ -130,46 +129,39 @@ static enum status check(struct usher *usher, struct service *service, struct ar
                        (long long)*out_wait_s);
     }
     if (!password_matches(may_enter ? user.password : NULL, login->password))
-        return refuse(usher, service, login, err);
+        return refuse(usher, login, err);
     throttle_forgive(usher->throttle, login->name, login->from);
     remember(usher, login, user.stamp);
     *out = user;
     return STATUS_OK;
 }
 
-enum status usher_check_password(struct usher *usher, struct service *service, struct arena *arena,
-                                 const struct usher_login *login, struct principal *out,
-                                 int64_t *out_wait_s, struct err *err)
+enum status usher_sign_in(struct usher *usher, const struct usher_login *login,
+                          struct usher_welcome *out, struct err *err)
 {
     struct user user;
-    if (check(usher, service, arena, login, &user, out_wait_s, err) != STATUS_OK)
+    if (check(usher, login, &user, &out->wait_s, err) != STATUS_OK ||
+        credentials_sign_in(login->service, &user, login->from, out->secret, err) != STATUS_OK)
         return err->code;
-    *out = user.principal;
-    return STATUS_OK;
-}
-
-enum status usher_sign_in(struct usher *usher, struct service *service, struct arena *arena,
-                          const struct usher_login *login, struct principal *out,
-                          char out_secret[static SECRET_TEXT_MAX], int64_t *out_wait_s,
-                          struct err *err)
-{
-    struct user user;
-    if (check(usher, service, arena, login, &user, out_wait_s, err) != STATUS_OK ||
-        credentials_sign_in(service, &user, login->from, out_secret, err) != STATUS_OK)
-        return err->code;
-    *out = user.principal;
+    out->principal = user.principal;
     return STATUS_OK;
 }
 
 /* --- what requests are sent with ------------------------------------------------------------- */
 
+struct visit {
+    struct usher *usher;
+    struct service *service;
+    const struct http_request *request;
+    struct arena *arena;
+};
+
 /* "NAME:PASSWORD" in base64; the name has no colon. */
-static enum status admit_basic(struct usher *usher, struct service *service,
-                               const struct http_request *request, const char *text,
-                               struct arena *arena, struct dispatch_visitor *out, struct err *err)
+static enum status admit_basic(const struct visit *visit, const char *text,
+                               struct dispatch_visitor *out, struct err *err)
 {
     struct strbuf plain;
-    struct usher_login login = {.from = request->peer};
+    struct user user;
     strbuf_init(&plain, BASIC_BYTES_MAX);
     enum status status = STATUS_DENIED;
     char *colon = NULL;
@@ -178,13 +170,19 @@ static enum status admit_basic(struct usher *usher, struct service *service,
         colon = strchr(plain.text, ':');
     if (colon != NULL) {
         *colon = '\0';
-        login.name = plain.text;
-        login.password = colon + 1;
-        status =
-            usher_check_password(usher, service, arena, &login, &out->principal, &out->wait_s, err);
+        const struct usher_login login = {
+            .service = visit->service,
+            .arena = visit->arena,
+            .name = plain.text,
+            .password = colon + 1,
+            .from = visit->request->peer,
+        };
+        status = check(visit->usher, &login, &user, &out->wait_s, err);
     } else {
         (void)err_set(err, status, "`Authorization: Basic` needs NAME:PASSWORD in base64");
     }
+    if (status == STATUS_OK)
+        out->principal = user.principal;
     secret_wipe(plain.text, plain.length);
     strbuf_fini(&plain);
     return status;
@@ -199,17 +197,16 @@ static const char *after_scheme(const char *header, const char *scheme)
     return header + length + strspn(header + length, " ");
 }
 
-static enum status admit_header(struct usher *usher, struct service *service,
-                                const struct http_request *request, const char *header,
-                                struct arena *arena, struct dispatch_visitor *out, struct err *err)
+static enum status admit_header(const struct visit *visit, const char *header,
+                                struct dispatch_visitor *out, struct err *err)
 {
     const char *token = after_scheme(header, "Bearer");
     const char *basic = after_scheme(header, "Basic");
     enum status status = STATUS_DENIED;
     if (token != NULL)
-        status = credentials_of_token(service, arena, token, &out->principal, err);
+        status = credentials_of_token(visit->service, visit->arena, token, &out->principal, err);
     else if (basic != NULL)
-        status = admit_basic(usher, service, request, basic, arena, out, err);
+        status = admit_basic(visit, basic, out, err);
     else
         (void)err_set(err, status, "`Authorization` needs Bearer and a token, or Basic");
     out->is_known = status == STATUS_OK;
@@ -225,13 +222,13 @@ const char *usher_csrf_token(const char *session, char out[static SHA256_HEX_MAX
     return hmac_finish_hex(&hmac, out);
 }
 
-static enum status admit_session(struct service *service, const struct http_request *request,
-                                 const char *session, struct arena *arena,
+static enum status admit_session(const struct visit *visit, const char *session,
                                  struct dispatch_visitor *out, struct err *err)
 {
     char expected[SHA256_HEX_MAX];
-    const char *given = http_header(request, "X-CSRF-Token");
-    if (credentials_of_session(service, arena, session, &out->principal, err) != STATUS_OK)
+    const char *given = http_header(visit->request, "X-CSRF-Token");
+    if (credentials_of_session(visit->service, visit->arena, session, &out->principal, err) !=
+        STATUS_OK)
         return err->code;
     out->is_known = true;
     out->by_cookie = true;
@@ -244,10 +241,11 @@ enum status usher_admit(void *usher, struct service *service, const struct http_
 {
     char session[SECRET_TEXT_MAX];
     const char *header = http_header(request, "Authorization");
+    const struct visit visit = {usher, service, request, arena};
     *out = (struct dispatch_visitor){0};
     if (header != NULL)
-        return admit_header(usher, service, request, header, arena, out, err);
+        return admit_header(&visit, header, out, err);
     if (http_cookie(request, USHER_COOKIE, session, sizeof session))
-        return admit_session(service, request, session, arena, out, err);
+        return admit_session(&visit, session, out, err);
     return STATUS_OK;
 }

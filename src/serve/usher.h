@@ -28,27 +28,28 @@ NODISCARD enum status usher_admit(void *usher, struct service *service,
 /* For the routes of signing in (routes_sign_in.c): */
 
 struct usher_login {
+    struct service *service;
+    struct arena *arena; /* for what is found */
     const char *name;
     const char *password;
     const char *from; /* address */
 };
 
+struct usher_welcome {
+    struct principal principal;
+    char secret[SECRET_TEXT_MAX]; /* of the session */
+    int64_t wait_s;               /* with STATUS_LIMIT: how long to wait */
+};
+
 /*
- * The account of who gives the right password.
+ * A session for who gives the right password.
  *
  *   STATUS_DENIED  wrong; whether there is such a user is not told, neither by the text nor by the
  *                  time it takes
- *   STATUS_LIMIT   too often wrong: *out_wait_s says how long to wait
+ *   STATUS_LIMIT   too often wrong
  */
-NODISCARD enum status usher_check_password(struct usher *usher, struct service *service,
-                                           struct arena *arena, const struct usher_login *login,
-                                           struct principal *out, int64_t *out_wait_s,
-                                           struct err *err);
-/* The same, and a session begins; its secret goes to `out_secret`. */
-NODISCARD enum status usher_sign_in(struct usher *usher, struct service *service,
-                                    struct arena *arena, const struct usher_login *login,
-                                    struct principal *out, char out_secret[static SECRET_TEXT_MAX],
-                                    int64_t *out_wait_s, struct err *err);
+NODISCARD enum status usher_sign_in(struct usher *usher, const struct usher_login *login,
+                                    struct usher_welcome *out, struct err *err);
 
 /* The second proof of a session, which only pages of our own can know. Returns `out`. */
 const char *usher_csrf_token(const char *session, char out[static SHA256_HEX_MAX]);

@@ -160,9 +160,12 @@ static enum status check_named_space(const struct question *question, struct err
 static enum status check_limit(const struct question *question, struct err *err)
 {
     const char *name = json_get_string(question->request, "name", "");
-    if (str_equal(json_get_string(question->request, "kind", ""), "dag"))
+    const char *kind = json_get_string(question->request, "kind", "");
+    if (str_equal(kind, "dag"))
         return check_dag(question, name, err);
-    return check_space(question, name, "namespace", name, err);
+    if (str_equal(kind, "namespace"))
+        return check_space(question, name, "namespace", name, err);
+    return check_everywhere(question, err);
 }
 
 /* Of what may be named, everything that is. *out_any: something is. */

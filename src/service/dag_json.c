@@ -42,6 +42,7 @@ json_t *dag_json(const struct dag *dag)
     json_put_string(object, "doc", dag->doc);
     json_put_string(object, "owner", dag->owner);
     json_put_string(object, "namespace", dag->namespace_);
+    json_put_string(object, "tier", dag->tier);
     json_put(object, "tags", texts(&dag->tags));
     json_put(object, "params", params(dag));
     json_put_int(object, "tasks_total", (int64_t)dag->tasks_count);

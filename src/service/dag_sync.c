@@ -32,7 +32,9 @@ struct dag_sync {
     bool is_unsettled;
     bool has_forgotten; /* hosts that left */
     bool is_uncompared; /* DAGs were changed since it was looked whether they start each other */
-    struct arena *told; /* names of circles */
+    struct dag_circle_reader *reader; /* what is known of that so far */
+    bool is_unsearched;               /* all of it is */
+    struct arena *told;               /* names of circles */
     struct strmap *circles;
     struct dag_sync_counts done;
 };
@@ -109,6 +111,7 @@ void dag_sync_free(struct dag_sync *sync)
     spec_paths_fini(&sync->part_list);
     strmap_free(sync->part_names);
     strmap_free(sync->circles);
+    dag_circle_reader_free(sync->reader);
     arena_free(sync->told);
     free(sync->removed);
     free(sync->files);
@@ -237,6 +240,13 @@ static void tell_problem(const struct dag_sync *sync, const struct sync_reading 
     sync->options.broken(sync->options.context, reading->file->path, line, text);
 }
 
+static void forget_starts(struct dag_sync *sync)
+{
+    dag_circle_reader_free(sync->reader);
+    sync->reader = NULL;
+    sync->is_unsearched = false;
+}
+
 static enum status save_some(struct dag_sync *sync, struct err *err)
 {
     CLEANUP(readings_free) struct readings *readings = mem_zalloc(1, sizeof *readings);
@@ -262,7 +272,10 @@ static enum status save_some(struct dag_sync *sync, struct err *err)
         sync->is_doubtful |= may_free;
         sync->done.read += !readings->items[i].is_same;
         sync->done.changed += readings->results[i].changed;
-        sync->is_uncompared |= readings->results[i].changed > 0;
+        if (readings->results[i].changed > 0) {
+            forget_starts(sync);
+            sync->is_uncompared = true;
+        }
         tell_problem(sync, &readings->items[i], &readings->results[i]);
         sync_reading_accept(&readings->items[i], &readings->results[i]);
     }
@@ -312,15 +325,29 @@ static enum status settle(struct dag_sync *sync, struct err *err)
     return STATUS_OK;
 }
 
-/* What no single file shows: a warning, since it may be meant. */
-static enum status compare_dags(struct dag_sync *sync, struct err *err)
+/* What no single file shows; one that is changed meanwhile begins it anew. */
+static enum status read_starts(struct dag_sync *sync, struct err *err)
 {
+    bool is_more = false;
+    if (sync->options.circle != NULL) {
+        if (sync->reader == NULL)
+            sync->reader = dag_circle_reader_new();
+        if (dag_circle_read(sync->reader, sync->options.store, &is_more, err) != STATUS_OK)
+            return err->code;
+        sync->is_unsearched = !is_more;
+    }
+    sync->is_uncompared = is_more;
+    return STATUS_OK;
+}
+
+/* A warning, since it may be meant. */
+void dag_sync_think(struct dag_sync *sync)
+{
+    if (!sync->is_unsearched)
+        return;
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct dag_circles found = {0};
-    if (sync->options.circle != NULL &&
-        dag_circles_find(sync->options.store, arena, &found, err) != STATUS_OK)
-        return err->code;
-    sync->is_uncompared = false;
+    dag_circle_search(sync->reader, arena, &found);
     for (size_t i = 0; i < found.count; i++) {
         const struct dag_circle *circle = &found.items[i];
         if (strmap_find(sync->circles, circle->text, &(int64_t){0}))
@@ -328,7 +355,7 @@ static enum status compare_dags(struct dag_sync *sync, struct err *err)
         (void)strmap_add(sync->circles, arena_strdup(sync->told, circle->text), 0);
         sync->options.circle(sync->options.context, circle->path, circle->text);
     }
-    return STATUS_OK;
+    forget_starts(sync);
 }
 
 enum status dag_sync_turn(struct dag_sync *sync, struct err *err)
@@ -345,7 +372,7 @@ enum status dag_sync_turn(struct dag_sync *sync, struct err *err)
     if (sync->is_doubtful && !sync->is_unsettled)
         return settle(sync, err);
     if (sync->is_uncompared)
-        return compare_dags(sync, err);
+        return read_starts(sync, err);
     if (!sync->has_forgotten &&
         store_dag_files_forget(sync->options.store, sync->options.host, err) != STATUS_OK)
         return err->code;

@@ -59,6 +59,8 @@ void dag_sync_free(struct dag_sync *sync); /* NULL is allowed */
 NODISCARD enum status dag_sync_look(struct dag_sync *sync, struct err *err);
 /* Fails only when the store does; the same turn may be tried again. */
 NODISCARD enum status dag_sync_turn(struct dag_sync *sync, struct err *err);
+/* What is to be done without the store; after each turn, when others may have the store. */
+void dag_sync_think(struct dag_sync *sync);
 struct dag_sync_state dag_sync_get(const struct dag_sync *sync);
 
 /* Folders that the last look went through; borrowed. */

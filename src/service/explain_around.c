@@ -48,6 +48,7 @@ static void add_host(struct arena *arena, struct host_list *list, const struct h
         .slots = host->slots,
         .holds = host->holds,
         .is_draining = host->draining,
+        .is_stopping = host->stopping,
     };
 }
 

@@ -26,7 +26,7 @@ struct fleet_answer fleet_ask(struct fleet_hosts hosts, const struct fleet_want 
         if (!is_able)
             continue;
         if (host->is_draining) {
-            answer.drainer = host->name;
+            *(host->is_stopping ? &answer.stopper : &answer.drainer) = host->name;
             continue;
         }
         answer.taking++;

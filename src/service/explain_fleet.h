@@ -15,8 +15,9 @@ struct fleet_host {
     const char *queues; /* empty: all */
     int64_t slots;
     int64_t holds;
-    int64_t sharing; /* of these, tasks of queues with a share */
-    bool is_draining;
+    int64_t sharing;  /* of these, tasks of queues with a share */
+    bool is_draining; /* it claims nothing, for whichever reason */
+    bool is_stopping; /* this one: it ends with what it runs */
 };
 
 struct fleet_hosts {
@@ -41,7 +42,8 @@ struct fleet_answer {
     int64_t share;       /* slots of them that queues with a share may use; 0: it has none */
     int64_t sharing;     /* how many of these are in use */
     bool has_share_room; /* on one host at least */
-    const char *drainer; /* name of one that could take it, but for draining; or NULL */
+    const char *drainer; /* name of one that could take it, but was asked to drain; or NULL */
+    const char *stopper; /* the same of one that stops */
 };
 
 struct fleet_answer fleet_ask(struct fleet_hosts hosts, const struct fleet_want *want);

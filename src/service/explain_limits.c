@@ -66,8 +66,6 @@ static void add_limits(const struct explain_limits_request *request, struct expl
 {
     for (size_t i = 0; i < request->around->limits_count; i++) {
         const struct limit_info *limit = &request->around->limits[i];
-        const char *whose =
-            limit->kind == LIMIT_OF_DAG ? request->dag->id : request->dag->namespace_;
         const struct pool_place place = {
             .is_waiting = true,
             .kind = limit_kind_name(limit->kind),
@@ -77,7 +75,8 @@ static void add_limits(const struct explain_limits_request *request, struct expl
             .used = limit->running,
             .ahead = ahead_of(request->task, limit->waiting),
         };
-        if (str_equal(limit->name, whose) && limit->running >= limit->max_running)
+        if (str_equal(limit->name, limit_name_of(limit->kind, request->dag)) &&
+            limit->running >= limit->max_running)
             add_place(out, &place);
     }
 }

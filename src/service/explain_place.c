@@ -80,6 +80,13 @@ static void explain_absence(const struct fleet_answer *answer,
                         subject->labels, (long long)answer->serving, queue);
         explanation_change(out, "`eider up --labels '%s'` starts a host that has", subject->labels);
         note_hosts(answer, EXPLAIN_NO_HOST_WITH_LABEL, subject, out);
+    } else if (answer->drainer == NULL) {
+        explanation_say(out,
+                        "every host that could take it is stopping (%lld): '%s' takes nothing more "
+                        "and ends with what it runs",
+                        (long long)answer->able, answer->stopper);
+        explanation_change(out, "`eider up` starts it again when it has ended, or another one");
+        note_hosts(answer, EXPLAIN_HOSTS_STOPPING, subject, out);
     } else {
         explanation_say(out, "every host that could take it is draining (%lld)",
                         (long long)answer->able);
@@ -187,6 +194,8 @@ static enum explain_code explain_limit(const struct pool_place *place, struct ex
                     place->name, (long long)place->slots, (long long)place->used);
     explanation_change(out, "`eider limits set %s %s --max-running N` raises the limit",
                        place->kind, place->name);
+    if (strcmp(place->kind, "tier") == 0)
+        return EXPLAIN_TIER_LIMIT;
     return strcmp(place->kind, "dag") == 0 ? EXPLAIN_DAG_LIMIT : EXPLAIN_NAMESPACE_LIMIT;
 }
 

@@ -28,12 +28,14 @@
     X(NO_HOST_FOR_QUEUE, "no_host_for_queue")                                                      \
     X(NO_HOST_WITH_LABEL, "no_host_with_label")                                                    \
     X(HOSTS_DRAINING, "hosts_draining")                                                            \
+    X(HOSTS_STOPPING, "hosts_stopping")                                                            \
     X(HOSTS_FULL, "hosts_full")                                                                    \
     X(NOBODY_WORKS, "nobody_works")                                                                \
     X(POOL_FULL, "pool_full")                                                                      \
     X(POOL_MISSING, "pool_missing")                                                                \
     X(POOL_TOO_SMALL, "pool_too_small")                                                            \
     X(NAMESPACE_LIMIT, "namespace_limit")                                                          \
+    X(TIER_LIMIT, "tier_limit")                                                                    \
     X(DAG_LIMIT, "dag_limit")                                                                      \
     X(MAX_ACTIVE_TASKS, "max_active_tasks")                                                        \
     X(MAX_PARALLEL, "max_parallel")                                                                \

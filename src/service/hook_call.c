@@ -15,12 +15,7 @@
 
 static const char SCHEME[] = "sha256=";
 
-struct secrets {
-    struct webhook_secret *items;
-    size_t count;
-};
-
-static void secrets_fini(struct secrets *secrets)
+static void secrets_fini(struct webhook_secrets *secrets)
 {
     for (size_t i = 0; i < secrets->count; i++)
         secret_value_fini(&secrets->items[i].token);
@@ -75,9 +70,9 @@ static bool is_signed_by(const struct webhook_secret *secret, const struct hook_
 }
 
 /* Which token signed it; NULL: none. *out_digits is the signature that counted. */
-static const struct webhook_secret *find_signer(const struct secrets *secrets, struct arena *arena,
-                                                const struct hook_call *call, int64_t now_us,
-                                                const char **out_digits)
+static const struct webhook_secret *find_signer(const struct webhook_secrets *secrets,
+                                                struct arena *arena, const struct hook_call *call,
+                                                int64_t now_us, const char **out_digits)
 {
     const char *own = is_recent(call->timestamp, now_us) ? digits_of(arena, call->signature) : NULL;
     const char *hub = digits_of(arena, call->hub_signature);
@@ -96,7 +91,7 @@ static const struct webhook_secret *find_signer(const struct secrets *secrets, s
 }
 
 static enum status load_secrets(struct service *service, struct arena *arena, const char *dag_id,
-                                struct secrets *out, struct err *err)
+                                struct webhook_secrets *out, struct err *err)
 {
     CLEANUP(vault_freep) struct vault *vault = NULL;
     struct err problem = {0};
@@ -105,8 +100,7 @@ static enum status load_secrets(struct service *service, struct arena *arena, co
     if (status == STATUS_OK)
         status = service_vault(service, &vault, &problem);
     if (status == STATUS_OK)
-        status =
-            store_webhook_secrets(store, vault, arena, dag_id, &out->items, &out->count, &problem);
+        status = store_webhook_secrets(store, vault, arena, dag_id, out, &problem);
     if (status == STATUS_NOT_FOUND)
         return deny(err);
     /* That the server lacks its key is no fault of who calls. */
@@ -144,7 +138,7 @@ static enum status fire(struct service *service, const struct hook_call *call,
 enum status hook_call(struct service *service, struct arena *arena, const struct hook_call *call,
                       struct hook_answer *out, struct err *err)
 {
-    CLEANUP(secrets_fini) struct secrets secrets = {0};
+    CLEANUP(secrets_fini) struct webhook_secrets secrets = {0};
     struct webhook_answer answer = {0};
     struct run_info run;
     const char *digits = NULL;

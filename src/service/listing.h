@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "store/store.h"
 
-enum { LISTING_TOTAL_MAX = 100000 };
+enum { LISTING_TOTAL_MAX = 10000 };
 
 struct listing_page {
     const json_t *request;

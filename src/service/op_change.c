@@ -54,9 +54,37 @@ static enum status cancel_run(struct service *service, const struct found_run *r
     return store_run_cancel(run->store, &cancel, err);
 }
 
-static enum status cancel_task(struct service *service, const struct found_run *run,
-                               const json_t *request, struct err *err)
+struct stop_listing {
+    const struct task_cancel_request *cancel;
+    json_t *stops;
+};
+
+/* Of a mapped task its instances stand for it, once there are some. */
+static enum status list_stopped(void *context, const struct run_row *run,
+                                const struct task_row *task, struct err *err)
 {
+    (void)err;
+    const struct stop_listing *listing = context;
+    int64_t wanted = listing->cancel->map_index;
+    if (task->node != listing->cancel->node || task_state_is_final(task->state) ||
+        task->wish == WISH_STOP || (wanted >= 0 && task->map_index != wanted) ||
+        (task->map_index < 0 && task->instance_base != 0))
+        return STATUS_OK;
+    const char *id = run->dag->tasks[task->node].id;
+    const char *state = task_state_name(task->state);
+    CLEANUP(mem_freep)
+    char *text = task->map_index < 0
+                     ? mem_format("%s (%s)", id, state)
+                     : mem_format("%s[%lld] (%s)", id, (long long)task->map_index, state);
+    json_build_append(listing->stops, json_string(text));
+    return STATUS_OK;
+}
+
+/* *out: what of it was not over, heap. */
+static enum status cancel_task(struct service *service, const struct found_run *run,
+                               const json_t *request, json_t **out, struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *stops = json_build_array();
     struct task_cancel_request cancel = {
         .run = run->info.id,
         .map_index = json_get_int(request, "map_index", -1),
@@ -64,35 +92,45 @@ static enum status cancel_task(struct service *service, const struct found_run *
     };
     if (lookup_node(run->dag, json_get_string(request, "task", ""), &cancel.node, err) != STATUS_OK)
         return err->code;
-    if (json_get_bool(request, "dry_run", false))
-        return STATUS_OK;
-    return store_task_cancel(run->store, &cancel, err);
+    struct stop_listing listing = {.cancel = &cancel, .stops = stops};
+    if (store_task_each(run->store, run->info.id, list_stopped, &listing, err) != STATUS_OK ||
+        store_task_cancel(run->store, &cancel, err) != STATUS_OK)
+        return err->code;
+    *out = TAKE(stops);
+    return STATUS_OK;
+}
+
+static enum status cancel(struct service *service, const json_t *request, json_t **out,
+                          struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    CLEANUP(json_decrefp) json_t *stops = NULL;
+    struct found_run run;
+    bool one_task = json_get_string(request, "task", NULL) != NULL;
+    if (!one_task && json_get_int(request, "map_index", -1) >= 0)
+        return err_set(err, STATUS_INVALID, "'map_index' is of a task: name the task, too");
+    if (lookup_run(service, DB_READ_WRITE, arena, request, &run, err) != STATUS_OK)
+        return err->code;
+    if (run_state_is_final(run.info.state))
+        return err_set(err, STATUS_CONFLICT, "run %lld is over already: %s", (long long)run.info.id,
+                       run_state_name(run.info.state));
+    if (recover(service, &run, err) != STATUS_OK)
+        return err->code;
+    if ((one_task ? cancel_task(service, &run, request, &stops, err)
+                  : cancel_run(service, &run, err)) != STATUS_OK)
+        return err->code;
+    service_wake(service);
+    if (answer_run(service, &run, arena, out, err) != STATUS_OK)
+        return err->code;
+    if (one_task)
+        json_put(*out, "stops", TAKE(stops));
+    return STATUS_OK;
 }
 
 enum status op_run_cancel(struct service *service, const json_t *request, json_t **out,
                           struct err *err)
 {
-    CLEANUP(arena_freep) struct arena *arena = arena_new();
-    struct found_run run;
-    bool dry_run = json_get_bool(request, "dry_run", false);
-    bool one_task = json_get_string(request, "task", NULL) != NULL;
-    if (!one_task && json_get_int(request, "map_index", -1) >= 0)
-        return err_set(err, STATUS_INVALID, "'map_index' is of a task: name the task, too");
-    if (lookup_run(service, dry_run ? DB_READ_ONLY : DB_READ_WRITE, arena, request, &run, err) !=
-        STATUS_OK)
-        return err->code;
-    if (run_state_is_final(run.info.state))
-        return err_set(err, STATUS_CONFLICT, "run %lld is over already: %s", (long long)run.info.id,
-                       run_state_name(run.info.state));
-    if (!dry_run && recover(service, &run, err) != STATUS_OK)
-        return err->code;
-    if (one_task && cancel_task(service, &run, request, err) != STATUS_OK)
-        return err->code;
-    if (!one_task && !dry_run && cancel_run(service, &run, err) != STATUS_OK)
-        return err->code;
-    if (!dry_run)
-        service_wake(service);
-    return answer_run(service, &run, arena, out, err);
+    return rehearsal_call(service, request, cancel, out, err);
 }
 
 /* --- run.delete ------------------------------------------------------------------------------ */

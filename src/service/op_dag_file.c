@@ -85,12 +85,6 @@ static enum status list_problems(void *context, const struct dag_file *file, str
     return STATUS_OK;
 }
 
-/* Whether "a -> b -> a" has this one. */
-static bool names(struct arena *arena, const char *circle, const char *dag_id)
-{
-    return strstr(arena_format(arena, " %s ", circle), arena_format(arena, " %s ", dag_id)) != NULL;
-}
-
 /* Of no single file, and no reason not to run them. */
 static enum status list_circles(struct store *store, const char *dag_id, json_t *errors,
                                 struct err *err)
@@ -102,7 +96,7 @@ static enum status list_circles(struct store *store, const char *dag_id, json_t 
     for (size_t i = 0; i < found.count; i++) {
         const char *text = arena_format(arena, "warning: DAGs start each other in a circle: %s",
                                         found.items[i].text);
-        if (dag_id != NULL && !names(arena, found.items[i].text, dag_id))
+        if (dag_id != NULL && !dag_circle_has(&found.items[i], dag_id))
             continue;
         json_t *object = json_build_object();
         json_put_string(object, "file", found.items[i].path);

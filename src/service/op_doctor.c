@@ -18,16 +18,18 @@
 #include "service/json_build.h"
 #include "service/op_handlers.h"
 #include "service/service.h"
+#include "store/dead.h"
 #include "store/host.h"
 #include "store/run_store.h"
 #include "store/store.h"
 #include "store/upkeep.h"
 #include "store/vault.h"
 
-enum { TEXT_MAX = 800, FILES_MIN = 256, RUNS_LISTED = 5 };
+enum { TEXT_MAX = 800, FILES_MIN = 256, RUNS_LISTED = 5, DEAD_MANY = 1000 };
 #define FREE_MIN       ((uint64_t)16 << 20) /* less cannot hold a day of logs */
 #define FREE_LOW       ((uint64_t)1 << 30)
 #define YEAR_US        ((int64_t)365 * 86400 * 1000000)
+#define WEEK_US        ((int64_t)7 * 86400 * 1000000)
 #define CLOCK_YEAR     ((int64_t)2024 - 1970)
 #define CLOCK_APART_US ((int64_t)60 * 1000000)
 
@@ -255,6 +257,34 @@ static void check_secrets(struct checks *checks, struct service *service)
                    : "give this host that key: EIDER_SECRET_KEY or secret_key_file");
 }
 
+/* Letters are for people to see to; before the old ones go by themselves it is said. */
+static void check_dead(struct checks *checks, struct service *service, struct store *store)
+{
+    struct err err = {0};
+    struct dead_summary dead = {0};
+    char since[INSTANT_TEXT_MAX];
+    char text[TEXT_MAX];
+    int64_t keep_us = settings_number(service->settings, SETTING_KEEP_DEAD) * 1000;
+    if (store_dead_summary(store, &dead, &err) != STATUS_OK) {
+        checks_add(checks, "dead letters", CHECK_FAILED, err.text, NULL);
+        return;
+    }
+    if (dead.count == 0) {
+        checks_add(checks, "dead letters", CHECK_PASSED, "none", NULL);
+        return;
+    }
+    bool goes_soon = keep_us > 0 &&
+                     service_now_us(service) - dead.oldest_us > keep_us - MIN(keep_us / 4, WEEK_US);
+    (void)snprintf(text, sizeof text, "%lld, the oldest since %s%s", (long long)dead.count,
+                   instant_format(dead.oldest_us, since),
+                   goes_soon ? ", which keep_dead removes soon" : "");
+    bool is_fine = dead.count < DEAD_MANY && !goes_soon;
+    checks_add(checks, "dead letters", is_fine ? CHECK_PASSED : CHECK_ADVISED, text,
+               is_fine ? NULL
+                       : "`eider dlq list` shows them; `eider dlq requeue` tries one again, "
+                         "`eider dlq purge` removes them");
+}
+
 static void check_store(struct checks *checks, struct service *service)
 {
     struct err err = {0};
@@ -284,6 +314,7 @@ static void check_store(struct checks *checks, struct service *service)
                report.count == 0 ? NULL : "`eider store check` says which do not");
     check_schema(checks, store);
     check_leftovers(checks, service, store);
+    check_dead(checks, service, store);
     check_secrets(checks, service);
 }
 

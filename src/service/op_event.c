@@ -116,17 +116,17 @@ enum status op_event_list(struct service *service, const json_t *request, json_t
     struct event_cursor cursor = {0};
     struct event_cursor until = {0};
     char text[EVENT_CURSOR_TEXT_MAX];
+    struct event_turn turn = {0};
     bool is_over = false;
-    bool is_more = false;
     if (read_page(request, &page, &cursor, err) != STATUS_OK ||
         read_cursor(request, "until", &until, err) != STATUS_OK ||
         read_filter(service, request, &telling, &page, err) != STATUS_OK ||
-        service_store_if_any(service, &telling.names.store, err) != STATUS_OK)
+        service_store_if_any(service, &telling.names.store, err) != STATUS_OK ||
+        find_run(service, arena, request, &page.run, &is_over, err) != STATUS_OK)
         return err->code;
     page.until = until.is_set ? &until : NULL;
     if (telling.names.store != NULL &&
-        (find_run(service, arena, request, &page.run, &is_over, err) != STATUS_OK ||
-         store_event_page(telling.names.store, &page, &cursor, &is_more, err) != STATUS_OK))
+        store_event_page(telling.names.store, &page, &cursor, &turn, err) != STATUS_OK)
         return err->code;
     /* Of a DAG that is gone there may be events; one that never was is a mistake. */
     bool is_empty =
@@ -136,7 +136,11 @@ enum status op_event_list(struct service *service, const json_t *request, json_t
         return err->code;
     *out = json_build_list("events", TAKE(events));
     json_put_string(*out, "cursor", cursor.is_set ? event_cursor_format(&cursor, text) : NULL);
-    json_put_bool(*out, "more", is_more);
+    json_put_bool(*out, "more", turn.is_more);
     json_put_bool(*out, "live", !is_over);
+    if (turn.gap != EVENT_GAP_NONE) {
+        json_put_string(*out, "gap", event_gap_name(turn.gap));
+        json_put_string(*out, "gap_text", event_gap_words(turn.gap));
+    }
     return STATUS_OK;
 }

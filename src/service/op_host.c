@@ -11,13 +11,15 @@
 
 /* --- a host as JSON -------------------------------------------------------------------------- */
 
-/* active | draining | expired (nobody took its tasks yet) | lost | left */
+/* active | draining | stopping | expired (nobody took its tasks yet) | lost | left */
 static const char *status_of(const struct service *service, const struct host_info *host)
 {
     if (host->ended_at_us != 0)
         return str_equal(host->fate, "lost") ? "lost" : "left";
     if (!service_host_lives(service, host))
         return "expired";
+    if (host->stopping)
+        return "stopping";
     return host->draining ? "draining" : "active";
 }
 
@@ -170,6 +172,10 @@ enum status op_host_drain(struct service *service, const json_t *request, json_t
     if (!json_is_null(json_object_get(host, "ended_at")))
         return err_set(err, STATUS_CONFLICT, "the host '%.100s' is gone: %s", wanted,
                        json_get_string(host, "status", ""));
+    if (!drain && str_equal(json_get_string(host, "status", ""), "stopping"))
+        return err_set(err, STATUS_CONFLICT,
+                       "the host '%.100s' was told to end: `eider up` starts it again when it has",
+                       wanted);
     (void)!str_parse_i64(json_get_string(host, "id", ""), 0, INT64_MAX, &id);
     if (store_host_drain(store, id, drain, service->actor, err) != STATUS_OK)
         return err->code;

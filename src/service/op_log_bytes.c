@@ -123,9 +123,9 @@ enum status op_log_bytes(struct service *service, const json_t *request, json_t 
                          struct err *err)
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
-    struct found_run run;
-    struct task_row task;
-    struct piece piece;
+    struct found_run run = {0};
+    struct task_row task = {0};
+    struct piece piece = {0};
     int64_t attempt = 0;
     if (read_piece(request, &piece, err) != STATUS_OK ||
         find_task(service, arena, request, &run, &task, err) != STATUS_OK ||
@@ -148,8 +148,8 @@ enum status op_job_bytes(struct service *service, const json_t *request, json_t 
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct store *store = NULL;
-    struct job_info job;
-    struct piece piece;
+    struct job_info job = {0};
+    struct piece piece = {0};
     int64_t id = 0;
     int64_t attempt = 0;
     (void)!str_parse_i64(json_get_string(request, "job", ""), 0, INT64_MAX, &id);

@@ -133,8 +133,8 @@ static enum status read_kind(const json_t *request, enum limit_kind *out, struct
 {
     const char *kind = json_get_string(request, "kind", "");
     if (!limit_kind_parse(kind, out))
-        return err_set(err, STATUS_INVALID, "a limit is of a namespace or a dag, not of a '%.100s'",
-                       kind);
+        return err_set(err, STATUS_INVALID,
+                       "a limit is of a namespace, a dag or a tier, not of a '%.100s'", kind);
     return STATUS_OK;
 }
 
@@ -147,7 +147,8 @@ static enum status list_limits(struct store *store, json_t **out, struct err *er
     if (store != NULL && store_limit_list(store, arena, &found, &count, err) != STATUS_OK)
         return err->code;
     for (size_t i = 0; i < count; i++) {
-        bool is_seen = found[i].kind == LIMIT_OF_NAMESPACE && store_sees(store, found[i].name);
+        bool is_seen = found[i].kind == LIMIT_OF_NAMESPACE ? store_sees(store, found[i].name)
+                                                           : store_sees_all(store);
         if (found[i].kind == LIMIT_OF_DAG &&
             store_sees_dag(store, found[i].name, &is_seen, err) != STATUS_OK)
             return err->code;

@@ -13,6 +13,7 @@
 #include "os/file.h"
 #include "os/file_tree.h"
 #include "sched/forecast.h"
+#include "service/dag_sync.h"
 #include "service/json_build.h"
 #include "service/op_handlers.h"
 #include "service/service.h"
@@ -50,6 +51,65 @@ static void remove_scratch(char **dir)
     if (file_open_directory(*dir, &parent, &ignored) == STATUS_OK)
         (void)!file_tree_remove(parent, slash + 1, &ignored);
     free(*dir);
+}
+
+/* --- before there is a store ----------------------------------------------------------------- */
+
+static enum status read_files(struct dag_sync *sync, struct err *err)
+{
+    if (dag_sync_look(sync, err) != STATUS_OK)
+        return err->code;
+    while (dag_sync_get(sync).has_more)
+        if (dag_sync_turn(sync, err) != STATUS_OK)
+            return err->code;
+    return STATUS_OK;
+}
+
+/* A store with the DAGs of the folder, as the first start of a daemon would make it. */
+static enum status make_store(const struct service *service, const char *dir, struct store **out,
+                              struct err *err)
+{
+    CLEANUP(mem_freep) char *url = mem_format("sqlite:%s/files.db", dir);
+    CLEANUP(store_closep) struct store *store = NULL;
+    CLEANUP(mem_freep) char *folder = realpath(service->dags, NULL);
+    const struct store_options options = {
+        .url = url, .mode = DB_READ_WRITE, .now_us = service->now_us, .hooks = service->hooks};
+    struct dag_sync *sync = NULL;
+    if (folder == NULL)
+        return err_errno(err, errno, "read the DAG folder '%s'", service->dags);
+    if (store_open(&options, &store, err) != STATUS_OK)
+        return err->code;
+    const struct dag_sync_options syncing = {
+        .store = store,
+        .folder = folder,
+        .host = "simulate",
+        .starts_paused = settings_number(service->settings, SETTING_DAGS_PAUSED_AT_CREATION) != 0,
+    };
+    if (dag_sync_new(&syncing, &sync, err) != STATUS_OK)
+        return err->code;
+    enum status status = read_files(sync, err);
+    dag_sync_free(sync);
+    if (status == STATUS_OK)
+        *out = TAKE(store);
+    return status;
+}
+
+/* The store that there is; before the first start one of the DAG files, which *out_own is then. */
+static enum status find_store(struct service *service, const char *dir, struct store **out,
+                              struct store **out_own, struct err *err)
+{
+    struct err problem = {0};
+    enum status status = service_store(service, DB_READ_ONLY, out, &problem);
+    bool has_files = service->dags != NULL && access(service->dags, F_OK) == 0;
+    if (status == STATUS_NOT_FOUND && has_files) {
+        if (make_store(service, dir, out_own, err) != STATUS_OK)
+            return err_wrap(err, "simulate the DAG files of '%s'", service->dags);
+        *out = *out_own;
+        return STATUS_OK;
+    }
+    if (status != STATUS_OK)
+        *err = problem;
+    return status;
 }
 
 /* --- the question ---------------------------------------------------------------------------- */
@@ -198,12 +258,13 @@ enum status op_simulate(struct service *service, const json_t *request, json_t *
                         struct err *err)
 {
     CLEANUP(remove_scratch) char *dir = NULL;
+    CLEANUP(store_closep) struct store *own = NULL;
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct forecast_request question = {0};
     struct forecast forecast;
     if (read_request(service, request, &question, err) != STATUS_OK ||
-        service_store(service, DB_READ_ONLY, &question.store, err) != STATUS_OK ||
-        make_scratch(&dir, err) != STATUS_OK)
+        make_scratch(&dir, err) != STATUS_OK ||
+        find_store(service, dir, &question.store, &own, err) != STATUS_OK)
         return err->code;
     CLEANUP(mem_freep) char *url = mem_format("sqlite:%s/play.db", dir);
     question.scratch_url = url;

@@ -16,8 +16,6 @@
 #include "service/service.h"
 #include "store/token.h"
 
-enum { TOKENS_MAX = 10000 };
-
 static bool is_admin(const struct service *service)
 {
     return principal_role(service->principal, NULL) == PERMISSION_ADMIN;
@@ -57,8 +55,8 @@ enum status op_token_list(struct service *service, const json_t *request, json_t
     struct token *tokens = NULL;
     size_t count = 0;
     if (service_store_if_any(service, &store, err) != STATUS_OK ||
-        (store != NULL && store_token_list(store, arena, owner_seen(service), TOKENS_MAX, &tokens,
-                                           &count, err) != STATUS_OK))
+        (store != NULL &&
+         store_token_list(store, arena, owner_seen(service), &tokens, &count, err) != STATUS_OK))
         return err->code;
     json_t *list = json_build_array();
     for (size_t i = 0; i < count; i++)

@@ -144,7 +144,9 @@ static enum status may_change(const struct service *service, struct store *store
     const char *old = json_get_string(request, "old_password", "");
     if (principal_role(service->principal, NULL) == PERMISSION_ADMIN)
         return STATUS_OK;
-    bool is_own = service->principal->user != NULL && str_equal(service->principal->user, name);
+    /* By hand, not by a token: that would be a way to try passwords out. */
+    bool is_own = service->principal->user != NULL && str_equal(service->principal->user, name) &&
+                  str_equal(service->principal->name, name);
     if (!is_own || json_is_array(json_object_get(request, "grants")) ||
         json_is_boolean(json_object_get(request, "disabled")))
         return err_set(err, STATUS_DENIED,

@@ -392,7 +392,7 @@ enum status op_worker_heartbeat(struct service *service, const json_t *request, 
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     const json_t *jobs = json_object_get(request, "jobs");
     struct store *store = NULL;
-    struct worker_host host;
+    struct worker_host host = {0};
     struct holdings held = {0};
     json_t *stops = NULL;
     if (find_worker(service, request, &store, &host, err) != STATUS_OK ||
@@ -417,7 +417,7 @@ enum status op_worker_leave(struct service *service, const json_t *request, json
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct store *store = NULL;
-    struct worker_host host;
+    struct worker_host host = {0};
     struct holdings held = {0};
     if (find_worker(service, request, &store, &host, err) != STATUS_OK ||
         store_worker_held(store, host.id, arena, &held.items, &held.count, err) != STATUS_OK ||

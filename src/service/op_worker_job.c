@@ -34,18 +34,27 @@ static enum status stale(struct err *err)
 
 /* --- logs ------------------------------------------------------------------------------------ */
 
+struct addition {
+    struct blob_key key;
+    const char *text;
+    size_t length;
+    int64_t offset;     /* -1: where it ends */
+    uint64_t bytes_max; /* of the whole log */
+};
+
 /* What is there already, when an answer was lost and the same is sent again, is not added twice. */
-static enum status skip_known(struct blob_handle *log, uint64_t size, uint64_t offset,
-                              const char *text, size_t length, size_t *out, struct err *err)
+static enum status skip_known(struct blob_handle *log, uint64_t size,
+                              const struct addition *addition, size_t *out, struct err *err)
 {
     CLEANUP(mem_freep) char *known = mem_alloc(COMPARE_BYTES);
-    size_t end = (size_t)MIN(size - offset, (uint64_t)length);
+    uint64_t offset = (uint64_t)addition->offset;
+    size_t end = (size_t)MIN(size - offset, (uint64_t)addition->length);
     for (size_t done = 0; done < end;) {
         size_t got = 0;
         if (blob_range(log, offset + done, known, MIN(end - done, (size_t)COMPARE_BYTES), &got,
                        err) != STATUS_OK)
             return err->code;
-        if (got == 0 || memcmp(known, text + done, got) != 0)
+        if (got == 0 || memcmp(known, addition->text + done, got) != 0)
             return err_set(err, STATUS_CONFLICT,
                            "the log has something else at offset %llu: it has %llu bytes",
                            (unsigned long long)offset, (unsigned long long)size);
@@ -70,14 +79,6 @@ static enum status read_size(struct blob *blob, const struct blob_key *key, uint
     return status;
 }
 
-struct addition {
-    struct blob_key key;
-    const char *text;
-    size_t length;
-    int64_t offset;     /* -1: where it ends */
-    uint64_t bytes_max; /* of the whole log */
-};
-
 /* Where the log ends afterwards. */
 static enum status add_to_log(struct blob *blob, const struct addition *addition, uint64_t *out,
                               struct err *err)
@@ -94,8 +95,7 @@ static enum status add_to_log(struct blob *blob, const struct addition *addition
     if (offset < size) {
         CLEANUP(blob_handle_closep) struct blob_handle *old = NULL;
         if (blob_open(blob, &addition->key, BLOB_READ, &old, err) != STATUS_OK ||
-            skip_known(old, size, offset, addition->text, addition->length, &known, err) !=
-                STATUS_OK)
+            skip_known(old, size, addition, &known, err) != STATUS_OK)
             return err->code;
     }
     size_t room = addition->bytes_max > size ? (size_t)(addition->bytes_max - size) : 0;

@@ -66,9 +66,8 @@ struct operation_schema {
  *   BACKFILL   `backfill`
  *   LETTER, NOTICE, WEBHOOK   `id`; without it, everything
  *   NAMESPACE  `namespace`, or `default`
- *   LIMIT      `kind` and `name`
- *   WORKER     what a worker's token is for; the handler decides by its queues. Others need the
- *              right in all namespaces
+ *   LIMIT      `kind` and `name`: a namespace, a DAG, or else everything
+ *   WORKER     work: for workers by their tokens; the handler looks at queues (principal_serves)
  */
 #define OPERATION_SCOPE_MAP(X)                                                                     \
     X(ALL, "all")                                                                                  \

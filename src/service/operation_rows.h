@@ -41,7 +41,7 @@
 /* Of lists in pages; see listing.h. */
 #define WITH_TOTAL                                                                                 \
     {                                                                                              \
-        "with_total", FIELD_BOOLEAN, false, "count what matches on all pages, up to 100000"        \
+        "with_total", FIELD_BOOLEAN, false, "count what matches on all pages, up to 10000"         \
     }
 #define PAGED_TOTAL                                                                                \
     {"total_entries", FIELD_INTEGER, true,                                                         \

@@ -81,6 +81,7 @@ static const struct operation_field RECORD_RUN[] = {
     {"stopped_by", FIELD_STRING, false, "who asked it to stop"},
     {"stopped_at", FIELD_INSTANT, false, "when"},
     {"stop_reason", FIELD_STRING, false, "and why"},
+    {"stops", FIELD_ARRAY, false, "what run.cancel of one task stops, with the state it is in"},
     {"replaced_by", FIELD_ID, false, "the run that took its place (overlap: replace)"},
     {"waits_because", FIELD_STRING, false, "why it may not start yet"},
     {"run_type", FIELD_STRING, true, "manual, scheduled, backfill, dataset or event"},
@@ -129,6 +130,7 @@ static const struct operation_field RECORD_DAG[] = {
     {"description", FIELD_STRING, false, "what it does"},
     {"owner", FIELD_STRING, false, "who answers for it"},
     {"namespace", FIELD_STRING, true, "scope of grants and names"},
+    {"tier", FIELD_STRING, true, "which DAGs it shares a limit with"},
     {"tags", FIELD_STRINGS, true, "words to find it by"},
     {"file", FIELD_STRING, false, "where it is written"},
     {"dag_version", FIELD_INTEGER, false, "current version in the store"},
@@ -332,8 +334,7 @@ static const struct operation_field REQUEST_CANCEL[] = {
     DRY_RUN,
 };
 static const struct operation_field REQUEST_EXPLAIN[] = {
-    RUN, {"task", FIELD_STRING, false, "only of this task"}, INDEX,
-};
+    RUN, {"task", FIELD_STRING, false, "only of this task"}, INDEX};
 static const struct operation_field RESPONSE_EXPLAIN[] = {
     {"number", FIELD_ID, true, "the run"},
     {"dag_id", FIELD_STRING, true, "its DAG"},
@@ -505,7 +506,7 @@ static const struct operation_field REQUEST_DRAIN[] = {
 static const struct operation_field RECORD_HOST[] = {
     {"id", FIELD_ID, true, "its number"},
     {"name", FIELD_STRING, true, "its name"},
-    {"status", FIELD_STRING, true, "active, draining, expired, lost or left"},
+    {"status", FIELD_STRING, true, "active, draining, stopping, expired, lost or left"},
     {"leader", FIELD_BOOLEAN, true, "the oldest living host"},
     {"kind", FIELD_STRING, true, "daemon, foreground or client"},
     {"machine", FIELD_STRING, false, "where it runs"},

@@ -121,6 +121,8 @@ static const struct operation_field LIST_EVENTS[] = {
     {"cursor", FIELD_STRING, false, "to go on from here; null: there is no store yet"},
     {"more", FIELD_BOOLEAN, true, "there are more already"},
     {"live", FIELD_BOOLEAN, true, "more may come: false of a run that is over"},
+    {"gap", FIELD_STRING, false, "`removed`: some that came after the cursor are gone; `history`: it is of another past; absent: none is missing"},
+    {"gap_text", FIELD_STRING, false, "the same in a sentence"},
 };
 static const struct operation_field REQUEST_ASSET_LIST[] = {
     {"contains", FIELD_STRING, false, "part of the URI"},
@@ -235,8 +237,8 @@ static const struct operation_field REQUEST_POOL_SET[] = {
     {"slots", FIELD_INTEGER, false, "how many there are; a new one needs them"},
     {"description", FIELD_STRING, false, "what it is for"},
 };
-#define LIMIT_KIND {"kind", FIELD_STRING, true, "namespace or dag"}
-#define LIMIT_NAME {"name", FIELD_STRING, true, "of the namespace or the DAG"}
+#define LIMIT_KIND {"kind", FIELD_STRING, true, "namespace, dag or tier"}
+#define LIMIT_NAME {"name", FIELD_STRING, true, "of the namespace, the DAG or the tier"}
 static const struct operation_field LIST_LIMITS[] = {
     {"limits", FIELD_ARRAY, true, "each with kind, name, max_running, running and waiting"}, TOTAL,
     {"warning", FIELD_STRING, false, "of a limit that was set: nobody has such a name"},
@@ -306,11 +308,11 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_DAG_ID), FIELDS(LIST_VERSIONS), op_dag_versions, SCOPE_DAG},
     {"event.list", "what happened, newest last, and what comes after a cursor", PERMISSION_VIEWER,
         FIELDS(REQUEST_EVENTS), FIELDS(LIST_EVENTS), op_event_list, SCOPE_LIST},
-    {"limit.delete", "let as many tasks of a namespace or DAG run as there is room for",
+    {"limit.delete", "let as many tasks of a namespace, DAG or tier run as there is room for",
         PERMISSION_EDITOR, FIELDS(REQUEST_LIMIT), FIELDS(LIST_LIMITS), op_limit_delete, SCOPE_LIMIT},
-    {"limit.list", "how many tasks of a namespace or DAG may run at once", PERMISSION_VIEWER,
+    {"limit.list", "how many tasks of a namespace, DAG or tier may run at once", PERMISSION_VIEWER,
         NO_FIELDS, FIELDS(LIST_LIMITS), op_limit_list, SCOPE_LIST},
-    {"limit.set", "bound how many tasks of a namespace or DAG run at once", PERMISSION_EDITOR,
+    {"limit.set", "bound how many tasks of a namespace, DAG or tier run at once", PERMISSION_EDITOR,
         FIELDS(REQUEST_LIMIT_SET), FIELDS(LIST_LIMITS), op_limit_set, SCOPE_LIMIT},
     {"notify.list", "messages, newest first", PERMISSION_VIEWER,
         FIELDS(REQUEST_NOTICE_LIST), FIELDS(LIST_NOTICES), op_notify_list, SCOPE_LIST},

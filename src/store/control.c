@@ -549,6 +549,19 @@ static bool would_stop(const struct change *change, const struct clear_request *
                : runs(change, node);
 }
 
+/* Who owns it must be able to hear that it is to stop. */
+static enum status require_owners(const struct change *change, const struct clear_request *request,
+                                  const bool *chosen, struct err *err)
+{
+    enum status status = refuse_stopping(change, err);
+    for (size_t i = 0; i < change->tasks.run->dag->tasks_count && status == STATUS_OK; i++)
+        if (would_stop(change, request, chosen, i))
+            status = wish_require_owners(
+                change->work, &change->tasks, (int64_t)i,
+                keeps_expansion(change, request, chosen, i) ? request->map_index : -1, err);
+    return status;
+}
+
 struct clear_call {
     const struct clear_request *request;
     struct arena *arena;
@@ -568,7 +581,7 @@ static enum status clear_once(struct store *store, const void *context, struct e
                                   .stops = arena_array(call->arena, nodes, sizeof(bool))};
     change.stops = result.stops;
     choose_nodes(&change, request, result.cleared);
-    if ((request->stops_running ? refuse_stopping(&change, err)
+    if ((request->stops_running ? require_owners(&change, request, result.cleared, err)
                                 : refuse_running(&change, result.cleared, err)) != STATUS_OK)
         return err_wrap(err, "clear");
     if (request->asked != NULL) {

@@ -42,7 +42,7 @@ void db_close(struct db *db)
 {
     if (db == NULL)
         return;
-    db->is_rehearsal = false;
+    db->has_parts = false;
     db_end(db);
     db->driver->close(db);
 }
@@ -59,9 +59,17 @@ void db_rest(struct db *db, int64_t idle_ms)
         db->driver->rest(db, idle_ms);
 }
 
+static enum status refuse_spoilt(struct err *err)
+{
+    return err_set(err, STATUS_IO, "the transaction around this one was broken off; try again");
+}
+
 static enum status begin_within(struct db *db, struct err *err)
 {
     CHECK(!db->is_within);
+    /* What follows might last: a transaction that is gone does not hold it. */
+    if (db->is_spoilt)
+        return refuse_spoilt(err);
     if (db_script(db, "SAVEPOINT within", err) != STATUS_OK)
         return err->code;
     db->is_within = true;
@@ -70,7 +78,7 @@ static enum status begin_within(struct db *db, struct err *err)
 
 static enum status begin(struct db *db, bool write, struct err *err)
 {
-    if (db->is_rehearsal)
+    if (db->has_parts)
         return begin_within(db, err);
     CHECK(!db->in_transaction);
     if (db->driver->begin(db, write, err) != STATUS_OK)
@@ -104,7 +112,7 @@ enum status db_rehearse(struct db *db, struct err *err)
 {
     if (db_begin(db, err) != STATUS_OK)
         return err->code;
-    db->is_rehearsal = true;
+    db->has_parts = true;
     return STATUS_OK;
 }
 
@@ -122,18 +130,21 @@ static enum status commit_within(struct db *db, struct err *err)
     return STATUS_OK;
 }
 
-/* If that fails, whatever follows does, too. */
 static void end_within(struct db *db)
 {
     struct err ignored = {0};
-    if (db->is_within)
-        (void)!db_script(db, "ROLLBACK TO SAVEPOINT within; RELEASE SAVEPOINT within", &ignored);
+    if (!db->is_within)
+        return;
+    if (db->driver->forgive != NULL)
+        db->driver->forgive(db);
+    db->is_spoilt = db_script(db, "ROLLBACK TO SAVEPOINT within; RELEASE SAVEPOINT within",
+                              &ignored) != STATUS_OK;
     db->is_within = false;
 }
 
 enum status db_commit(struct db *db, struct err *err)
 {
-    if (db->is_rehearsal)
+    if (db->has_parts)
         return commit_within(db, err);
     CHECK(db->in_transaction);
     if (db->driver->commit(db, err) != STATUS_OK)
@@ -144,9 +155,9 @@ enum status db_commit(struct db *db, struct err *err)
 
 void db_end(struct db *db)
 {
-    if (db->is_rehearsal)
+    if (db->has_parts)
         end_within(db);
-    if (!db->in_transaction || db->is_rehearsal)
+    if (!db->in_transaction || db->has_parts)
         return;
     db->driver->rollback(db);
     db->in_transaction = false;
@@ -154,17 +165,23 @@ void db_end(struct db *db)
 
 enum status db_together_commit(struct db *db, struct err *err)
 {
-    CHECK(db->is_rehearsal);
+    CHECK(db->has_parts);
     CHECK(!db->is_within);
-    db->is_rehearsal = false;
-    enum status status = db_commit(db, err);
+    db->has_parts = false;
+    enum status status = db->is_spoilt ? refuse_spoilt(err) : db_commit(db, err);
+    db->is_spoilt = false;
     db_end(db);
     return status;
 }
 
+bool db_can_go_on(const struct db *db)
+{
+    return !db->is_spoilt;
+}
+
 bool db_in_transaction(const struct db *db)
 {
-    return db->is_rehearsal ? db->is_within : db->in_transaction;
+    return db->has_parts ? db->is_within : db->in_transaction;
 }
 
 static void bind_values(struct db_stmt *stmt, const char *format, va_list args)

@@ -71,6 +71,8 @@ bool db_in_transaction(const struct db *db);
  * undone when it is closed. Others wait for what it has locked, so it has to be short.
  */
 NODISCARD enum status db_rehearse(struct db *db, struct err *err);
+/* False: a rehearsal lost its transaction, with the connection or the disk; close it. */
+bool db_can_go_on(const struct db *db);
 /*
  * From here to db_together_commit transactions are parts of one: each can be undone alone, and all
  * become durable at once. A failure leaves nothing of any.

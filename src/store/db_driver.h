@@ -23,6 +23,11 @@ struct db_driver {
     enum status (*begin)(struct db *db, bool write, struct err *err);
     enum status (*commit)(struct db *db, struct err *err);
     void (*rollback)(struct db *db);
+    /*
+     * A failure does not end the transaction, which goes back to a savepoint now. NULL: statements
+     * that failed leave nothing behind.
+     */
+    void (*forgive)(struct db *db);
 
     /* A statement ready for binding: prepared before, or now. */
     enum status (*prepare)(struct db *db, const char *sql, struct db_stmt **out, struct err *err);
@@ -61,8 +66,9 @@ struct db_driver {
 struct db {
     const struct db_driver *driver;
     bool in_transaction;
-    bool is_rehearsal; /* that transaction is undone at the end; others are parts of it */
-    bool is_within;    /* one of them is open */
+    bool has_parts; /* that transaction holds others: a rehearsal, or several callers' together */
+    bool is_within; /* one of them is open */
+    bool is_spoilt; /* it could not be brought back to where one of them began */
     int64_t changes;
 };
 

@@ -113,6 +113,21 @@ enum status store_dead_count(struct store *store, const struct dead_filter *filt
                       filter->before_us, most, store_sight(store));
 }
 
+static const char DEAD_ALL[] = "SELECT count(*), coalesce(min(at_us), 0) FROM dead";
+
+enum status store_dead_summary(struct store *store, struct dead_summary *out, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    struct dead_summary found = {0};
+    enum status status = db_query(store->db, &stmt, err, DEAD_ALL, "");
+    while (status == STATUS_OK && db_next(stmt, &status, err))
+        found = (struct dead_summary){.count = db_int(stmt, 0), .oldest_us = db_int(stmt, 1)};
+    if (status != STATUS_OK)
+        return err_wrap(err, "count dead letters");
+    *out = found;
+    return STATUS_OK;
+}
+
 enum status store_dead_each(struct store *store, const struct dead_filter *filter,
                             enum status (*each)(void *context, const struct dead_info *info,
                                                 struct err *err),

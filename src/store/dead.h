@@ -33,6 +33,13 @@ store_dead_each(struct store *store, const struct dead_filter *filter,
 /* How many there are, at most `most`; `limit` does not count. */
 NODISCARD enum status store_dead_count(struct store *store, const struct dead_filter *filter,
                                        int64_t most, int64_t *out, struct err *err);
+struct dead_summary {
+    int64_t count;
+    int64_t oldest_us; /* 0: there is none */
+};
+
+NODISCARD enum status store_dead_summary(struct store *store, struct dead_summary *out,
+                                         struct err *err);
 NODISCARD enum status store_dead_load(struct store *store, struct arena *arena, int64_t task,
                                       struct dead_info *out, struct err *err);
 /* Let it run again, in a new generation, and forget the letter. STATUS_CONFLICT: it runs. */

@@ -116,8 +116,10 @@ static enum status tell(struct work *work, const struct lateness *late, struct d
     const struct due *due = late->due;
     char expected[INSTANT_TEXT_MAX];
     int64_t told = 0;
+    const struct miss_key miss = {due->kind, due->generation};
     const struct message message = {
         .kind = HOOK_SLA_MISS,
+        .miss = &miss,
         .task = late->task,
         .state = late->task != NULL ? task_state_name(late->task->state)
                                     : run_state_name(late->run->state),

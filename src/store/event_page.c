@@ -13,9 +13,12 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "store/id_list.h"
 #include "store/store_priv.h"
 
 enum {
@@ -25,15 +28,29 @@ enum {
     FIRST_SLACK = 100000,
 };
 
-static const char LIMITS_SQLITE[] = "SELECT coalesce(max(id), 0), 0, 0 FROM event";
+static const char LIMITS_SQLITE[] =
+    "SELECT coalesce(n.newest, 0), 0, 0, e.id, e.at_us FROM (SELECT max(id) AS newest FROM event) n"
+    " LEFT JOIN event e ON e.id = n.newest";
 static const char LIMITS_POSTGRES[] =
-    "SELECT coalesce(max(id), 0), pg_snapshot_xmin(pg_current_snapshot())::text::bigint,"
-    " pg_snapshot_xmax(pg_current_snapshot())::text::bigint FROM event";
+    "SELECT n.newest, n.low, n.next, l.id, l.at_us FROM (SELECT (SELECT coalesce(max(id), 0)"
+    " FROM event) AS newest, pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS low,"
+    " pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS next) n"
+    " LEFT JOIN LATERAL (SELECT id, at_us FROM event WHERE xid < n.low::text::xid8"
+    " ORDER BY id DESC LIMIT 1) l ON true";
+/* The event of the number that a cursor remembers, and what was removed since. */
+static const char PAST[] =
+    "SELECT s.uuid, s.epoch, (SELECT p.run FROM retention p WHERE p.what = '" EVENTS_REMOVED "'),"
+    " e.at_us FROM store s LEFT JOIN event e ON e.id = $1 WHERE s.id = 1";
 
-/* $1 at, $2 from, $3 to, $4 run, $5 DAG, $6 the same as it stands in the data, $7 limit */
-#define COLUMNS       "SELECT " EVENT_ROW_COLUMNS EVENT_ROW_FROM " WHERE e.id > $1"
-#define SPAN_SQLITE   " AND e.id <= $3 AND $2 = 0"
-#define SPAN_POSTGRES " AND e.xid >= $2::bigint::text::xid8 AND e.xid < $3::bigint::text::xid8"
+/*
+ * $1 at, $2 from, $3 to, $4 run, $5 DAG, $6 the same as it stands in the data, $7 limit, $8 shown.
+ * A server that took over may give the numbers of transactions that it had not heard of again: what
+ * is new has a higher id than all that was shown.
+ */
+#define COLUMNS     "SELECT " EVENT_ROW_COLUMNS EVENT_ROW_FROM " WHERE e.id > $1"
+#define SPAN_SQLITE " AND e.id <= $3 AND $2 = 0 AND $8 >= 0"
+#define SPAN_POSTGRES                                                                              \
+    " AND (e.xid >= $2::bigint::text::xid8 OR e.id > $8) AND e.xid < $3::bigint::text::xid8"
 #define OF_DAG(find)                                                                               \
     " AND ($5 = '' OR d.dag_id = $5"                                                               \
     " OR (d.dag_id IS NULL AND " find "(coalesce(e.data, ''), $6) > 0))"
@@ -43,9 +60,56 @@ static const char LIMITS_POSTGRES[] =
 #define IN_ORDER     " ORDER BY e.id LIMIT $7"
 #define NEWEST(rows) "SELECT * FROM (" rows " ORDER BY e.id DESC LIMIT $7) AS newest ORDER BY 1"
 
+/*
+ * The newest of a DAG, without looking at those of all others: of its newest runs, of which each
+ * has one at least; of any run of it among what happened lately, as somebody may have done
+ * something to an old one; and what is about the DAG itself. `name` is how the index has that.
+ *
+ * Equal is said as neither less nor more where only one index gives the order then: PostgreSQL
+ * else walks over all, hoping to meet what is rare soon.
+ */
+#define LATELY       "10000"
+#define THE_DAG(dag) "(SELECT g.id FROM dag g WHERE g.dag_id = " dag ")"
+#define NEWEST_RUNS(dag, most)                                                                     \
+    " FROM run w WHERE w.dag >= " THE_DAG(dag) " AND w.dag <= " THE_DAG(                           \
+        dag) " ORDER BY w.dag DESC, w.id DESC LIMIT " most
+#define OF_RUNS_SQLITE(dag, most)                                                                  \
+    "SELECT x.id FROM (SELECT w.id AS run, coalesce((SELECT y.id FROM event y WHERE y.run = w.id"  \
+    " ORDER BY y.id DESC LIMIT 1 OFFSET " most " - 1), 0) AS low" NEWEST_RUNS(                     \
+        dag, most) ") n"                                                                           \
+                   " CROSS JOIN event x WHERE x.run = n.run AND x.id >= n.low"
+#define OF_RUNS_POSTGRES(dag, most)                                                                \
+    "SELECT x.id FROM (SELECT w.id AS run" NEWEST_RUNS(                                            \
+        dag,                                                                                       \
+        most) ") n CROSS JOIN LATERAL"                                                             \
+              " (SELECT y.id FROM event y WHERE y.run = n.run AND y.run > 0 ORDER BY y.id DESC"    \
+              " LIMIT " most ") x"
+#define OF_DAG_LATELY(dag)                                                                         \
+    " UNION ALL SELECT x.id FROM (SELECT l.id, l.run FROM event l ORDER BY l.id DESC"              \
+    " LIMIT " LATELY ") x WHERE (SELECT w.dag FROM run w WHERE w.id = x.run) = " THE_DAG(dag)
+#define OF_NO_RUN(name, dag, most)                                                                 \
+    " UNION ALL SELECT * FROM (SELECT x.id FROM event x WHERE " name " >= " dag " AND " name       \
+    " <= " dag " AND ((x.run IS NULL AND x.task IS NULL) OR x.kind = 13)"                          \
+    " ORDER BY " name " DESC, x.id DESC LIMIT " most ") o"
+#define KEY_IN_DATA "instr(x.data, '\"dag_id\":\"')"
+#define NAME_SQLITE                                                                                \
+    "CASE WHEN " KEY_IN_DATA " > 0 THEN substr(x.data, " KEY_IN_DATA " + 10,"                      \
+    " instr(substr(x.data, " KEY_IN_DATA " + 10), '\"') - 1) END"
+#define NAME_POSTGRES "substring(x.data from '\"dag_id\":\"([^\"]*)\"')"
+_Static_assert(EVENT_RUN_DELETED == 13, "as in the SQL");
+
 #define ROWS_SQLITE(run)   COLUMNS SPAN_SQLITE run OF_DAG("instr")
 #define ROWS_POSTGRES(run) COLUMNS SPAN_POSTGRES run OF_DAG("strpos")
 
+static const char NEWEST_OF_DAG[] = NEWEST(ROWS_SQLITE(ANY_RUN) " AND e.id IN (" OF_RUNS_SQLITE(
+    "$5", "$7") OF_DAG_LATELY("$5") OF_NO_RUN(NAME_SQLITE, "$5", "$7") ")");
+/* In two steps, as the planner would read all events to join a few. */
+static const char IDS_OF_DAG[] = "SELECT DISTINCT c.id FROM (" OF_RUNS_POSTGRES("$1", "$2")
+    OF_DAG_LATELY("$1") OF_NO_RUN(NAME_POSTGRES, "$1", "$2") ") c ORDER BY c.id DESC LIMIT $2";
+static const char BY_IDS[] = "SELECT " EVENT_ROW_COLUMNS EVENT_ROW_FROM " WHERE e.id = ANY ($1)"
+                             " AND e.xid < $2::bigint::text::xid8 ORDER BY e.id LIMIT $3";
+
+/* By what is asked for: of any run or of one, what follows or the newest. */
 static const char *const ROWS[2][2][2] = {
     [DB_SQLITE] =
         {
@@ -84,26 +148,35 @@ struct event_row event_row_read(struct db_stmt *stmt)
 
 /* --- cursors --------------------------------------------------------------------------------- */
 
-#define CURSOR_FORM(number)                                                                        \
-    "%" number "."                                                                                 \
-    "%" number "."                                                                                 \
-    "%" number "."                                                                                 \
-    "%" number "."                                                                                 \
-    "%" number "."                                                                                 \
-    "%" number
+enum { CURSOR_NUMBERS = 12 };
+
+static void cursor_to_numbers(const struct event_cursor *cursor, int64_t out[CURSOR_NUMBERS])
+{
+    const int64_t numbers[CURSOR_NUMBERS] = {
+        cursor->store,   cursor->epoch,   cursor->low,        cursor->at,
+        cursor->from,    cursor->shown,   cursor->to,         cursor->mark_from,
+        cursor->mark_id, cursor->last_id, cursor->last_at_us, cursor->removed,
+    };
+    memcpy(out, numbers, sizeof numbers);
+}
 
 const char *event_cursor_format(const struct event_cursor *cursor,
                                 char out[static EVENT_CURSOR_TEXT_MAX])
 {
-    int length = snprintf(out, EVENT_CURSOR_TEXT_MAX, CURSOR_FORM(PRId64), cursor->low, cursor->at,
-                          cursor->from, cursor->to, cursor->mark_from, cursor->mark_id);
-    CHECK(length < EVENT_CURSOR_TEXT_MAX);
+    int64_t numbers[CURSOR_NUMBERS];
+    int length = 0;
+    cursor_to_numbers(cursor, numbers);
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+        length += snprintf(out + length, (size_t)(EVENT_CURSOR_TEXT_MAX - length), "%s%" PRId64,
+                           i > 0 ? "." : "", numbers[i]);
+        CHECK(length < EVENT_CURSOR_TEXT_MAX);
+    }
     return out;
 }
 
 bool event_cursor_parse(const char *text, struct event_cursor *out)
 {
-    int64_t numbers[6] = {0};
+    int64_t numbers[CURSOR_NUMBERS] = {0};
     const char *at = text;
     for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
         if (*at < '0' || *at > '9')
@@ -118,18 +191,121 @@ bool event_cursor_parse(const char *text, struct event_cursor *out)
     }
     *out = (struct event_cursor){
         .is_set = true,
-        .low = numbers[0],
-        .at = numbers[1],
-        .from = numbers[2],
-        .to = numbers[3],
-        .mark_from = numbers[4],
-        .mark_id = numbers[5],
+        .store = numbers[0],
+        .epoch = numbers[1],
+        .low = numbers[2],
+        .at = numbers[3],
+        .from = numbers[4],
+        .shown = numbers[5],
+        .to = numbers[6],
+        .mark_from = numbers[7],
+        .mark_id = numbers[8],
+        .last_id = numbers[9],
+        .last_at_us = numbers[10],
+        .removed = numbers[11],
     };
     return true;
 }
 
+/* --- gaps ------------------------------------------------------------------------------------ */
+
+static const char *const GAP_NAMES[] = {
+#define X(name, text, words) [EVENT_GAP_##name] = text,
+    EVENT_GAP_MAP(X)
+#undef X
+};
+
+static const char *const GAP_WORDS[] = {
+#define X(name, text, words) [EVENT_GAP_##name] = words,
+    EVENT_GAP_MAP(X)
+#undef X
+};
+
+const char *event_gap_name(enum event_gap gap)
+{
+    CHECK(gap < EVENT_GAP_COUNT);
+    return GAP_NAMES[gap];
+}
+
+const char *event_gap_words(enum event_gap gap)
+{
+    CHECK(gap < EVENT_GAP_COUNT);
+    return GAP_WORDS[gap];
+}
+
+/* What the store says of a cursor. */
+struct past {
+    int64_t store;
+    int64_t epoch;
+    int64_t removed;
+    int64_t last_at_us; /* of the event that has the cursor's number; 0: none has */
+};
+
+static enum status read_past(struct store *store, const struct event_cursor *cursor,
+                             struct past *out, struct err *err)
+{
+    enum { HEX = 16, UUID_DIGITS = 8 };
+    struct db_stmt *stmt = NULL;
+    bool row = false;
+    if (db_query(store->db, &stmt, err, PAST, "i", cursor->last_id) != STATUS_OK ||
+        db_step(stmt, &row, err) != STATUS_OK)
+        return err->code;
+    CHECK(row);
+    char beginning[UUID_DIGITS + 1];
+    (void)snprintf(beginning, sizeof beginning, "%s", db_text(stmt, 0));
+    *out = (struct past){
+        .store = (int64_t)strtoull(beginning, NULL, HEX),
+        .epoch = db_int(stmt, 1),
+        .removed = db_int(stmt, 2),
+        .last_at_us = db_int(stmt, 3),
+    };
+    db_reset(stmt);
+    return STATUS_OK;
+}
+
+static enum event_gap find_gap(const struct event_cursor *cursor, const struct past *past)
+{
+    int64_t read_up_to = cursor->to != 0 ? cursor->at : cursor->last_id;
+    bool is_gone = past->last_at_us == 0 && cursor->last_id <= past->removed;
+    if (!cursor->is_set)
+        return EVENT_GAP_NONE;
+    if (cursor->store != past->store || cursor->epoch != past->epoch ||
+        cursor->removed > past->removed)
+        return EVENT_GAP_HISTORY;
+    if (cursor->last_id != 0 && cursor->last_at_us != past->last_at_us && !is_gone)
+        return EVENT_GAP_HISTORY;
+    return past->removed > cursor->removed && past->removed > read_up_to ? EVENT_GAP_REMOVED
+                                                                         : EVENT_GAP_NONE;
+}
+
+static enum status check_past(struct store *store, struct event_cursor *cursor,
+                              enum event_gap *out_gap, struct err *err)
+{
+    struct past past = {0};
+    if (read_past(store, cursor, &past, err) != STATUS_OK)
+        return err->code;
+    *out_gap = find_gap(cursor, &past);
+    if (*out_gap == EVENT_GAP_HISTORY)
+        *cursor = (struct event_cursor){0};
+    cursor->store = past.store;
+    cursor->epoch = past.epoch;
+    cursor->removed = past.removed;
+    return STATUS_OK;
+}
+
+/* --- spans ----------------------------------------------------------------------------------- */
+
+/* As far as another reader has come, who began later than what this one shows. */
+static void end_at(struct event_cursor *cursor, const struct event_cursor *until, bool is_sqlite)
+{
+    cursor->to = is_sqlite ? MAX(until->low, cursor->low) : MAX(until->from, cursor->from);
+    cursor->last_id = until->last_id;
+    cursor->last_at_us = until->last_at_us;
+}
+
 /* What is to be shown from here on. */
-static enum status begin(struct store *store, struct event_cursor *cursor, struct err *err)
+static enum status begin(struct store *store, const struct event_cursor *until,
+                         struct event_cursor *cursor, struct err *err)
 {
     bool is_sqlite = db_dialect(store->db) == DB_SQLITE;
     struct db_stmt *stmt = NULL;
@@ -142,21 +318,20 @@ static enum status begin(struct store *store, struct event_cursor *cursor, struc
     int64_t newest = db_int(stmt, 0);
     int64_t oldest_running = db_int(stmt, 1);
     int64_t next = db_int(stmt, 2);
+    cursor->last_id = db_int(stmt, 3);
+    cursor->last_at_us = db_int(stmt, 4);
     db_reset(stmt);
     cursor->to = is_sqlite ? newest : oldest_running;
-    if (!is_sqlite && cursor->mark_from == 0) {
+    bool is_set_back = cursor->from > next;
+    if (!is_sqlite && (cursor->mark_from == 0 || is_set_back)) {
         cursor->mark_from = next;
         cursor->mark_id = newest;
     }
     if (!cursor->is_set)
         cursor->low = is_sqlite ? newest : MAX(newest - FIRST_SLACK, (int64_t)0);
+    if (until != NULL)
+        end_at(cursor, until, is_sqlite);
     return STATUS_OK;
-}
-
-/* As far as another reader has come, who began later than what this one shows. */
-static void end_at(struct event_cursor *cursor, const struct event_cursor *until, bool is_sqlite)
-{
-    cursor->to = is_sqlite ? MAX(until->low, cursor->low) : MAX(until->from, cursor->from);
 }
 
 static bool has_reached(const struct event_cursor *cursor, const struct event_cursor *until)
@@ -176,45 +351,78 @@ static void finish(const struct store *store, struct event_cursor *cursor)
             cursor->mark_from = cursor->mark_id = 0;
         }
     }
+    cursor->shown = cursor->last_id;
     cursor->to = 0;
     cursor->at = cursor->low;
 }
 
 /* --- pages ----------------------------------------------------------------------------------- */
 
-enum status store_event_page(struct store *store, const struct event_page *page,
-                             struct event_cursor *cursor, bool *out_more, struct err *err)
+static enum status newest_of_dag(struct store *store, const struct event_page *page,
+                                 const struct event_cursor *cursor, struct db_stmt **out,
+                                 struct err *err)
 {
-    struct event_cursor moved = *cursor;
-    bool is_first = !moved.is_set;
+    CLEANUP(id_list_fini) struct id_list ids = {0};
     struct db_stmt *stmt = NULL;
-    int64_t rows = 0;
+    enum status status =
+        db_query(store->db, &stmt, err, IDS_OF_DAG, "ti", page->dag_id, page->limit);
+    while (status == STATUS_OK && db_next(stmt, &status, err))
+        id_list_add(&ids, db_int(stmt, 0));
+    if (status != STATUS_OK)
+        return status;
+    return db_query(store->db, out, err, BY_IDS, "Iii", ids.items, ids.count, cursor->to,
+                    page->limit);
+}
+
+static enum status ask(struct store *store, const struct event_page *page,
+                       const struct event_cursor *cursor, struct db_stmt **out, struct err *err)
+{
+    enum db_dialect dialect = db_dialect(store->db);
+    bool is_newest_of_dag = !cursor->is_set && page->run == 0 && page->dag_id != NULL;
     const char *dag_id = page->dag_id != NULL ? page->dag_id : "";
     CLEANUP(mem_freep) char *in_data = mem_format("\"dag_id\":\"%s\"", dag_id);
-    bool begins = moved.to == 0;
-    if (begins && begin(store, &moved, err) != STATUS_OK)
-        return err_wrap(err, "read events");
-    if (begins && page->until != NULL)
-        end_at(&moved, page->until, db_dialect(store->db) == DB_SQLITE);
-    const char *sql = ROWS[db_dialect(store->db)][page->run != 0][is_first];
-    enum status status = db_query(store->db, &stmt, err, sql, "iiiitti", moved.at, moved.from,
-                                  moved.to, page->run, dag_id, in_data, page->limit);
-    moved.is_set = true;
+    const char *sql = ROWS[dialect][page->run != 0][!cursor->is_set];
+    if (is_newest_of_dag && dialect == DB_POSTGRES)
+        return newest_of_dag(store, page, cursor, out, err);
+    return db_query(store->db, out, err, is_newest_of_dag ? NEWEST_OF_DAG : sql, "iiiittii",
+                    cursor->at, cursor->from, cursor->to, page->run, dag_id, in_data, page->limit,
+                    cursor->shown);
+}
+
+static enum status show(struct store *store, const struct event_page *page,
+                        struct event_cursor *cursor, int64_t *out_rows, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    enum status status = ask(store, page, cursor, &stmt, err);
+    *out_rows = 0;
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         struct event_row row = event_row_read(stmt);
-        moved.at = row.id;
-        row.after = &moved;
-        rows++;
+        cursor->at = row.id;
+        row.after = cursor;
+        (*out_rows)++;
         status = page->each(page->context, &row, err);
         if (status != STATUS_OK)
             db_reset(stmt);
     }
-    if (status != STATUS_OK)
+    return status;
+}
+
+enum status store_event_page(struct store *store, const struct event_page *page,
+                             struct event_cursor *cursor, struct event_turn *out, struct err *err)
+{
+    struct event_cursor moved = *cursor;
+    struct event_turn turn = {0};
+    int64_t rows = 0;
+    if (check_past(store, &moved, &turn.gap, err) != STATUS_OK ||
+        (moved.to == 0 && begin(store, page->until, &moved, err) != STATUS_OK) ||
+        show(store, page, &moved, &rows, err) != STATUS_OK)
         return err_wrap(err, "read events");
-    bool is_full = !is_first && rows == page->limit;
+    bool is_full = moved.is_set && rows == page->limit;
+    moved.is_set = true;
     if (!is_full)
         finish(store, &moved);
+    turn.is_more = is_full || (page->until != NULL && !has_reached(&moved, page->until));
     *cursor = moved;
-    *out_more = is_full || (page->until != NULL && !has_reached(cursor, page->until));
+    *out = turn;
     return STATUS_OK;
 }

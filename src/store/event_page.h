@@ -8,6 +8,10 @@
  * transactions: shown are those before the oldest that still runs, and so all of them that ever
  * will be.
  *
+ * It also remembers the store, and the newest event of it at the time. A store that was put back
+ * from a backup, or a server that took over without having heard the last of it, has another past:
+ * there the cursor points at nothing, and the reader is told so (enum event_gap) and begins anew.
+ *
  * Tests  tests/unit/store/test_event_page.c
  */
 #include <stdbool.h>
@@ -58,16 +62,23 @@ struct event_row event_row_read(struct db_stmt *stmt);
 /* Where a reader is. All zero: nowhere yet. */
 struct event_cursor {
     bool is_set;
-    int64_t low;  /* what is still to be shown has higher ids */
-    int64_t at;   /* of what is being shown, up to here it was */
-    int64_t from; /* transactions before this one were shown; 0 on SQLite */
+    int64_t store; /* the beginning of its uuid, and its epoch */
+    int64_t epoch;
+    int64_t low;   /* what is still to be shown has higher ids */
+    int64_t at;    /* of what is being shown, up to here it was */
+    int64_t from;  /* transactions before this one were shown; 0 on SQLite */
+    int64_t shown; /* none of them had a higher id */
     int64_t to; /* what is being shown ends there: a transaction, or an id on SQLite; 0: nothing */
     /* Transactions from this one on have higher ids than that, as was seen once. */
     int64_t mark_from;
     int64_t mark_id;
+    /* The newest event up to that end, which tells this past from another; 0: there was none. */
+    int64_t last_id;
+    int64_t last_at_us;
+    int64_t removed; /* the highest id that was removed until then */
 };
 
-enum { EVENT_CURSOR_TEXT_MAX = 160 };
+enum { EVENT_CURSOR_TEXT_MAX = 260 };
 
 /* As a text without blanks, and back; false: that is none. */
 const char *event_cursor_format(const struct event_cursor *cursor,
@@ -84,10 +95,34 @@ struct event_page {
     void *context;
 };
 
+/* What a reader who comes back has not seen and never will. */
+#define EVENT_GAP_MAP(X)                                                                           \
+    X(NONE, NULL, NULL)                                                                            \
+    X(REMOVED, "removed",                                                                          \
+      "events after this cursor were removed before they were read; those that are kept follow")   \
+    X(HISTORY, "history",                                                                          \
+      "the cursor is from another store, or from before this one was put back to an earlier "      \
+      "state; events may be missing or repeated, and the newest ones follow")
+
+enum event_gap {
+#define X(name, text, words) EVENT_GAP_##name,
+    EVENT_GAP_MAP(X)
+#undef X
+        EVENT_GAP_COUNT
+};
+
+const char *event_gap_name(enum event_gap gap);  /* NULL: there is none */
+const char *event_gap_words(enum event_gap gap); /* the same in a sentence */
+
+struct event_turn {
+    bool is_more;       /* there are more already */
+    enum event_gap gap; /* before the events of this page; told once */
+};
+
 /*
- * The next events after the cursor, oldest first; of a cursor that is nowhere yet the newest ones.
- * The cursor moves. *out_more: there are more already.
+ * The next events after the cursor, oldest first; of a cursor that is nowhere yet, or of another
+ * past, the newest ones. The cursor moves.
  */
 NODISCARD enum status store_event_page(struct store *store, const struct event_page *page,
-                                       struct event_cursor *cursor, bool *out_more,
+                                       struct event_cursor *cursor, struct event_turn *out,
                                        struct err *err);

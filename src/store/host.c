@@ -8,8 +8,8 @@
 
 static const char HOST_INSERT[] =
     "INSERT INTO host (id, maker, name, pid, boot, kind, slots, started_at_us, version, machine,"
-    " roles, labels, queues, lease_ms, renewed_at_us, lease_until_us)"
-    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $8, $15)"
+    " roles, labels, queues, lease_ms, renewed_at_us, lease_until_us, schema)"
+    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $8, $15, $16)"
     " ON CONFLICT (id) DO NOTHING";
 static const char HOST_END[] =
     "UPDATE host SET ended_at_us = $2, fate = $3 WHERE id = $1 AND ended_at_us IS NULL";
@@ -18,7 +18,8 @@ static const char HOST_EXPIRE[] = "UPDATE host SET ended_at_us = $2, fate = 'los
                                   " WHERE id = $1 AND ended_at_us IS NULL AND lease_until_us <= $2";
 static const char HOST_RESUME[] =
     "UPDATE host SET pid = $2, boot = $3, slots = $4, version = $5, machine = $6, roles = $7,"
-    " labels = $8, queues = $9, lease_ms = $10, renewed_at_us = $11, lease_until_us = $12"
+    " labels = $8, queues = $9, lease_ms = $10, renewed_at_us = $11, lease_until_us = $12,"
+    " draining = CASE draining WHEN 2 THEN 0 ELSE draining END, schema = $13"
     " WHERE id = $1 AND ended_at_us IS NULL";
 /* Leases are only ever compared by the clock of the database. */
 static const char HOST_RENEW[] =
@@ -42,7 +43,10 @@ static const char PULSE[] =
     " AND h.lease_until_us <= $2) OR (h.ended_at_us IS NOT NULL AND EXISTS"
     " (SELECT 1 FROM running r WHERE r.host = h.id))))";
 static const char HOST_BY_ID[] = "SELECT id FROM host WHERE id = $1";
-static const char DRAIN[] = "UPDATE host SET draining = $2 WHERE id = $1 AND ended_at_us IS NULL";
+/* 0: it claims; 1: somebody asked it not to; 2: it stops, whatever others want. */
+static const char DRAIN[] = "UPDATE host SET draining = CASE draining WHEN 2 THEN 2 ELSE $2 END"
+                            " WHERE id = $1 AND ended_at_us IS NULL";
+static const char LEAVE[] = "UPDATE host SET draining = 2 WHERE id = $1 AND ended_at_us IS NULL";
 
 static const char *text_of(const char *text)
 {
@@ -132,12 +136,12 @@ static enum status add_once(struct store *store, const void *context, struct err
         return err->code;
     if (db_do(db, err, HOST_INSERT,
               "iititti"
-              "itttttii",
+              "itttttiii",
               *id, (int64_t)store->ids.maker, request->name, request->pid, text_of(request->boot),
               request->kind, request->slots, now_us, text_of(request->version),
               text_of(request->machine), text_of(request->roles), text_of(request->labels),
-              text_of(request->queues), request->lease_ms,
-              now_us + request->lease_ms * 1000) != STATUS_OK)
+              text_of(request->queues), request->lease_ms, now_us + request->lease_ms * 1000,
+              (int64_t)STORE_SCHEMA) != STATUS_OK)
         return err->code;
     if (db_changes(db) != 1) {
         store_renew_maker(store);
@@ -174,12 +178,22 @@ enum status store_host_resume(struct store *store, int64_t id, const struct host
     int64_t now_us = store_now_us(store);
     if (db_do(db, err, HOST_RESUME,
               "iitittttt"
-              "iii",
+              "iiii",
               id, request->pid, text_of(request->boot), request->slots, text_of(request->version),
               text_of(request->machine), text_of(request->roles), text_of(request->labels),
               text_of(request->queues), request->lease_ms, now_us,
-              now_us + request->lease_ms * 1000) != STATUS_OK)
+              now_us + request->lease_ms * 1000, (int64_t)STORE_SCHEMA) != STATUS_OK)
         return err_wrap(err, "resume host %lld", (long long)id);
+    if (db_changes(db) != 1)
+        return err_set(err, STATUS_NOT_FOUND, "host %lld is not known any more", (long long)id);
+    return db_commit(db, err);
+}
+
+enum status store_host_leave(struct store *store, int64_t id, struct err *err)
+{
+    CLEANUP(db_endp) struct db *db = store->db;
+    if (db_begin(db, err) != STATUS_OK || db_do(db, err, LEAVE, "i", id) != STATUS_OK)
+        return err_wrap(err, "tell that host %lld stops", (long long)id);
     if (db_changes(db) != 1)
         return err_set(err, STATUS_NOT_FOUND, "host %lld is not known any more", (long long)id);
     return db_commit(db, err);
@@ -306,6 +320,7 @@ static struct host_info read_host(struct db_stmt *stmt, int64_t now_us)
         .boot = db_text(stmt, 13),
         .fate = db_text(stmt, 14),
         .draining = db_int(stmt, 15) != 0,
+        .stopping = db_int(stmt, 15) == 2,
         .lease_ms = db_int(stmt, 16),
         .renewed_at_us = db_int(stmt, 17),
         .lease_until_us = db_int(stmt, 18),

@@ -39,6 +39,11 @@ NODISCARD enum status store_host_add(struct store *store, const struct host_requ
  */
 NODISCARD enum status store_host_resume(struct store *store, int64_t id,
                                         const struct host_request *request, struct err *err);
+/*
+ * It takes no more work and leaves when what it runs is over; others read that as draining, which
+ * nobody but its own start takes back. STATUS_NOT_FOUND: as for store_host_renew.
+ */
+NODISCARD enum status store_host_leave(struct store *store, int64_t id, struct err *err);
 NODISCARD enum status store_host_end(struct store *store, int64_t id, struct err *err);
 /* The same of one that others found dead. */
 NODISCARD enum status store_host_bury(struct store *store, int64_t id, struct err *err);
@@ -88,7 +93,8 @@ struct host_info {
     int64_t started_at_us;
     int64_t ended_at_us;
     const char *fate;
-    bool draining;
+    bool draining; /* on somebody's request, or because it stops */
+    bool stopping;
     int64_t lease_ms;
     int64_t renewed_at_us;
     int64_t lease_until_us;

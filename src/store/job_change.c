@@ -125,7 +125,7 @@ enum status store_job_cancel(struct store *store, int64_t id, const char *actor,
 /* --- retry ----------------------------------------------------------------------------------- */
 
 static const char JOB_RENEW[] =
-    "UPDATE job SET cancel_asked = 0, result = NULL, error = NULL WHERE id = $1";
+    "UPDATE job SET cancel_asked = 0, result = NULL, error = NULL, ended_as = NULL WHERE id = $1";
 static const char VALUES_DROP[] = "DELETE FROM value WHERE task = $1";
 
 static enum status forget_outcome(struct job_change *change, struct err *err)

@@ -52,11 +52,10 @@ bool job_status_is_known(const char *name)
 
 static const char JOB_LOAD[] = "SELECT " JOB_COLUMNS JOB_TABLES " WHERE j.id = $1";
 static const char JOB_LIST[] =
-    "SELECT " JOB_COLUMNS JOB_TABLES
-    " WHERE (CAST($1 AS BIGINT) = 0 OR j.id < $1) ORDER BY j.id DESC LIMIT $2";
+    "SELECT " JOB_COLUMNS JOB_TABLES " WHERE j.id < $1 ORDER BY j.id DESC LIMIT $2";
 static const char JOB_LIST_QUEUE[] =
     "SELECT " JOB_COLUMNS JOB_TABLES " WHERE j.queue = (SELECT id FROM queue WHERE name = $3)"
-    " AND (CAST($1 AS BIGINT) = 0 OR j.id < $1) ORDER BY j.id DESC LIMIT $2";
+    " AND j.id < $1 ORDER BY j.id DESC LIMIT $2";
 
 static const char *text_of(struct db_stmt *stmt, struct arena *arena, int column)
 {
@@ -101,80 +100,69 @@ static void read_job(struct db_stmt *stmt, struct arena *arena, struct job_info 
     };
 }
 
-/*
- * Jobs of one status are looked for among all of them, newest first: there is no index by state,
- * which would make every change of a state dearer. The walk is in portions, so that a reader does
- * not hold the database for long.
- */
-enum { PORTION = 1000 };
+/* --- by status ------------------------------------------------------------------------------- */
 
-struct walk {
-    const struct job_filter *filter;
-    enum status (*each)(void *context, const struct job_info *info, struct err *err);
-    void *context;
-    int64_t before;
-    int64_t wanted;
-    int64_t seen;  /* of this portion */
-    bool is_picky; /* not every one is shown */
+/*
+ * There is no index by state, which would make every change of a state dearer. Those that completed
+ * are most of all, and found by looking at all, the newest first. The others are few, or soon met
+ * that way; else they are found by what their state put them into: the tables of what waits and
+ * runs, and what the row of a job keeps of an end that was not good.
+ */
+#define WITH_STATE "(CAST(1 AS BIGINT) << CAST(t.state AS INTEGER)) & $3 <> 0"
+#define OF_QUEUE   " AND (CAST($4 AS TEXT) IS NULL OR q.name = CAST($4 AS TEXT))"
+/* $1 before, $2 limit, $3 the states as bits of a number, $4 queue; `ids` has the column task. */
+#define JOBS_OF(what, ids)                                                                         \
+    "SELECT " what " FROM (" ids ") c CROSS JOIN job j JOIN task t ON t.id = j.id"                 \
+    " LEFT JOIN queue q ON q.id = j.queue WHERE j.id = c.task AND j.id < $1 AND " WITH_STATE       \
+        OF_QUEUE
+/* The same for a planner that cannot know how few they are just now. */
+#define JOBS_OF_ARRAY(what, ids)                                                                   \
+    "SELECT " what JOB_TABLES " WHERE j.id = ANY (ARRAY(" ids                                      \
+    ")) AND j.id < $1 AND " WITH_STATE OF_QUEUE
+#define WAITING_BY(find, ids)                                                                      \
+    {                                                                                              \
+        .list = find(JOB_COLUMNS, ids) " ORDER BY j.id DESC LIMIT $2",                             \
+        .count = COUNT_OF(find("1 AS one", ids) " LIMIT $2"),                                      \
+    }
+#define WAITING(ids)                                                                               \
+    [DB_SQLITE] = WAITING_BY(JOBS_OF, ids), [DB_POSTGRES] = WAITING_BY(JOBS_OF_ARRAY, ids)
+#define ENDED_ROWS(what, queue)                                                                    \
+    "SELECT " what JOB_TABLES " WHERE j.ended_as = $3 AND j.id < $1" queue
+#define ENDED(queue)                                                                               \
+    {                                                                                              \
+        .list = ENDED_ROWS(JOB_COLUMNS, queue) " ORDER BY j.id DESC LIMIT $2",                     \
+        .count = COUNT_OF(ENDED_ROWS("1 AS one", queue) " LIMIT $2"),                              \
+    }
+#define ANY_QUEUE " AND CAST($4 AS TEXT) IS NULL"
+#define ONE_QUEUE " AND j.queue = (SELECT id FROM queue WHERE name = $4)"
+
+struct job_queries {
+    const char *list;
+    const char *count;
 };
 
-static enum status walk_portion(struct store *store, struct walk *walk, struct err *err)
-{
-    const struct job_filter *filter = walk->filter;
-    struct db_stmt *stmt = NULL;
-    int64_t limit = walk->is_picky ? PORTION : walk->wanted;
-    enum status status = filter->queue == NULL
-                             ? db_query(store->db, &stmt, err, JOB_LIST, "ii", walk->before, limit)
-                             : db_query(store->db, &stmt, err, JOB_LIST_QUEUE, "iit", walk->before,
-                                        limit, filter->queue);
-    walk->seen = 0;
-    while (status == STATUS_OK && walk->wanted > 0 && db_next(stmt, &status, err)) {
-        struct job_info info;
-        read_job(stmt, NULL, &info);
-        walk->before = info.id;
-        walk->seen++;
-        if ((filter->status != NULL && !str_equal(filter->status, job_status_name(info.state))) ||
-            !store_sees(store, info.namespace_))
-            continue;
-        walk->wanted--;
-        status = walk->each(walk->context, &info, err);
-        if (status != STATUS_OK || walk->wanted == 0)
-            db_reset(stmt);
-    }
-    return status;
-}
+static const struct {
+    const char *status;
+    enum task_state ended_as;      /* TASK_NONE: it is not over */
+    struct job_queries queries[2]; /* of any queue and of one; before the end: by dialect */
+} RARE[] = {
+    {"pending", TASK_NONE, {WAITING("SELECT task FROM ready WHERE run = 0")}},
+    {"claimed", TASK_NONE, {WAITING("SELECT task FROM running")}},
+    {"delayed",
+     TASK_NONE,
+     {WAITING("SELECT task FROM timer UNION ALL SELECT task FROM pool_wait"
+              " UNION ALL SELECT task FROM gate WHERE run = 0")}},
+    {"failed", TASK_FAILED, {ENDED(ANY_QUEUE), ENDED(ONE_QUEUE)}},
+    {"skipped", TASK_SKIPPED, {ENDED(ANY_QUEUE), ENDED(ONE_QUEUE)}},
+    {"cancelled", TASK_CANCELLED, {ENDED(ANY_QUEUE), ENDED(ONE_QUEUE)}},
+};
 
-enum status store_job_each(struct store *store, const struct job_filter *filter,
-                           enum status (*each)(void *context, const struct job_info *info,
-                                               struct err *err),
-                           void *context, struct err *err)
-{
-    struct walk walk = {.filter = filter,
-                        .each = each,
-                        .context = context,
-                        .before = filter->before,
-                        .wanted = filter->limit,
-                        .is_picky = filter->status != NULL || !store_sees_all(store)};
-    do {
-        if (walk_portion(store, &walk, err) != STATUS_OK)
-            return err_wrap(err, "list jobs");
-    } while (walk.is_picky && walk.wanted > 0 && walk.seen == PORTION);
-    return STATUS_OK;
-}
-
-/* The states of a status are bits of a number. */
-#define STATE_IS_AMONG "(CAST(1 AS BIGINT) << CAST(t.state AS INTEGER)) & $2 <> 0"
-static const char JOB_COUNT[] = COUNT_OF("SELECT 1 AS one FROM job j LIMIT $1");
-static const char JOB_COUNT_IN[] = COUNT_OF(
-    "SELECT 1 AS one FROM job j JOIN task t ON t.id = j.id WHERE " STATE_IS_AMONG " LIMIT $1");
-static const char JOB_COUNT_QUEUE[] = COUNT_OF(
-    "SELECT 1 AS one FROM job j JOIN task t ON t.id = j.id"
-    " WHERE j.queue = (SELECT id FROM queue WHERE name = $3) AND " STATE_IS_AMONG " LIMIT $1");
-
-static const char JOB_COUNT_SEEN[] =
-    COUNT_OF("SELECT 1 AS one FROM job j JOIN task t ON t.id = j.id WHERE " STATE_IS_AMONG
-             " AND (CAST($3 AS TEXT) IS NULL OR j.queue = (SELECT id FROM queue WHERE name = $3))"
-             " AND " SEEN("$4", "j.namespace") " LIMIT $1");
+/* How jobs of a status are found. */
+struct rare_jobs {
+    const struct job_queries *queries; /* NULL: by looking at all */
+    int64_t key;                       /* $3 */
+    bool is_over;
+};
 
 static int64_t states_of(const char *status)
 {
@@ -185,19 +173,140 @@ static int64_t states_of(const char *status)
     return states;
 }
 
+static struct rare_jobs find_rare(const struct store *store, const struct job_filter *filter)
+{
+    for (size_t i = 0; filter->status != NULL && i < ARRAY_LEN(RARE); i++) {
+        if (!str_equal(filter->status, RARE[i].status))
+            continue;
+        bool is_over = RARE[i].ended_as != TASK_NONE;
+        return (struct rare_jobs){
+            .queries = is_over ? &RARE[i].queries[filter->queue != NULL]
+                               : &RARE[i].queries[db_dialect(store->db)],
+            .key = is_over ? (int64_t)RARE[i].ended_as : states_of(filter->status),
+            .is_over = is_over,
+        };
+    }
+    return (struct rare_jobs){.key = states_of(filter->status)};
+}
+
+/* --- listing --------------------------------------------------------------------------------- */
+
+/* Whoever looks at all does so in portions, not to hold the database for long. */
+enum { PORTION = 1000 };
+
+struct walk {
+    const struct store *store;
+    const struct job_filter *filter;
+    enum status (*each)(void *context, const struct job_info *info, struct err *err);
+    void *context;
+    int64_t before;
+    int64_t wanted;
+    int64_t seen;  /* of this portion */
+    bool is_picky; /* not every one is shown */
+};
+
+static enum status walk_rows(struct walk *walk, struct db_stmt *stmt, struct err *err)
+{
+    const char *wanted_status = walk->filter->status;
+    enum status status = STATUS_OK;
+    walk->seen = 0;
+    while (status == STATUS_OK && walk->wanted > 0 && db_next(stmt, &status, err)) {
+        struct job_info info;
+        read_job(stmt, NULL, &info);
+        walk->before = info.id;
+        walk->seen++;
+        if ((wanted_status != NULL && !str_equal(wanted_status, job_status_name(info.state))) ||
+            !store_sees(walk->store, info.namespace_))
+            continue;
+        walk->wanted--;
+        status = walk->each(walk->context, &info, err);
+        if (status != STATUS_OK || walk->wanted == 0)
+            db_reset(stmt);
+    }
+    return status;
+}
+
+static enum status walk_portion(struct store *store, struct walk *walk, struct err *err)
+{
+    const struct job_filter *filter = walk->filter;
+    struct db_stmt *stmt = NULL;
+    int64_t limit = walk->is_picky ? PORTION : walk->wanted;
+    enum status status = filter->queue == NULL
+                             ? db_query(store->db, &stmt, err, JOB_LIST, "ii", walk->before, limit)
+                             : db_query(store->db, &stmt, err, JOB_LIST_QUEUE, "iit", walk->before,
+                                        limit, filter->queue);
+    return status == STATUS_OK ? walk_rows(walk, stmt, err) : status;
+}
+
+static enum status walk_rare(struct store *store, struct walk *walk, const struct rare_jobs *rare,
+                             struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    if (db_query(store->db, &stmt, err, rare->queries->list, "iiit", walk->before, walk->wanted,
+                 rare->key, walk->filter->queue) != STATUS_OK)
+        return err->code;
+    return walk_rows(walk, stmt, err);
+}
+
+enum status store_job_each(struct store *store, const struct job_filter *filter,
+                           enum status (*each)(void *context, const struct job_info *info,
+                                               struct err *err),
+                           void *context, struct err *err)
+{
+    struct walk walk = {.filter = filter,
+                        .each = each,
+                        .context = context,
+                        .before = filter->before != 0 ? filter->before : INT64_MAX,
+                        .wanted = filter->limit,
+                        .store = store,
+                        .is_picky = filter->status != NULL || !store_sees_all(store)};
+    /* Who does not see everything is shown what is found among all of them. */
+    const struct rare_jobs rare =
+        store_sees_all(store) ? find_rare(store, filter) : (struct rare_jobs){0};
+    enum status status = STATUS_OK;
+    bool is_more = !rare.is_over;
+    while (status == STATUS_OK && is_more) {
+        status = walk_portion(store, &walk, err);
+        is_more = walk.is_picky && walk.wanted > 0 && walk.seen == PORTION;
+        if (rare.queries != NULL)
+            break;
+    }
+    if (status == STATUS_OK && rare.queries != NULL && (is_more || rare.is_over))
+        status = walk_rare(store, &walk, &rare, err);
+    return status == STATUS_OK ? STATUS_OK : err_wrap(err, "list jobs");
+}
+
+/* --- counting -------------------------------------------------------------------------------- */
+
+static const char JOB_COUNT[] = COUNT_OF("SELECT 1 AS one FROM job j LIMIT $1");
+static const char JOB_COUNT_QUEUE[] =
+    COUNT_OF("SELECT 1 AS one FROM job j WHERE j.queue = (SELECT id FROM queue WHERE name = $2)"
+             " LIMIT $1");
+/* From the jobs to their tasks: most tasks may be of runs. */
+static const char JOB_COUNT_IN[] =
+    COUNT_OF("SELECT 1 AS one FROM job j CROSS JOIN task t LEFT JOIN queue q ON q.id = j.queue"
+             " WHERE t.id = j.id AND j.id < $1 AND " WITH_STATE OF_QUEUE " LIMIT $2");
+
+/* What is seen, of whoever does not see everything. */
+static const char JOB_COUNT_SEEN[] =
+    COUNT_OF("SELECT 1 AS one FROM job j JOIN task t ON t.id = j.id WHERE " WITH_STATE
+             " AND (CAST($2 AS TEXT) IS NULL OR j.queue = (SELECT id FROM queue WHERE name = $2))"
+             " AND " SEEN("$4", "j.namespace") " LIMIT $1");
+
 enum status store_job_count(struct store *store, const struct job_filter *filter, int64_t most,
                             int64_t *out, struct err *err)
 {
-    int64_t states = states_of(filter->status);
     if (!store_sees_all(store))
-        return db_get_int(store->db, 0, out, err, JOB_COUNT_SEEN, "iitt", most, states,
-                          filter->queue, store_sight(store));
-    if (filter->queue != NULL)
-        return db_get_int(store->db, 0, out, err, JOB_COUNT_QUEUE, "iit", most, states,
+        return db_get_int(store->db, 0, out, err, JOB_COUNT_SEEN, "itit", most, filter->queue,
+                          states_of(filter->status), store_sight(store));
+    const struct rare_jobs rare = find_rare(store, filter);
+    const char *sql = rare.queries != NULL ? rare.queries->count : JOB_COUNT_IN;
+    if (filter->status != NULL)
+        return db_get_int(store->db, 0, out, err, sql, "iiit", INT64_MAX, most, rare.key,
                           filter->queue);
-    return filter->status == NULL
+    return filter->queue == NULL
                ? db_get_int(store->db, 0, out, err, JOB_COUNT, "i", most)
-               : db_get_int(store->db, 0, out, err, JOB_COUNT_IN, "ii", most, states);
+               : db_get_int(store->db, 0, out, err, JOB_COUNT_QUEUE, "it", most, filter->queue);
 }
 
 enum status store_job_load(struct store *store, struct arena *arena, int64_t id,

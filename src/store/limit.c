@@ -10,12 +10,22 @@
 #include "store/channel.h"
 #include "store/lane_cache.h"
 #include "store/pool_priv.h"
+#include "store/tier_count.h"
 #include "store/to_come.h"
 
 static const char *const NAMES[LIMIT_KIND_COUNT] = {
-    [LIMIT_OF_NAMESPACE] = "namespace", [LIMIT_OF_DAG] = "dag"};
+    [LIMIT_OF_NAMESPACE] = "namespace", [LIMIT_OF_DAG] = "dag", [LIMIT_OF_TIER] = "tier"};
 static const enum pool_kind POOL_KIND[LIMIT_KIND_COUNT] = {
-    [LIMIT_OF_NAMESPACE] = POOL_OF_NAMESPACE, [LIMIT_OF_DAG] = POOL_OF_DAG};
+    [LIMIT_OF_NAMESPACE] = POOL_OF_NAMESPACE,
+    [LIMIT_OF_DAG] = POOL_OF_DAG,
+    [LIMIT_OF_TIER] = POOL_OF_TIER,
+};
+/* The other way around. */
+static const enum limit_kind LIMIT_KIND[POOL_KIND_COUNT] = {
+    [POOL_OF_NAMESPACE] = LIMIT_OF_NAMESPACE,
+    [POOL_OF_DAG] = LIMIT_OF_DAG,
+    [POOL_OF_TIER] = LIMIT_OF_TIER,
+};
 
 const char *limit_kind_name(enum limit_kind kind)
 {
@@ -33,6 +43,17 @@ bool limit_kind_parse(const char *name, enum limit_kind *out)
     return false;
 }
 
+const char *limit_name_of(enum limit_kind kind, const struct dag *dag)
+{
+    const char *const names[LIMIT_KIND_COUNT] = {
+        [LIMIT_OF_NAMESPACE] = dag->namespace_,
+        [LIMIT_OF_DAG] = dag->id,
+        [LIMIT_OF_TIER] = dag->tier,
+    };
+    CHECK(kind < LIMIT_KIND_COUNT);
+    return names[kind];
+}
+
 /* --- looking --------------------------------------------------------------------------------- */
 
 static const char LIMIT_LIST[] =
@@ -40,8 +61,8 @@ static const char LIMIT_LIST[] =
     " CASE p.kind WHEN 1 THEN (SELECT count(*) FROM running r JOIN task t ON t.id = r.task"
     " LEFT JOIN run u ON u.id = t.run LEFT JOIN job j ON j.id = t.id AND t.run = 0"
     " WHERE coalesce(u.namespace, j.namespace) = p.name)"
-    " ELSE (SELECT count(*) FROM running r JOIN task t ON t.id = r.task"
-    " JOIN run u ON u.id = t.run JOIN dag d ON d.id = u.dag WHERE d.dag_id = p.name) END"
+    " WHEN 2 THEN (SELECT count(*) FROM running r JOIN task t ON t.id = r.task"
+    " JOIN run u ON u.id = t.run JOIN dag d ON d.id = u.dag WHERE d.dag_id = p.name) ELSE 0 END"
     " FROM pool p WHERE p.kind > 0 AND p.removed = 0 ORDER BY p.kind, p.name";
 
 enum status limit_infos_read(struct store *store, struct arena *arena, struct limit_infos *out,
@@ -55,13 +76,16 @@ enum status limit_infos_read(struct store *store, struct arena *arena, struct li
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         found = mem_grow(found, &capacity, count, sizeof *found);
         found[count++] = (struct limit_info){
-            .kind = db_int(stmt, 0) == POOL_OF_DAG ? LIMIT_OF_DAG : LIMIT_OF_NAMESPACE,
+            .kind = LIMIT_KIND[db_int(stmt, 0)],
             .name = arena_strdup(arena, db_text(stmt, 1)),
             .max_running = db_int(stmt, 2),
             .waiting = db_int(stmt, 3),
             .running = db_int(stmt, 4),
         };
     }
+    for (size_t i = 0; status == STATUS_OK && i < count; i++)
+        if (found[i].kind == LIMIT_OF_TIER)
+            status = tier_count(store, found[i].name, NULL, 0, &found[i].running, err);
     if (status != STATUS_OK)
         return err_wrap(err, "list limits");
     out->items = arena_array(arena, count + 1, sizeof *out->items);

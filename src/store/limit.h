@@ -1,7 +1,8 @@
 #pragma once
 /*
- * limit: how many tasks of a namespace, or of all runs of a DAG, run at once on all hosts. Set by
- * those who run the platform, not by authors of DAGs. Jobs count in their namespace.
+ * limit: how many tasks of a namespace, of all runs of a DAG, or of all DAGs of a tier, run at once
+ * on all hosts. Set by those who run the platform, not by authors of DAGs. Jobs count in their
+ * namespace, and in no tier.
  *
  * Kept inside the claim. What is over the limit waits (state scheduled, reason cap) where it is in
  * nobody's way.
@@ -9,10 +10,15 @@
 #include "base/arena.h"
 #include "store/store.h"
 
-enum limit_kind { LIMIT_OF_NAMESPACE, LIMIT_OF_DAG, LIMIT_KIND_COUNT };
+struct dag;
 
-const char *limit_kind_name(enum limit_kind kind); /* namespace, dag */
+enum limit_kind { LIMIT_OF_NAMESPACE, LIMIT_OF_DAG, LIMIT_OF_TIER, LIMIT_KIND_COUNT };
+
+const char *limit_kind_name(enum limit_kind kind); /* namespace, dag, tier */
 NODISCARD bool limit_kind_parse(const char *name, enum limit_kind *out);
+
+/* The name under which tasks of a DAG count. */
+const char *limit_name_of(enum limit_kind kind, const struct dag *dag);
 
 struct limit_info {
     enum limit_kind kind;

@@ -266,8 +266,9 @@ static enum status take_lines(struct import *import, struct err *err)
         if (import->reader->is_last) {
             if (end_table(import, err) != STATUS_OK)
                 return err->code;
-            const json_t *counts = json_object_get(json_object_get(line, "end"), "tables");
-            if (!json_equal(counts, import->counts))
+            const json_t *end = json_object_get(line, "end");
+            if (!json_equal(json_object_get(end, "tables"), import->counts) ||
+                json_get_int(end, "rows", -1) != import->rows)
                 return err_set(err, STATUS_CORRUPT, "the export has not the rows that it says");
             return import->files->finish != NULL
                        ? import->files->finish(import->files->context, err)
@@ -289,6 +290,10 @@ static const char HOSTS_MISSING[] =
     " WHERE NOT EXISTS (SELECT 1 FROM host h WHERE h.id = r.host)";
 static const char HOSTS_END[] = "UPDATE host SET ended_at_us = $1, fate = 'lost',"
                                 " lease_until_us = 0 WHERE ended_at_us IS NULL";
+/* Follows from the tasks, and older programs do not have it. */
+static const char JOBS_ENDED[] =
+    "UPDATE job SET ended_as = (SELECT t.state FROM task t WHERE t.id = job.id)"
+    " WHERE id IN (SELECT t.id FROM task t WHERE t.run = 0 AND t.state IN (5, 6, 7, 12, 13))";
 
 /* PostgreSQL does not look at what is there when it numbers rows. */
 static enum status set_sequences(struct import *import, struct err *err)
@@ -320,7 +325,7 @@ static enum status finish(struct import *import, const json_t *head, struct stor
               json_get_string(store, "fleet", "default")) != STATUS_OK ||
         db_do(db, err, HOSTS_MISSING, "") != STATUS_OK ||
         db_do(db, err, HOSTS_END, "i", now_us) != STATUS_OK ||
-        set_sequences(import, err) != STATUS_OK ||
+        db_do(db, err, JOBS_ENDED, "") != STATUS_OK || set_sequences(import, err) != STATUS_OK ||
         store_tell(target, EVENT_STORE_RESTORED, import->actor, "{\"from\":\"export\"}", err) !=
             STATUS_OK)
         return err->code;

@@ -10,8 +10,8 @@ const struct move_table MOVE_TABLES[] = {
     {"store", "-id -uuid/t -epoch -schema -oldest_schema -next_run -next_task -created_at_us"
         " -fleet/t -backfill_approval -backfill_queue/t", false, true},
     {"host", "id maker name/t pid boot/t kind/t slots started_at_us ended_at_us version/t machine/t"
-        " roles/t labels/t queues/t draining lease_ms renewed_at_us lease_until_us fate/t",
-        false, false},
+        " roles/t labels/t queues/t draining lease_ms renewed_at_us lease_until_us fate/t"
+        " schema", false, false},
     {"dag", "id dag_id/t namespace/t title/t version created_at_us updated_at_us filed watched"
         " active", false, false},
     {"version", "id dag number hash/t canonical/t source/t places/t path/t created_at_us timeout_ms"
@@ -57,7 +57,8 @@ const struct move_table MOVE_TABLES[] = {
     {"event", "id at_us kind run task row_version old_state new_state generation attempt nonce/b"
         " actor/t reason data/t -xid@p", true, false},
     {"job", "id namespace/t queue lane handler/t payload/t dedupe/t rank retries retry_delay_ms"
-        " timeout_ms finish_on_lost_lease cancel_asked actor/t created_at_us result/t error/t",
+        " timeout_ms finish_on_lost_lease cancel_asked actor/t created_at_us result/t error/t"
+        " -ended_as",
         false, false},
     {"dead", "task run lane at_us reason attempt detail/t", false, false},
     {"backfill", "id dag version state from_us to_us until_us newest_first redo max_active queue"
@@ -84,7 +85,7 @@ const struct move_table MOVE_TABLES[] = {
         " notified", false, false},
     {"notice", "id delivery/t state at_us due_at_us dag_id/t run task kind event target hook/t"
         " hook_key/t group_key/t head follows incident document/t attempts first_at_us ended_at_us"
-        " answer/t", true, false},
+        " answer/t sla_kind sla_generation", true, false},
     {"alert_rate", "hook_key/t empty_at_us", false, false},
     {"retention", "what/t run", false, false},
     {"namespace", "name/t doc/t actor/t created_at_us", false, false},

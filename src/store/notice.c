@@ -35,10 +35,10 @@ bool notice_state_parse(const char *name, enum notice_state *out)
 
 static const char SETTLE[] = "UPDATE notice SET state = $3, due_at_us = $4, answer = $5,"
                              " ended_at_us = $6 WHERE id = $1 AND attempts = $2 AND state = 1";
-/* What is late was noticed in the transaction that left the message about it. */
 static const char SETTLE_MISS[] =
-    "UPDATE sla_miss SET notified = notified + 1 WHERE (run, task, noticed_at_us) IN"
-    " (SELECT run, task, at_us FROM notice WHERE (id = $1 OR head = $1) AND kind = 4)";
+    "UPDATE sla_miss SET notified = notified + 1 WHERE (run, task, kind, generation) IN"
+    " (SELECT run, task, sla_kind, sla_generation FROM notice WHERE (id = $1 OR head = $1)"
+    " AND kind = 4)";
 _Static_assert(HOOK_SLA_MISS == 4, "as in the SQL");
 static const char SETTLE_FOLDED[] = "UPDATE notice SET ended_at_us = $2 WHERE head = $1";
 
@@ -81,11 +81,48 @@ enum status store_notice_settle(struct store *store, const struct notice_verdict
 
 /* --- looking --------------------------------------------------------------------------------- */
 
-#define LISTED                                                                                     \
-    "SELECT id, delivery, state, at_us, due_at_us, dag_id, run, task, kind, target, document, "    \
-    "head,"                                                                                        \
-    " attempts, ended_at_us, answer FROM notice WHERE ($1 IS NULL OR dag_id = $1)"                 \
-    " AND ($2 < 0 OR state = $2) AND ($3 = 0 OR id = $3) ORDER BY id DESC LIMIT $4"
+/*
+ * What is rare is found by an index of its own, which has to be said in its words. $1 DAG, $2
+ * state, $3 limit.
+ */
+#define IN_ANY_STATE "CAST($2 AS BIGINT) < 0"
+#define IF_OPEN      "state IN (0, 1) AND state = $2"
+#define IF_SENT      "state = $2"
+#define IF_OVER      "state IN (3, 4, 5) AND state = $2"
+#define OF_ANY_DAG   " AND CAST($1 AS TEXT) IS NULL"
+#define OF_DAG       " AND dag_id = $1"
+#define COLUMNS                                                                                    \
+    "SELECT id, delivery, state, at_us, due_at_us, dag_id, run, task, kind, target, document,"     \
+    " head, attempts, ended_at_us, answer FROM notice"
+#define NOTICES(which)                                                                             \
+    {                                                                                              \
+        .list = COLUMNS " WHERE " which " ORDER BY id DESC LIMIT $3",                              \
+        .count = COUNT_OF("SELECT 1 AS one FROM notice WHERE " which " LIMIT $3"),                 \
+    }
+
+enum notice_group { GROUP_ANY, GROUP_OPEN, GROUP_SENT, GROUP_OVER, GROUP_COUNT };
+
+static const struct {
+    const char *list;
+    const char *count;
+} QUERIES[GROUP_COUNT][2] = {
+    [GROUP_ANY] = {NOTICES(IN_ANY_STATE OF_ANY_DAG), NOTICES(IN_ANY_STATE OF_DAG)},
+    [GROUP_OPEN] = {NOTICES(IF_OPEN OF_ANY_DAG), NOTICES(IF_OPEN OF_DAG)},
+    [GROUP_SENT] = {NOTICES(IF_SENT OF_ANY_DAG), NOTICES(IF_SENT OF_DAG)},
+    [GROUP_OVER] = {NOTICES(IF_OVER OF_ANY_DAG), NOTICES(IF_OVER OF_DAG)},
+};
+static const char BY_ID[] = COLUMNS " WHERE id = $1";
+
+static enum notice_group group_of(int64_t state)
+{
+    static const enum notice_group GROUPS[] = {
+        [NOTICE_PENDING] = GROUP_OPEN, [NOTICE_SENDING] = GROUP_OPEN, [NOTICE_SENT] = GROUP_SENT,
+        [NOTICE_FAILED] = GROUP_OVER,  [NOTICE_DROPPED] = GROUP_OVER, [NOTICE_FOLDED] = GROUP_OVER,
+    };
+    _Static_assert(ARRAY_LEN(GROUPS) == NOTICE_STATE_COUNT, "every state has a group");
+    return state < 0 ? GROUP_ANY : GROUPS[state];
+}
+
 /* What is seen, of whoever does not see everything. */
 #define LISTED_SEEN                                                                                \
     "SELECT n.id, n.delivery, n.state, n.at_us, n.due_at_us, n.dag_id, n.run, n.task, n.kind,"     \
@@ -100,17 +137,26 @@ static bool is_limited(const struct store *store, const struct notice_filter *fi
     return filter->dag_id == NULL && filter->id == 0 && !store_sees_all(store);
 }
 
-static const char LIST[] = LISTED;
-static const char LIST_COUNT[] = COUNT_OF(LISTED);
-
 enum status store_notice_count(struct store *store, const struct notice_filter *filter,
                                int64_t most, int64_t *out, struct err *err)
 {
     if (is_limited(store, filter))
         return db_get_int(store->db, 0, out, err, LIST_SEEN_COUNT, "iti", filter->state,
                           store_sight(store), most);
-    return db_get_int(store->db, 0, out, err, LIST_COUNT, "tiii", filter->dag_id, filter->state,
-                      filter->id, most);
+    const char *sql = QUERIES[group_of(filter->state)][filter->dag_id != NULL].count;
+    return db_get_int(store->db, 0, out, err, sql, "tii", filter->dag_id, filter->state, most);
+}
+
+static enum status query_notices(struct store *store, const struct notice_filter *filter,
+                                 struct db_stmt **out, struct err *err)
+{
+    if (is_limited(store, filter))
+        return db_query(store->db, out, err, LIST_SEEN, "iti", filter->state, store_sight(store),
+                        filter->limit);
+    if (filter->id != 0)
+        return db_query(store->db, out, err, BY_ID, "i", filter->id);
+    const char *sql = QUERIES[group_of(filter->state)][filter->dag_id != NULL].list;
+    return db_query(store->db, out, err, sql, "tii", filter->dag_id, filter->state, filter->limit);
 }
 
 enum status store_notice_each(struct store *store, const struct notice_filter *filter,
@@ -119,11 +165,7 @@ enum status store_notice_each(struct store *store, const struct notice_filter *f
                               void *context, struct err *err)
 {
     struct db_stmt *stmt = NULL;
-    enum status status = is_limited(store, filter)
-                             ? db_query(store->db, &stmt, err, LIST_SEEN, "iti", filter->state,
-                                        store_sight(store), filter->limit)
-                             : db_query(store->db, &stmt, err, LIST, "tiii", filter->dag_id,
-                                        filter->state, filter->id, filter->limit);
+    enum status status = query_notices(store, filter, &stmt, err);
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         struct notice_info notice = {
             .id = db_int(stmt, 0),

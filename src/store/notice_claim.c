@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/sha256.h"
 #include "model/alert_pace.h"
+#include "model/limits.h"
 #include "store/id_list.h"
 #include "store/notice.h"
 #include "store/store_priv.h"
@@ -18,13 +19,17 @@
 enum { FOLLOW_WAIT_US = 1000000, FOLDED_MAX = 10000, PUT_OFF_MAX = 100, FULL_WAIT_US = 1000000 };
 
 #define SKIP_LOCKED " FOR UPDATE SKIP LOCKED"
+#define SPACE                                                                                      \
+    "coalesce((SELECT d.namespace FROM dag d"                                                      \
+    " WHERE d.dag_id = notice.dag_id), 'default')"
+/* The same entry means another receiver in another namespace, as names of connections do. */
+#define PASSED_KEY "(hook_key || '/' || " SPACE " || ',')"
 #define FIRST_DUE(find)                                                                            \
     "SELECT id, delivery, dag_id, run, task, at_us, attempts, first_at_us, event, hook, hook_key," \
-    " group_key, follows, coalesce((SELECT d.namespace FROM dag d WHERE d.dag_id ="                \
-    " notice.dag_id), 'default') FROM notice WHERE state IN (0, 1) AND due_at_us <= $1"            \
-    " AND " find "($2, hook_key) = 0 ORDER BY due_at_us, id LIMIT 1"
+    " group_key, follows, " SPACE " FROM notice WHERE state IN (0, 1) AND due_at_us <= $1"         \
+    " AND ($2 = '' OR " find "($2, " PASSED_KEY ") = 0) ORDER BY due_at_us, id LIMIT 1"
 #define NEXT_BUT(find)                                                                             \
-    "SELECT due_at_us FROM notice WHERE state IN (0, 1) AND " find "($1, hook_key) = 0"            \
+    "SELECT due_at_us FROM notice WHERE state IN (0, 1) AND " find "($1, " PASSED_KEY ") = 0"      \
     " ORDER BY due_at_us LIMIT 1"
 #define GROUP_MEMBERS                                                                              \
     "SELECT id FROM notice WHERE state = 0 AND group_key = $1 AND group_key IS NOT NULL"           \
@@ -227,13 +232,14 @@ static bool pass(struct notice_passing *passing, const struct candidate *candida
 {
     if (passing == NULL || !passing->is_passed(passing->context, &candidate->claim))
         return false;
-    strbuf_addf(&passing->keys, "%s,", candidate->hook_key);
+    strbuf_addf(&passing->keys, "%s/%s,", candidate->hook_key, candidate->claim.space);
     return true;
 }
 
 static bool has_room(const struct notice_passing *passing)
 {
-    return passing == NULL || passing->keys.length < NOTICE_PASSING_BYTES - SHA256_HEX_MAX - 1;
+    enum { KEY_MAX = SHA256_HEX_MAX + LIMIT_ID_BYTES + 2 };
+    return passing == NULL || passing->keys.length < NOTICE_PASSING_BYTES - KEY_MAX;
 }
 
 static enum status find_wait(struct store *store, const struct candidate *candidate, int64_t now_us,

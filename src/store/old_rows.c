@@ -16,9 +16,10 @@
 static const int64_t DAY_US = INT64_C(86400000000);
 #define A_DAY "86400000000"
 
-/* $1: the instant. That a run was deleted outlives it. */
+/* $1: the instant. That a run was deleted outlives it; the newest one stays. */
 #define EVENTS_OLD                                                                                 \
-    "SELECT id FROM event WHERE ((run IS NULL AND task IS NULL) OR kind = 13) AND at_us < $1"
+    "SELECT id FROM event WHERE ((run IS NULL AND task IS NULL) OR kind = 13) AND at_us < $1"      \
+    " AND id < (SELECT max(n.id) FROM event n)"
 /* The newest update of a dataset stays, and what waits. */
 #define ASSET_EVENTS_OLD                                                                           \
     "SELECT e.id FROM asset_event e WHERE e.at_us < $1"                                            \
@@ -73,11 +74,12 @@ static const struct rule {
     const char *count;
     const char *before; /* by the instant alone, or NULL */
     const char *also;   /* the same, after it */
-    const char *parts;  /* what belongs to them, or NULL */
+    const char *parts;  /* what belongs to them, or is noted of them; or NULL */
     const char *rows;
     const char *lock; /* of PostgreSQL, before all of them; or NULL */
 } RULES[] = {
     [OLD_EVENTS] = {.count = COUNT(EVENTS_OLD),
+                    .parts = EVENTS_REMOVED_NOTE("id IN " BY_AGE(EVENTS_OLD, "at_us")),
                     .rows = "DELETE FROM event WHERE id IN " BY_AGE(EVENTS_OLD, "at_us")},
     [OLD_ASSET_EVENTS] = {.count = COUNT(ASSET_EVENTS_OLD),
                           .rows = "DELETE FROM asset_event WHERE id IN " BY_AGE(ASSET_EVENTS_OLD,

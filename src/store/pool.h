@@ -70,7 +70,7 @@ const char *pool_doubt_text(struct arena *arena, const char *namespace_,
 /* In front of what a task waits; see also limit.h. */
 struct pool_place {
     bool is_waiting;  /* else the rest is not set */
-    const char *kind; /* pool, namespace, dag */
+    const char *kind; /* pool, namespace, dag, tier */
     const char *name;
     bool is_there;
     int64_t slots;

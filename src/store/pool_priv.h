@@ -5,7 +5,7 @@
  * A task that names a pool runs only while it holds slots of it, which are rows (pool_slot). One
  * that finds none waits in front of the pool (state scheduled, reason pool; rows of pool_wait) and
  * is out of the way of claims. Whoever lets slots go lets in what waits for them, in the same
- * transaction. A limit of a namespace or a DAG is a pool without slot rows: what runs is
+ * transaction. A limit of a namespace, a DAG or a tier is a pool without slot rows: what runs is
  * counted, and the next claim lets in what waits.
  *
  * To take slots, to wait, and to let in, the row of the pool must be locked until the transaction
@@ -19,7 +19,7 @@
 #include "store/pool.h"
 #include "store/work.h"
 
-enum pool_kind { POOL_NAMED, POOL_OF_NAMESPACE, POOL_OF_DAG, POOL_KIND_COUNT };
+enum pool_kind { POOL_NAMED, POOL_OF_NAMESPACE, POOL_OF_DAG, POOL_OF_TIER, POOL_KIND_COUNT };
 
 /* Where nobody else has one of its own. */
 #define POOL_NAMESPACE_OF_ALL "default"

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "store/pool.h"
 #include "store/pool_priv.h"
+#include "store/tier_count.h"
 
 /* --- doubts ---------------------------------------------------------------------------------- */
 
@@ -64,6 +65,7 @@ const char *pool_doubt_text(struct arena *arena, const char *namespace_,
 /* clang-format off */
 static const char *const KINDS[POOL_KIND_COUNT] = {
     [POOL_NAMED] = "pool", [POOL_OF_NAMESPACE] = "namespace", [POOL_OF_DAG] = "dag",
+    [POOL_OF_TIER] = "tier",
 };
 /* clang-format on */
 
@@ -76,8 +78,8 @@ static const char PLACE[] =
     " WHEN 1 THEN (SELECT count(*) FROM running r JOIN task t ON t.id = r.task"
     " LEFT JOIN run u ON u.id = t.run LEFT JOIN job j ON j.id = t.id AND t.run = 0"
     " WHERE coalesce(u.namespace, j.namespace) = p.name)"
-    " ELSE (SELECT count(*) FROM running r JOIN task t ON t.id = r.task"
-    " JOIN run u ON u.id = t.run JOIN dag d ON d.id = u.dag WHERE d.dag_id = p.name) END"
+    " WHEN 2 THEN (SELECT count(*) FROM running r JOIN task t ON t.id = r.task"
+    " JOIN run u ON u.id = t.run JOIN dag d ON d.id = u.dag WHERE d.dag_id = p.name) ELSE 0 END"
     " FROM pool_wait w JOIN pool p ON p.id = w.pool WHERE w.task = $1";
 
 enum status store_pool_place(struct store *store, struct arena *arena, int64_t task,
@@ -97,6 +99,8 @@ enum status store_pool_place(struct store *store, struct arena *arena, int64_t t
             .ahead = db_int(stmt, 5),
             .used = db_int(stmt, 6),
         };
+    if (status == STATUS_OK && place.kind == KINDS[POOL_OF_TIER])
+        status = tier_count(store, place.name, NULL, 0, &place.used, err);
     if (status != STATUS_OK)
         return err_wrap(err, "look for what the task waits for");
     *out = place;

@@ -7,6 +7,7 @@
 #include "base/sabotage.h"
 #include "store/id_list.h"
 #include "store/pool_set_priv.h"
+#include "store/tier_count.h"
 
 /* clang-format off */
 static const char POOL_LOAD[] = "SELECT id, kind, name, slots, removed FROM pool WHERE id = $1";
@@ -112,7 +113,13 @@ bool pool_state_counts(const struct pool_state *pool, const struct run_row *run,
         return pool->kind == POOL_OF_NAMESPACE && strcmp(task->job->namespace_, pool->name) == 0;
     if (run == NULL)
         return false; /* nothing happened to it */
-    return strcmp(pool->kind == POOL_OF_DAG ? run->dag->id : run->dag->namespace_, pool->name) == 0;
+    const char *const names[POOL_KIND_COUNT] = {
+        [POOL_NAMED] = "", /* is held by slots, not by names */
+        [POOL_OF_NAMESPACE] = run->dag->namespace_,
+        [POOL_OF_DAG] = run->dag->id,
+        [POOL_OF_TIER] = run->dag->tier,
+    };
+    return strcmp(names[pool->kind], pool->name) == 0;
 }
 
 static bool has_stopped(const struct task_row *task)
@@ -128,6 +135,8 @@ static enum status ask_running(struct work *work, struct pool_state *pool, struc
     for (size_t i = 0; i < work->rows.count; i++)
         if (has_stopped(work->rows.items[i]))
             id_list_add(&gone, work->rows.items[i]->id);
+    if (pool->kind == POOL_OF_TIER)
+        return tier_count(work->store, pool->name, gone.items, gone.count, &pool->held, err);
     return db_dialect(work->db) == DB_POSTGRES
                ? db_get_int(work->db, 0, &pool->held, err, sql, "tI", pool->name, gone.items,
                             gone.count)

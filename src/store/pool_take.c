@@ -1,5 +1,6 @@
 /*
- * pool_take: whether a task may run as far as its pool and the limits of its namespace and DAG go.
+ * pool_take: whether a task may run as far as its pool and the limits of its namespace, DAG and
+ * tier go.
  *
  * All or nothing: slots are taken only where every one of them has room.
  */
@@ -145,6 +146,9 @@ static const char *describe(struct work *work, const struct run_row *run,
         return arena_format(work->arena, "namespace '%s': %lld may run at once", pool->name, slots);
     if (pool->kind == POOL_OF_DAG)
         return arena_format(work->arena, "DAG '%s': %lld tasks may run at once", pool->name, slots);
+    if (pool->kind == POOL_OF_TIER)
+        return arena_format(work->arena, "tier '%s': %lld tasks may run at once", pool->name,
+                            slots);
     if (!pool->is_there)
         return arena_format(work->arena, "there is no pool '%s'", pool->name);
     return arena_format(work->arena, "pool '%s': needs %lld of %lld slots", pool->name,

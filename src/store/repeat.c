@@ -9,7 +9,7 @@ enum { TRIES_MAX = 12, FIRST_WAIT_MS = 10, LONGEST_WAIT_MS = 1000 };
 
 bool store_may_repeat(const struct store *store, enum status status)
 {
-    return status == STATUS_BUSY && db_dialect(store->db) == DB_POSTGRES;
+    return status == STATUS_BUSY && db_dialect(store->db) == DB_POSTGRES && db_can_go_on(store->db);
 }
 
 void store_expect_race(const struct store *store, struct err *err)

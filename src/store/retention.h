@@ -33,7 +33,8 @@ NODISCARD enum status store_runs_ended_after(struct store *store, struct ended_p
 
 /*
  * To go on from: "logs" and "values" of runs that ended before that instant are done; "files/N":
- * the instant since when files count for the DAG with that key (old_rows.c). 0 at first.
+ * the instant since when files count for the DAG with that key (old_rows.c); "events": the highest
+ * id of one that was removed (store_priv.h). 0 at first.
  */
 NODISCARD enum status store_retention_place(struct store *store, const char *what, int64_t *out,
                                             struct err *err);

@@ -44,11 +44,14 @@ static const char *const DELETE_BLOCK[] = {
     "DELETE FROM task_wish WHERE task >= $1 AND task < $2",
     "DELETE FROM task WHERE id >= $1 AND id < $2",
 };
+/* That it was deleted is told first, and stays. */
+#define EVENTS_OF_RUN "run = $1 AND run > 0 AND kind <> 13"
+_Static_assert(EVENT_RUN_DELETED == 13, "as in the SQL");
 static const char *const DELETE_REST[] = {
-    "DELETE FROM block WHERE run = $1",     "DELETE FROM deadline WHERE run = $1",
-    "DELETE FROM sla_miss WHERE run = $1",  "DELETE FROM event WHERE run = $1 AND run > 0",
-    "DELETE FROM run_cause WHERE run = $1", "DELETE FROM task_note WHERE run = $1",
-    "DELETE FROM run WHERE id = $1",
+    "DELETE FROM block WHERE run = $1",       "DELETE FROM deadline WHERE run = $1",
+    "DELETE FROM sla_miss WHERE run = $1",    EVENTS_REMOVED_NOTE(EVENTS_OF_RUN),
+    "DELETE FROM event WHERE " EVENTS_OF_RUN, "DELETE FROM run_cause WHERE run = $1",
+    "DELETE FROM task_note WHERE run = $1",   "DELETE FROM run WHERE id = $1",
 };
 static const char NEXT_BLOCK[] =
     "SELECT first, count FROM block WHERE run = $1 AND first > $2 ORDER BY run, first LIMIT 1";
@@ -138,10 +141,10 @@ enum status run_delete_within(struct store *store, int64_t run_id, const char *a
         return err_set(err, STATUS_CONFLICT, "the run is not over; stop it first");
     CLEANUP(mem_freep) char *data = NULL;
     if (describe(store, run_id, &data, err) != STATUS_OK ||
-        delete_rows(db, run_id, err) != STATUS_OK)
+        db_do(db, err, EVENT_DELETED, "iiitt", store_now_us(store), (int64_t)EVENT_RUN_DELETED,
+              run_id, actor, data) != STATUS_OK)
         return err->code;
-    return db_do(db, err, EVENT_DELETED, "iiitt", store_now_us(store), (int64_t)EVENT_RUN_DELETED,
-                 run_id, actor, data);
+    return delete_rows(db, run_id, err);
 }
 
 enum status store_run_delete(struct store *store, int64_t run_id, const char *actor,

@@ -20,8 +20,8 @@ static const char FIND_BY_RUN_ID[] =
     "SELECT r.id FROM run r JOIN dag d ON d.id = r.dag WHERE d.dag_id = $1 AND r.run_id = $2";
 static const char FIND_LATEST[] = "SELECT r.id FROM run r JOIN dag d ON d.id = r.dag"
                                   " WHERE d.dag_id = $1 ORDER BY r.id DESC LIMIT 1";
-static const char FIND_ANYWHERE[] =
-    "SELECT r.id, d.dag_id FROM run r JOIN dag d ON d.id = r.dag WHERE r.run_id = $1 LIMIT 5";
+static const char FIND_ANYWHERE[] = "SELECT r.id, d.dag_id FROM dag d CROSS JOIN run r WHERE r.dag "
+                                    "= d.id AND r.run_id = $1 LIMIT 5";
 
 /* A bare run id, as long as only one DAG has such a run. */
 static enum status find_anywhere(struct store *store, const char *text, int64_t *out_id,
@@ -128,17 +128,55 @@ enum status store_run_find_by_date(struct store *store, const char *dag_id, int6
 static const char RUN_LOAD[] = "SELECT " RUN_COLUMNS RUN_TABLES " WHERE r.id = $1";
 static const char RUNS_LOAD[] =
     "SELECT " RUN_COLUMNS RUN_TABLES " WHERE r.id = ANY($1) ORDER BY r.id";
-static const char RUN_LIST[] = "SELECT " RUN_COLUMNS RUN_TABLES
-                               " WHERE ($1 IS NULL OR d.dag_id = $1) AND ($2 < 0 OR r.state = $2)"
-                               " AND ($3 = 0 OR r.id < $3) ORDER BY r.id DESC LIMIT $4";
 static const char RUN_LIST_ACTIVE[] =
     "SELECT " RUN_COLUMNS RUN_TABLES " WHERE r.state IN (0, 1) ORDER BY r.id DESC LIMIT $1";
 
-static const char RUN_COUNT[] =
-    COUNT_OF("SELECT 1 AS one FROM run r WHERE ($1 < 0 OR r.state = $1) LIMIT $2");
-static const char RUN_COUNT_OF_DAG[] =
-    COUNT_OF("SELECT 1 AS one FROM run r WHERE r.dag = (SELECT id FROM dag WHERE dag_id = $3)"
-             " AND ($1 < 0 OR r.state = $1) LIMIT $2");
+/*
+ * What is rare is found by an index of its own, which has to be said in its words. $1 before, $2
+ * limit, $3 state, $4 DAG. Those that are active are so few that the DAG is asked of each.
+ */
+#define IN_ANY_STATE "CAST($3 AS BIGINT) < 0"
+#define IF_ACTIVE    "r.state IN (0, 1) AND r.state = $3"
+#define IF_SUCCESS   "r.state = $3"
+#define IF_BAD       "r.state IN (3, 4) AND r.state = $3"
+#define OF_ANY_DAG   " AND CAST($4 AS TEXT) IS NULL"
+#define THE_DAG      "(SELECT id FROM dag WHERE dag_id = $4)"
+#define OF_DAG       " AND r.dag = " THE_DAG
+#define OF_DAG_EACH  " AND +r.dag = " THE_DAG
+/* Said so that only the index of the DAG has the order: others may be most of all. */
+#define ALL_OF_DAG " AND r.dag >= " THE_DAG " AND (r.dag, r.id) < (" THE_DAG ", $1)"
+_Static_assert(RUN_QUEUED == 0 && RUN_RUNNING == 1 && RUN_SUCCESS == 2, "as in the SQL");
+_Static_assert(RUN_FAILED == 3 && RUN_CANCELLED == 4, "as in the SQL");
+
+#define RUNS_BY(which, order)                                                                      \
+    {                                                                                              \
+        .list = "SELECT " RUN_COLUMNS RUN_TABLES " WHERE r.id < $1 AND " which " ORDER BY " order  \
+                " LIMIT $2",                                                                       \
+        .count = COUNT_OF("SELECT 1 AS one FROM run r WHERE r.id < $1 AND " which " LIMIT $2"),    \
+    }
+#define RUNS(which)        RUNS_BY(which, "r.id DESC")
+#define RUNS_OF_DAG(which) RUNS_BY(which ALL_OF_DAG, "r.dag DESC, r.id DESC")
+
+enum run_group { GROUP_ANY, GROUP_ACTIVE, GROUP_SUCCESS, GROUP_BAD, GROUP_COUNT };
+
+static const struct {
+    const char *list;
+    const char *count;
+} RUN_QUERIES[GROUP_COUNT][2] = {
+    [GROUP_ANY] = {RUNS(IN_ANY_STATE OF_ANY_DAG), RUNS_OF_DAG(IN_ANY_STATE)},
+    [GROUP_ACTIVE] = {RUNS(IF_ACTIVE OF_ANY_DAG), RUNS(IF_ACTIVE OF_DAG_EACH)},
+    [GROUP_SUCCESS] = {RUNS(IF_SUCCESS OF_ANY_DAG), RUNS_OF_DAG(IF_SUCCESS)},
+    [GROUP_BAD] = {RUNS(IF_BAD OF_ANY_DAG), RUNS(IF_BAD OF_DAG)},
+};
+
+static enum run_group group_of(int64_t state)
+{
+    if (state < 0)
+        return GROUP_ANY;
+    if (!run_state_is_final((enum run_state)state))
+        return GROUP_ACTIVE;
+    return state == RUN_SUCCESS ? GROUP_SUCCESS : GROUP_BAD;
+}
 
 /* What is seen, of whoever does not see everything. */
 #define RUNS_SEEN                                                                                  \
@@ -258,8 +296,10 @@ static enum status query_runs(struct store *store, const struct run_filter *filt
                         (int64_t)filter->active_only, store_sight(store), filter->limit);
     if (filter->active_only)
         return db_query(store->db, out, err, RUN_LIST_ACTIVE, "i", filter->limit);
-    return db_query(store->db, out, err, RUN_LIST, "tiii", filter->dag_id, filter->state,
-                    filter->before, filter->limit);
+    const char *sql = RUN_QUERIES[group_of(filter->state)][filter->dag_id != NULL].list;
+    return db_query(store->db, out, err, sql, "iiit",
+                    filter->before != 0 ? filter->before : INT64_MAX, filter->limit, filter->state,
+                    filter->dag_id);
 }
 
 enum status store_run_each(struct store *store, const struct run_filter *filter,
@@ -285,10 +325,9 @@ enum status store_run_count(struct store *store, const struct run_filter *filter
     if (is_limited(store, filter))
         return db_get_int(store->db, 0, out, err, RUN_COUNT_SEEN, "iiiti", filter->state,
                           (int64_t)0, (int64_t)0, store_sight(store), most);
-    return filter->dag_id == NULL
-               ? db_get_int(store->db, 0, out, err, RUN_COUNT, "ii", filter->state, most)
-               : db_get_int(store->db, 0, out, err, RUN_COUNT_OF_DAG, "iit", filter->state, most,
-                            filter->dag_id);
+    const char *sql = RUN_QUERIES[group_of(filter->state)][filter->dag_id != NULL].count;
+    return db_get_int(store->db, 0, out, err, sql, "iiit", INT64_MAX, most, filter->state,
+                      filter->dag_id);
 }
 
 /* --- tasks ----------------------------------------------------------------------------------- */

@@ -245,6 +245,11 @@ static const struct db_bulk_form FORMS[SAVER_TABLES] = {
     [SAVER_JOB_CANCEL] = {
         "UPDATE job SET cancel_asked = 1 WHERE id = $1",
         "UPDATE job SET cancel_asked = 1 WHERE id = ANY ($1)", "i", "job"},
+    [SAVER_JOB_ENDED] = {
+        "UPDATE job SET ended_as = $2 WHERE id = $1",
+        "UPDATE job j SET ended_as = v.state"
+        " FROM unnest($1::bigint[], $2::bigint[]) v (id, state) WHERE j.id = v.id",
+        "ii", "job"},
     [SAVER_DEAD] = {
         "INSERT INTO dead (task, run, lane, at_us, reason, attempt, detail)"
         " VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (task) DO UPDATE SET"

@@ -9,6 +9,7 @@
  */
 #include "base/check.h"
 #include "base/str.h"
+#include "model/blame.h"
 #include "store/admission_priv.h"
 #include "store/control_priv.h"
 #include "store/work.h"
@@ -32,12 +33,7 @@ bool work_begins_anew(const struct run_row *run, const struct task_row *task)
 
 bool work_counts_as_failure(const struct run_row *run, const struct task_row *task)
 {
-    const struct task_def *def = task_row_def(run, task);
-    if (task->state != TASK_FAILED && task->state != TASK_UPSTREAM_FAILED)
-        return false;
-    if (def->allow_failure)
-        return false;
-    return run->dag->verdict == VERDICT_ALL || def->is_finally || def->dependants.count == 0;
+    return blame_counts(run->dag, (size_t)task->node, task->state);
 }
 
 static int64_t *open_counter(struct run_row *run, const struct task_row *task)
@@ -79,8 +75,12 @@ enum status work_end_task(struct work *work, struct run_row *run, struct task_ro
         task->ended_at_us = work->now_us;
     task->due_at_us = 0;
     task->dirty = true;
-    if (work_is_job(task))
-        return STATUS_OK; /* nothing follows from it */
+    if (work_is_job(task)) {
+        /* Nothing follows from it, but lists find it by that. */
+        if (ending.state != TASK_SUCCESS)
+            db_bulk_add(&work->saver.bulks[SAVER_JOB_ENDED], task->id, (int64_t)ending.state);
+        return STATUS_OK;
+    }
     if (work_begins_anew(run, task)) {
         work_begin_anew(work, task);
         return STATUS_OK;

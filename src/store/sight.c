@@ -17,10 +17,10 @@ bool store_sees_all(const struct store *store)
 
 bool store_sees(const struct store *store, const char *space)
 {
-    size_t length = strlen(space);
     const char *at = store_sight(store);
     if (at[0] == '\0')
         return true;
+    size_t length = strlen(space);
     for (at += strspn(at, " "); *at != '\0'; at += strspn(at, " ")) {
         size_t word = strcspn(at, " ");
         if (word == length && strncmp(at, space, length) == 0)
@@ -84,7 +84,7 @@ enum status store_space_of_dag(struct store *store, struct arena *arena, const c
 enum status store_sees_dag(struct store *store, const char *dag_id, bool *out, struct err *err)
 {
     struct err problem = {0};
-    const char *space = NULL;
+    const char *space = "";
     *out = store_sees_all(store);
     if (*out || dag_id == NULL)
         return STATUS_OK;

@@ -38,6 +38,17 @@ static inline const char *store_sight(const struct store *store)
     return store->sight != NULL ? store->sight : "";
 }
 
+/*
+ * Readers of events must know what went before they came: the highest id that was removed, in
+ * `retention`. To be noted before the rows go that the condition is true of. The newest event never
+ * goes, so that no id is given twice.
+ */
+#define EVENTS_REMOVED "events"
+#define EVENTS_REMOVED_NOTE(condition)                                                             \
+    "INSERT INTO retention (what, run) SELECT '" EVENTS_REMOVED "', max(id) FROM event"            \
+    " WHERE " condition " HAVING max(id) IS NOT NULL"                                              \
+    " ON CONFLICT (what) DO UPDATE SET run = excluded.run WHERE retention.run < excluded.run"
+
 /* The DAG of a version, read once and kept; borrowed from the store. */
 NODISCARD enum status store_dag(struct store *store, int64_t version, const struct dag **out,
                                 struct err *err);

@@ -75,6 +75,9 @@ static enum status cancel_chosen(struct cancelling *self, struct task_row *task,
     if (task_state_is_final(task->state))
         return err_set(err, STATUS_CONFLICT, "task '%s' is over already: %s",
                        task_row_def(self->tasks.run, task)->id, task_state_name(task->state));
+    if (wish_require_owners(&self->work, &self->tasks, task->node, task->map_index, err) !=
+        STATUS_OK)
+        return err->code;
     work_event(&self->work, EVENT_TASK_CANCEL_ASKED, self->tasks.run, task, NULL);
     enum status status = task->state == TASK_DEFERRED && task->instance_base != 0
                              ? cancel_instances(self, task, err)

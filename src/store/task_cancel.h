@@ -16,7 +16,8 @@ struct task_cancel_request {
  * who hears of the wish, and is cancelled then, without another try. Asking again for what was
  * asked already, or is cancelled already, is fine and changes nothing.
  *
- *   STATUS_CONFLICT  it is over, otherwise than by a cancel
+ *   STATUS_CONFLICT  it is over, otherwise than by a cancel, or its owner's program is too old to
+ *                    hear of it
  */
 NODISCARD enum status store_task_cancel(struct store *store,
                                         const struct task_cancel_request *request, struct err *err);

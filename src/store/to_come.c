@@ -78,8 +78,8 @@ static void place_at_limit(const struct limit_infos *limits, struct to_come *ite
 {
     for (size_t i = 0; i < limits->count && item->limit == NULL; i++) {
         const struct limit_info *limit = &limits->items[i];
-        const char *whose = limit->kind == LIMIT_OF_DAG ? item->dag->id : item->dag->namespace_;
-        if (str_equal(limit->name, whose) && limit->running >= limit->max_running)
+        if (str_equal(limit->name, limit_name_of(limit->kind, item->dag)) &&
+            limit->running >= limit->max_running)
             item->limit = limit;
     }
 }

@@ -5,10 +5,10 @@
 #include "base/check.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/secret_text.h"
 #include "base/str.h"
 #include "model/event_kind.h"
 #include "store/account_priv.h"
-#include "base/secret_text.h"
 #include "store/store_priv.h"
 
 _Static_assert((int)TOKEN_TEXT_MAX == SECRET_TEXT_MAX, "a text fits");
@@ -79,14 +79,14 @@ enum status store_token_find(struct store *store, struct arena *arena, const cha
 }
 
 enum status store_token_list(struct store *store, struct arena *arena, const char *owner,
-                             int64_t limit, struct token **out, size_t *out_count, struct err *err)
+                             struct token **out, size_t *out_count, struct err *err)
 {
     CLEANUP(mem_freep) struct token *list = NULL;
     size_t count = 0;
     size_t capacity = 0;
     struct db_stmt *stmt = NULL;
-    enum status status =
-        db_query(store->db, &stmt, err, LIST, "ti", owner != NULL ? owner : "", limit);
+    enum status status = db_query(store->db, &stmt, err, LIST, "ti", owner != NULL ? owner : "",
+                                  (int64_t)TOKENS_LISTED_MAX);
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         list = mem_grow(list, &capacity, count, sizeof *list);
         status = read_token(stmt, arena, &list[count], err);

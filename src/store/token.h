@@ -39,10 +39,10 @@ NODISCARD enum status store_token_add(struct store *store, const struct token_re
 /* STATUS_NOT_FOUND: there is none of that number, or it is not that owner's. NULL: any. */
 NODISCARD enum status store_token_remove(struct store *store, int64_t id, const char *owner,
                                          const char *actor, struct err *err);
-/* Newest first, at most `limit`; of this owner unless it is NULL. */
+enum { TOKENS_LISTED_MAX = 10000 };
+/* Newest first, at most so many; of this owner unless it is NULL. */
 NODISCARD enum status store_token_list(struct store *store, struct arena *arena, const char *owner,
-                                       int64_t limit, struct token **out, size_t *out_count,
-                                       struct err *err);
+                                       struct token **out, size_t *out_count, struct err *err);
 /* By its text. STATUS_NOT_FOUND: none, expired, or its owner is gone or disabled. */
 NODISCARD enum status store_token_find(struct store *store, struct arena *arena, const char *text,
                                        struct token *out, struct err *err);

@@ -100,6 +100,9 @@ static const struct {
      " AND e.new_state = t.state AND e.generation = t.generation)"},
     {"superseded attempts are older than the current one",
      "SELECT count(*) FROM attempt a JOIN task t ON t.id = a.task WHERE a.attempt > t.attempt"},
+    {"a job that did not complete says how it ended",
+     "SELECT count(*) FROM job j JOIN task t ON t.id = j.id WHERE coalesce(j.ended_as, 0) <>"
+     " CASE WHEN t.state IN (5, 6, 7, 12, 13) THEN t.state ELSE 0 END"},
     {"dead letters are of tasks that failed",
      "SELECT count(*) FROM dead d LEFT JOIN task t ON t.id = d.task"
      " WHERE t.id IS NULL OR t.state <> 5"},
@@ -162,6 +165,11 @@ static const struct {
      " OR t.attempt <> w.attempt) + (SELECT count(*) FROM task t WHERE t.state IN (3, 10)"
      " AND t.reason IN (22, 23) AND NOT EXISTS"
      " (SELECT 1 FROM task_wish w WHERE w.task = t.id))"},
+    {"tokens and sessions are of users who are there",
+     "SELECT (SELECT count(*) FROM token t LEFT JOIN account a ON a.id = t.account"
+     " WHERE t.account IS NOT NULL AND a.id IS NULL)"
+     " + (SELECT count(*) FROM session s LEFT JOIN account a ON a.id = s.account"
+     " WHERE a.id IS NULL)"},
     {"every run has its version",
      "SELECT count(*) FROM run r LEFT JOIN version v ON v.id = r.version WHERE v.id IS NULL"},
 };

@@ -22,10 +22,20 @@ struct vault *vault_new(const struct vault_sources *sources, struct store *store
     return vault;
 }
 
+struct vault *vault_new_at(const struct vault_sources *sources, const char *url)
+{
+    struct vault *vault = vault_new(sources, NULL);
+    vault->url = mem_strdup(url);
+    return vault;
+}
+
 void vault_free(struct vault *vault)
 {
     if (vault == NULL)
         return;
+    if (vault->url != NULL)
+        store_close(vault->store);
+    free(vault->url);
     secret_keys_free(vault->keys);
     free(vault);
 }
@@ -37,6 +47,21 @@ const char *vault_origin_name(enum vault_origin origin)
     _Static_assert(ARRAY_LEN(NAMES) == VAULT_ORIGIN_COUNT, "every origin has a name");
     CHECK(origin < VAULT_ORIGIN_COUNT);
     return NAMES[origin];
+}
+
+enum status vault_reach(struct vault *vault, struct err *err)
+{
+    const struct store_options options = {.url = vault->url, .mode = DB_READ_ONLY};
+    struct err problem = {0};
+    if (vault->url == NULL || vault->is_opened)
+        return STATUS_OK;
+    enum status status = store_open(&options, &vault->store, &problem);
+    if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
+        *err = problem;
+        return status;
+    }
+    vault->is_opened = true;
+    return STATUS_OK;
 }
 
 /* --- places ---------------------------------------------------------------------------------- */
@@ -101,6 +126,8 @@ static enum status missing(const struct vault *vault, enum vault_kind kind, cons
 static enum status load_row(struct vault *vault, struct arena *arena, struct vault_name what,
                             struct vault_row *out, struct err *err)
 {
+    if (vault_reach(vault, err) != STATUS_OK)
+        return err_wrap(err, "look for the %s '%.100s'", vault_kind_name(what.kind), what.name);
     if (vault->store == NULL)
         return missing(vault, what.kind, what.space, what.name, err);
     enum status status = store_vault_load(vault->store, arena, &what, out, err);

@@ -13,7 +13,7 @@
  *
  * When it has read its first secret or key, the process keeps its memory to itself (privacy.h).
  *
- * Ownership  The sources and the store are borrowed.
+ * Ownership  The sources and the store are borrowed; see vault_new_at.
  * Threads    One thread at a time, that of its store.
  */
 #include "base/json.h"
@@ -34,6 +34,11 @@ struct vault;
 
 /* `store` NULL: there is none. */
 NODISCARD struct vault *vault_new(const struct vault_sources *sources, struct store *store);
+/*
+ * With a store of its own, only for reading, which is opened when something is looked for in it: a
+ * store that nobody asks for may be away. One that nobody made yet holds nothing.
+ */
+NODISCARD struct vault *vault_new_at(const struct vault_sources *sources, const char *url);
 void vault_free(struct vault *vault); /* NULL is allowed */
 
 /*

@@ -158,6 +158,8 @@ static enum status add_of_store(struct listing *listing, struct err *err)
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct vault_row *rows = NULL;
     size_t count = 0;
+    if (vault_reach(listing->vault, err) != STATUS_OK)
+        return err->code;
     if (listing->vault->store == NULL)
         return STATUS_OK;
     if (store_vault_list(listing->vault->store, arena, listing->kind, &rows, &count, err) !=

@@ -10,7 +10,9 @@
 
 struct vault {
     const struct vault_sources *sources;
-    struct store *store;      /* NULL: none */
+    struct store *store;      /* NULL: none, or not opened yet */
+    char *url;                /* of a store that is opened when it is needed; NULL: `store` is it */
+    bool is_opened;           /* it was, or there is none */
     struct secret_keys *keys; /* NULL: not read yet */
 };
 
@@ -26,6 +28,9 @@ char *vault_secret_path(const struct vault *vault, const char *name);
 NODISCARD enum status vault_file_connection(struct vault *vault, const char *space,
                                             const char *name, const json_t *entry,
                                             struct connection *out, struct err *err);
+
+/* Open the store, if that is left to be done. To be called before `store` is looked at. */
+NODISCARD enum status vault_reach(struct vault *vault, struct err *err);
 
 /* --- vault_seal ------------------------------------------------------------------------------ */
 

@@ -26,10 +26,17 @@ NODISCARD enum status watch_task(struct work *work, struct run_row *run,
                                  const struct task_row *task, struct err *err);
 NODISCARD enum status watch_run(struct work *work, struct run_row *run, struct err *err);
 
+/* Which deadline of its run or task a miss is about. */
+struct miss_key {
+    enum sla_kind kind;
+    int64_t generation;
+};
+
 /* One thing to tell; `task` is NULL for the run. */
 struct message {
     enum hook_event kind;
-    bool closes_only; /* nobody is told of it, but incidents about it are over */
+    const struct miss_key *miss; /* of HOOK_SLA_MISS, else NULL */
+    bool closes_only;            /* nobody is told of it, but incidents about it are over */
     const struct task_row *task;
     const char *state;
     const char *reason;

@@ -15,8 +15,8 @@ static const char RUN_ABOUT[] =
     "SELECT run_id, note, logical_at_us, params, conf FROM run WHERE id = $1";
 static const char NOTICE_ADD[] =
     "INSERT INTO notice (delivery, state, at_us, due_at_us, dag_id, run, task, kind, event, target,"
-    " hook, hook_key, group_key, follows, incident, document)"
-    " VALUES ($1, 0, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
+    " hook, hook_key, group_key, follows, incident, document, sla_kind, sla_generation)"
+    " VALUES ($1, 0, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
 /* Of any run. The texts are parts of documents, so that few of them have to be read. */
 #define OPEN_INCIDENTS(find)                                                                       \
     "SELECT id, document FROM notice WHERE incident = 1 AND hook_key = $1 AND dag_id = $2"         \
@@ -121,11 +121,13 @@ static enum status leave(struct work *work, const struct run_row *run,
     const char *group =
         hook->group_ms > 0 ? arena_format(work->arena, "%s/%s", run->dag->id, hook->key) : NULL;
     bool opens = hook->is_resolvable && message->follows == 0;
-    return db_later(work->db, err, NOTICE_ADD, "tiitiiiiitttzit", delivery, work->now_us,
+    const struct miss_key *miss = message->miss;
+    return db_later(work->db, err, NOTICE_ADD, "tiitiiiiitttzitxx", delivery, work->now_us,
                     work->now_us + hook->group_ms * 1000, run->dag->id, run->id,
                     message->task != NULL ? message->task->id : (int64_t)0, (int64_t)message->kind,
                     (int64_t)hook->event, (int64_t)hook->target, hook->json, hook->key, group,
-                    message->follows, (int64_t)opens, document);
+                    message->follows, (int64_t)opens, document,
+                    miss != NULL ? (int64_t)miss->kind : -1, miss != NULL ? miss->generation : -1);
 }
 
 /* --- incidents ------------------------------------------------------------------------------- */
@@ -192,6 +194,23 @@ static bool is_last_of_run(const struct incident_list *list, size_t i)
     return true;
 }
 
+/*
+ * Several runs of a date may end at once, on different hosts: those that another has closed
+ * meanwhile leave the list, and it has left the message about them.
+ */
+static enum status close_incidents(struct work *work, struct incident_list *list, struct err *err)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        if (db_do(work->db, err, INCIDENT_CLOSE, "i", list->items[i].notice) != STATUS_OK)
+            return err->code;
+        if (db_changes(work->db) == 1)
+            list->items[kept++] = list->items[i];
+    }
+    list->count = kept;
+    return STATUS_OK;
+}
+
 /* Incidents that the hook opened about it are closed, after they were told of. */
 static enum status resolve(struct work *work, const struct run_row *run,
                            const struct message *message, const struct watch_hook *hook,
@@ -199,14 +218,13 @@ static enum status resolve(struct work *work, const struct run_row *run,
 {
     struct incident_list list;
     struct alert_event event = event_of(work, run, message);
-    if (find_incidents(work, &event, hook, &list, err) != STATUS_OK)
+    if (find_incidents(work, &event, hook, &list, err) != STATUS_OK ||
+        close_incidents(work, &list, err) != STATUS_OK)
         return err->code;
     for (size_t i = 0; i < list.count; i++) {
         struct message closing = *message;
         closing.follows = list.items[i].notice;
         closing.run_id = list.items[i].run_id;
-        if (db_later(work->db, err, INCIDENT_CLOSE, "i", list.items[i].notice) != STATUS_OK)
-            return err->code;
         if (!is_last_of_run(&list, i))
             continue;
         (*count)++;

@@ -11,6 +11,7 @@
 #include "model/limits.h"
 #include "store/trigger_priv.h"
 #include "store/version.h"
+#include "store/webhook_priv.h"
 
 enum { TOKEN_BYTES = 24, FIRE_TRIES = 5, NONCE_BYTES = 16, SEALED_MAX = 4096 };
 
@@ -41,10 +42,6 @@ static const char CALL_ADD[] =
     "INSERT INTO webhook_call (webhook, key, run, at_us) VALUES ($1, $2, $3, $4)";
 static const char USED[] =
     "UPDATE webhook SET used_at_us = $2, calls = calls + 1, paced_us = $3 WHERE id = $1";
-static const char SECRETS[] =
-    "SELECT w.token_hash, w.sealed, t.states FROM webhook w JOIN dag d ON d.id = w.dag"
-    " JOIN trigger_watch t ON t.dag = w.dag AND t.kind = 3 AND t.name = w.name"
-    " WHERE d.dag_id = $1 AND w.sealed IS NOT NULL ORDER BY w.id DESC LIMIT $2";
 
 static void format_hex(const unsigned char *bytes, size_t count, char *out)
 {
@@ -105,16 +102,10 @@ static enum status make_once(struct store *store, const void *context, struct er
     return db_commit(db, err);
 }
 
-/* A token belongs to its hash: in the row of another one it does not open. */
-static struct secret_context context_of(const char *hash)
-{
-    return (struct secret_context){.kind = "webhook", .space = "", .name = hash};
-}
-
 static enum status seal(const struct webhook_request *request, const char *token, const char *hash,
                         struct strbuf *out, struct err *err)
 {
-    const struct secret_context context = context_of(hash);
+    const struct secret_context context = webhook_context(hash);
     if (request->vault == NULL)
         return STATUS_OK;
     struct secret_value plain = secret_value_new(token, strlen(token));
@@ -375,56 +366,5 @@ enum status store_webhook_fire(struct store *store, const struct webhook_call *c
     if (call->key == NULL)
         answer.is_new = true;
     *out = answer;
-    return STATUS_OK;
-}
-
-/* --- signatures ------------------------------------------------------------------------------ */
-
-/* The statement is read out first: opening may ask the store for something else. */
-struct sealed_token {
-    const char *hash;
-    const char *sealed;
-    bool takes_github;
-};
-
-static enum status list_sealed(struct store *store, struct arena *arena, const char *dag_id,
-                               struct sealed_token *out, size_t *out_count, struct err *err)
-{
-    struct db_stmt *stmt = NULL;
-    enum status status =
-        db_query(store->db, &stmt, err, SECRETS, "ti", dag_id, (int64_t)WEBHOOK_SECRETS_MAX);
-    *out_count = 0;
-    while (status == STATUS_OK && db_next(stmt, &status, err))
-        out[(*out_count)++] = (struct sealed_token){
-            .hash = arena_strdup(arena, db_text(stmt, 0)),
-            .sealed = arena_strdup(arena, db_text(stmt, 1)),
-            .takes_github = db_int(stmt, 2) != 0,
-        };
-    return status;
-}
-
-enum status store_webhook_secrets(struct store *store, struct vault *vault, struct arena *arena,
-                                  const char *dag_id, struct webhook_secret **out,
-                                  size_t *out_count, struct err *err)
-{
-    struct sealed_token *sealed = arena_array(arena, WEBHOOK_SECRETS_MAX, sizeof *sealed);
-    struct webhook_secret *list = arena_array(arena, WEBHOOK_SECRETS_MAX, sizeof *list);
-    struct err problem = {0};
-    size_t sealed_count = 0;
-    size_t count = 0;
-    if (list_sealed(store, arena, dag_id, sealed, &sealed_count, err) != STATUS_OK)
-        return err_wrap(err, "look for webhooks of '%.60s'", dag_id);
-    for (size_t i = 0; i < sealed_count; i++) {
-        const struct secret_context context = context_of(sealed[i].hash);
-        struct secret_value token = {0};
-        if (vault_unseal(vault, &context, sealed[i].sealed, &token, &problem) == STATUS_OK)
-            list[count++] = (struct webhook_secret){token, sealed[i].takes_github};
-    }
-    if (count == 0 && sealed_count > 0) {
-        *err = problem;
-        return err->code;
-    }
-    *out = list;
-    *out_count = count;
     return STATUS_OK;
 }

@@ -77,11 +77,15 @@ struct webhook_secret {
 
 enum { WEBHOOK_SECRETS_MAX = 16 };
 
+struct webhook_secrets {
+    struct webhook_secret *items; /* in the arena */
+    size_t count;
+};
+
 /*
- * The newest tokens of a DAG that asks for them, in the arena; none when there is no such DAG.
- * Those that cannot be opened are left out; if none can, the status says why.
+ * The newest tokens of a DAG that asks for them; none when there is no such DAG. Those that cannot
+ * be opened are left out; if none can, the status says why.
  */
 NODISCARD enum status store_webhook_secrets(struct store *store, struct vault *vault,
                                             struct arena *arena, const char *dag_id,
-                                            struct webhook_secret **out, size_t *out_count,
-                                            struct err *err);
+                                            struct webhook_secrets *out, struct err *err);

@@ -23,7 +23,8 @@ struct moving {
     int from;
     int to;
     int64_t least_run; /* those before are the resident's, also when it has deleted them */
-    int64_t count;
+    bool is_running;   /* the task whose files are looked at */
+    struct old_logs_result result;
 };
 
 /* --- one file -------------------------------------------------------------------------------- */
@@ -100,10 +101,14 @@ static enum status move_file(struct moving *moving, const char *folder, const ch
             return STATUS_OK;
         if (errno != EXDEV)
             return err_errno(err, errno, "move '%s'", path);
+        if (moving->is_running) {
+            moving->result.left++;
+            return STATUS_OK;
+        }
         if (copy(moving, &key, err) != STATUS_OK)
             return err->code;
     }
-    moving->count++;
+    moving->result.count++;
     return STATUS_OK;
 }
 
@@ -146,7 +151,13 @@ static enum status move_task_folder(struct moving *moving, const char *folder, s
     return status == STATUS_OK ? move_files(moving, folder, err) : status;
 }
 
-static enum status knows(struct store *store, int64_t run, int64_t task, bool *out, struct err *err)
+struct known {
+    bool is_found;
+    bool is_running;
+};
+
+static enum status look(struct store *store, int64_t run, int64_t task, struct known *out,
+                        struct err *err)
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct task_row row = {0};
@@ -156,25 +167,26 @@ static enum status knows(struct store *store, int64_t run, int64_t task, bool *o
         *err = problem;
         return status;
     }
-    *out = status == STATUS_OK && row.run == run;
+    out->is_found = status == STATUS_OK && row.run == run;
+    out->is_running = out->is_found && row.state == TASK_RUNNING;
     return STATUS_OK;
 }
 
 static enum status move_task(struct moving *moving, int64_t run, int64_t task, struct err *err)
 {
     const struct old_logs *request = moving->request;
-    bool is_ours = false;
-    bool is_theirs = false;
+    struct known ours = {0};
+    struct known theirs = {0};
     /* First the one that is at hand. */
-    if (request->resident != NULL &&
-        knows(request->resident, run, task, &is_theirs, err) != STATUS_OK)
+    if (request->resident != NULL && look(request->resident, run, task, &theirs, err) != STATUS_OK)
         return err->code;
-    if (is_theirs)
+    if (theirs.is_found)
         return STATUS_OK;
-    if (knows(request->store, run, task, &is_ours, err) != STATUS_OK)
+    if (look(request->store, run, task, &ours, err) != STATUS_OK)
         return err->code;
-    if (!is_ours)
+    if (!ours.is_found)
         return STATUS_OK;
+    moving->is_running = ours.is_running;
     CLEANUP(mem_freep) char *folder = mem_format("%lld/%lld", (long long)run, (long long)task);
     return move_task_folder(moving, folder, err);
 }
@@ -195,7 +207,7 @@ static enum status move_run(struct moving *moving, const char *name, struct err 
     return status;
 }
 
-enum status old_logs_take(const struct old_logs *self, int64_t *out_count, struct err *err)
+enum status old_logs_take(const struct old_logs *self, struct old_logs_result *out, struct err *err)
 {
     CLEANUP(file_closep) int from = -1;
     CLEANUP(file_closep) int to = -1;
@@ -213,6 +225,6 @@ enum status old_logs_take(const struct old_logs *self, int64_t *out_count, struc
         if (runs.entries[i].type == DT_DIR &&
             move_run(&moving, runs.entries[i].name, err) != STATUS_OK)
             return err->code;
-    *out_count = moving.count;
+    *out = moving.result;
     return STATUS_OK;
 }

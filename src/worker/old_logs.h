@@ -19,6 +19,14 @@ struct old_logs {
     bool has_values; /* the store has large values in files too */
 };
 
-/* *out_count: files that were moved. What is there already stays on both sides. */
-NODISCARD enum status old_logs_take(const struct old_logs *self, int64_t *out_count,
+struct old_logs_result {
+    int64_t count; /* files that were moved */
+    int64_t left;  /* files of tasks that run, on another disk */
+};
+
+/*
+ * What is there already stays on both sides. What somebody may still write to is moved under his
+ * hands, but never copied: what he writes afterwards would be lost.
+ */
+NODISCARD enum status old_logs_take(const struct old_logs *self, struct old_logs_result *out,
                                     struct err *err);

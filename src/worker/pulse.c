@@ -25,7 +25,7 @@ enum { BACKOFF_LEAST_MS = 50, BACKOFF_MOST_MS = 5000, FAILED_WAIT_MS = 100, CLEA
 
 /* From the loop's thread. */
 struct order {
-    enum { ORDER_LOOK, ORDER_HOST, ORDER_STOP } kind;
+    enum { ORDER_LOOK, ORDER_HOST, ORDER_LEAVE, ORDER_STOP } kind;
     int64_t host;
 };
 
@@ -55,6 +55,7 @@ struct pulse {
     bool is_over;
     bool is_listening;
     bool looks;
+    bool must_tell; /* that this host stops */
     bool leads;
     bool is_failing;
     int64_t healthy_us; /* since when every answer came; 0: the last one did not */
@@ -305,6 +306,7 @@ static void take_orders(struct pulse *pulse)
     for (size_t i = 0; i < batch.count; i++) {
         struct order *order = batch.items[i];
         pulse->looks |= order->kind == ORDER_LOOK;
+        pulse->must_tell |= order->kind == ORDER_LEAVE;
         pulse->is_over |= order->kind == ORDER_STOP;
         if (order->kind == ORDER_HOST) {
             pulse->host = order->host;
@@ -315,8 +317,20 @@ static void take_orders(struct pulse *pulse)
     free(batch.items);
 }
 
+/* Only for those who look: what it says is tried again with the next beat, and no loss. */
+static void tell_of_leaving(struct pulse *pulse)
+{
+    struct err err = {0};
+    enum status status = store_host_leave(pulse->store, pulse->host, &err);
+    pulse->must_tell = status != STATUS_OK && status != STATUS_NOT_FOUND;
+    if (pulse->must_tell)
+        note_failure(pulse, &err);
+}
+
 static void do_due(struct pulse *pulse)
 {
+    if (pulse->host != 0 && pulse->must_tell)
+        tell_of_leaving(pulse);
     if (pulse->host != 0 && clock_mono_us() >= pulse->next_renew_us)
         renew(pulse);
     if (pulse->host != 0 && clock_mono_us() >= pulse->next_sweep_us)
@@ -408,6 +422,11 @@ void pulse_look(struct pulse *pulse)
 void pulse_set_host(struct pulse *pulse, int64_t host)
 {
     give_order(pulse, &(struct order){.kind = ORDER_HOST, .host = host});
+}
+
+void pulse_leave(struct pulse *pulse)
+{
+    give_order(pulse, &(struct order){.kind = ORDER_LEAVE});
 }
 
 void pulse_stop(struct pulse *pulse)

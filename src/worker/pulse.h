@@ -51,4 +51,6 @@ NODISCARD enum status pulse_start(struct loop *loop, const struct pulse_options 
 void pulse_look(struct pulse *pulse);
 /* Go on under a new id. */
 void pulse_set_host(struct pulse *pulse, int64_t host);
+/* Tell others that this host takes no more work and will be gone; its lease is still renewed. */
+void pulse_leave(struct pulse *pulse);
 void pulse_stop(struct pulse *pulse); /* NULL is allowed */

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import history as h
 from check_store import final_phase
 from joined import CLAIM_TAG, NEW_GENERATION, Joined, Process, Violation, ends_attempt
-from product import (KIND, POOL_NAMED, POOL_OF_DAG, POOL_OF_NAMESPACE, REASON, STATE, STATE_NAME,
-                     Counts, Shape, decide_rule)
+from product import (KIND, POOL_NAMED, POOL_OF_DAG, POOL_OF_NAMESPACE, POOL_OF_TIER, REASON, STATE,
+                     STATE_NAME, Counts, Shape, decide_rule)
 
 Found = Iterator[Violation]
 
@@ -187,6 +187,9 @@ class Cap(NamedTuple):
     most: int
 
 
+LIMIT_KIND = {"namespace": POOL_OF_NAMESPACE, "dag": POOL_OF_DAG, "tier": POOL_OF_TIER}
+
+
 def read_pools(joined: Joined) -> dict[tuple[int, str, str], int]:
     """The most that each pool or limit ever allowed, by (kind, namespace, name)."""
     most = {(row.kind, row.namespace, row.name): row.slots for row in joined.history.pool}
@@ -197,8 +200,7 @@ def read_pools(joined: Joined) -> dict[tuple[int, str, str], int]:
         if event.kind == KIND["POOL_SET"]:
             key, slots = (POOL_NAMED, data["namespace"], data["pool"]), data["slots"]
         else:
-            kind = POOL_OF_DAG if data["kind"] == "dag" else POOL_OF_NAMESPACE
-            key, slots = (kind, "", data["name"]), data["max_running"]
+            key, slots = (LIMIT_KIND[data["kind"]], "", data["name"]), data["max_running"]
         most[key] = max(most.get(key, 0), slots)
     return most
 
@@ -208,10 +210,11 @@ def caps_of(joined: Joined, row: h.Task, pools: dict[tuple[int, str, str], int]
     """What a running attempt of a task uses, and how much of it."""
     shape, job = joined.shape(row.run), joined.jobs.get(row.id)
     namespace = shape.namespace if shape else job.namespace if job else ""
-    for kind, name in ((POOL_OF_NAMESPACE, namespace), (POOL_OF_DAG, shape.dag if shape else "")):
-        if (kind, "", name) in pools:
-            yield Cap("S11", f"{'DAG' if kind == POOL_OF_DAG else 'namespace'} {name}",
-                      pools[kind, "", name]), 1
+    names = {"namespace": namespace, "dag": shape.dag if shape else "",
+             "tier": shape.tier if shape else ""}
+    for what, name in names.items():
+        if (LIMIT_KIND[what], "", name) in pools:
+            yield Cap("S11", f"{what} {name}", pools[LIMIT_KIND[what], "", name]), 1
     if shape is None:
         return
     if shape.max_active_tasks:

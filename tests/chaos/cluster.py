@@ -17,6 +17,7 @@ from typing import Any
 import psycopg2
 
 from processes import is_alive
+from product import ROOT
 
 PORT = 5432  # part of the socket's name only
 ROLE = "eider"
@@ -47,8 +48,9 @@ class Cluster:
             os.chown(self.folder, owner.pw_uid, owner.pw_gid)
             self.as_owner = ["runuser", "-u", OWNER, "--"]
         self.folder.chmod(0o755)
-        self._run("initdb", "-D", self.data, "-A", "trust", "-U", OWNER, "-E", "UTF8",
-                  "--no-instructions", "--locale=C.UTF-8")
+        made = subprocess.run([ROOT / "tools/with-postgres", "--template"], check=True, text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE).stdout.strip()
+        subprocess.run(["cp", "-a", made, self.data], check=True)
         self.start()
         with self.session("postgres") as cursor:
             cursor.execute(f"CREATE ROLE {ROLE} LOGIN")

@@ -145,7 +145,7 @@ class Dead(NamedTuple):
 
 
 class Pool(NamedTuple):
-    """A row of `pool`: a pool (kind 0), or the limit of a namespace (1) or a DAG (2)."""
+    """A row of `pool`: a pool (kind 0), or the limit of a namespace (1), DAG (2) or tier (3)."""
 
     id: int
     kind: int

@@ -20,7 +20,7 @@ TICK_US, TICKS = 10_000_000, 4  # the last of which is missed
 NEWS, RESULT = "chaos://news", "chaos://result"
 
 DIAMOND = json.dumps({
-    "dag": "diamond", "max_active_tasks": 2, "max_active_runs": 1,
+    "dag": "diamond", "tier": "best", "max_active_tasks": 2, "max_active_runs": 1,
     "schedule": {"every": "10s", "catchup": "all", "overlap": "skip", "start": instant(START_US),
                  "end": instant(START_US + (TICKS - 1) * TICK_US), "datasets": NEWS},
     "finally": {"sweep": {"run": "probe"}},
@@ -87,7 +87,8 @@ class Model:
         self.op = 0
         self.history.version.append(h.Version(1, 1, DIAMOND))
         self.history.pool += [h.Pool(1, 0, "default", "narrow", 2, 0),
-                              h.Pool(2, 1, "", "default", 3, 0), h.Pool(3, 2, "", "diamond", 2, 0)]
+                              h.Pool(2, 1, "", "default", 3, 0), h.Pool(3, 2, "", "diamond", 2, 0),
+                              h.Pool(4, 3, "", "best", 2, 0)]
         self.history.asset += [h.Asset(1, NEWS), h.Asset(2, RESULT)]
         self.history.trigger_watch.append(
             h.TriggerWatch(1, WATCH_DATASET, NEWS, START_US - STEP_US))

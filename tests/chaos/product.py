@@ -38,7 +38,7 @@ RUN_FINAL = frozenset(RUN_STATE[name] for name in ("SUCCESS", "FAILED", "CANCELL
 BACKFILL_STATE = read_map("backfill.h", "BACKFILL_STATE_MAP")
 BACKFILL_FINAL = frozenset(BACKFILL_STATE[name] for name in ("SUCCESS", "FAILED", "CANCELLED"))
 CANCEL_ASKED, CANCEL_TIMEOUT = 1, 2
-POOL_NAMED, POOL_OF_NAMESPACE, POOL_OF_DAG = 0, 1, 2
+POOL_NAMED, POOL_OF_NAMESPACE, POOL_OF_DAG, POOL_OF_TIER = 0, 1, 2, 3
 
 
 def duration_ms(value: object) -> int:
@@ -85,6 +85,7 @@ class Shape:
 
     dag: str
     namespace: str
+    tier: str
     nodes: tuple[Node, ...]
     max_active_tasks: int
     max_active_runs: int
@@ -127,7 +128,7 @@ def read_shape(canonical: str) -> Shape:
             outputs=tuple(task.get("outputs", ()))))
     inner = {parent for node in nodes for parent in node.needs}
     return Shape(dag=dag.get("dag", ""), namespace=dag.get("namespace", "default"),
-                 nodes=tuple(nodes),
+                 tier=dag.get("tier", "default"), nodes=tuple(nodes),
                  max_active_tasks=int(dag.get("max_active_tasks", 0)),
                  max_active_runs=int(dag.get("max_active_runs", 1)),
                  schedule=dag.get("schedule") or {},

@@ -312,6 +312,11 @@ def too_many_of_a_dag(history: h.History, rng: random.Random) -> None:
     too_many_at_once(history, rng)
 
 
+def too_many_of_a_tier(history: h.History, rng: random.Random) -> None:
+    history.pool[:] = [pool for pool in history.pool if pool.kind != 2]
+    too_many_of_a_dag(history, rng)
+
+
 def too_many_of_a_namespace(history: h.History, rng: random.Random) -> None:
     """Jobs count too."""
     jobs = [row for row in history.task if row.run == 0 and row.attempt][:4]
@@ -534,6 +539,7 @@ LIES: list[tuple[Callable[[h.History, random.Random], None], set[str]]] = [
     (retry_too_often, {"S9"}), (lose_too_often, {"S9"}), (forget_the_dead, {"S9"}),
     (too_many_slots, {"S10"}), (slot_left_behind, {"S10"}),
     (too_many_at_once, {"S11"}), (too_many_of_a_dag, {"S11"}), (too_many_of_a_namespace, {"S11"}),
+    (too_many_of_a_tier, {"S11"}),
     (too_many_runs, {"S11"}), (too_many_runs_of_a_backfill, {"S11"}),
     (retry_early, {"S13"}), (job_early, {"S13"}), (early_run, {"S13"}),
     (wrong_run_verdict, {"S14"}), (run_ends_twice, {"S14"}),

@@ -1,5 +1,12 @@
-"""Fixtures: the binary with a state directory of its own, a file for evidence, and fleets."""
+"""Fixtures: the binary with a state directory of its own, a file for evidence, and fleets.
+
+Several pytest may share the tests: all are given the same ones and the same empty folder in
+EIDER_TEST_SHARE, and each test runs in the one that claims it first.
+"""
+import hashlib
 import itertools
+import os
+import pathlib
 import subprocess
 
 import pytest
@@ -14,6 +21,34 @@ DATABASES = itertools.count(1)
 def pytest_sessionstart(session):
     if not BINARY.exists():
         pytest.exit(f"{BINARY} does not exist; build it (make dev) or set EIDER_BIN", returncode=3)
+
+
+def claimed(items, folder):
+    for item in items:
+        try:
+            (folder / hashlib.sha1(item.nodeid.encode()).hexdigest()).touch(exist_ok=False)
+        except FileExistsError:
+            continue
+        yield item
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session):
+    """As pytest does it, but claims a test before it runs, one ahead."""
+    folder = os.environ.get("EIDER_TEST_SHARE")
+    if folder is None or session.testsfailed or session.config.option.collectonly:
+        return None
+    todo = claimed(session.items, pathlib.Path(folder))
+    item = next(todo, None)
+    while item is not None:
+        following = next(todo, None)  # fixtures that it shares with the item stay
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        if session.shouldfail:
+            raise session.Failed(session.shouldfail)
+        if session.shouldstop:
+            raise session.Interrupted(session.shouldstop)
+        item = following
+    return True
 
 
 @pytest.fixture

@@ -71,8 +71,6 @@ class Listener:
         self.is_over = True
 
     def go(self):
-        """From now on as quickly as it can, whatever its socket was."""
-        self.response.fp.raw._sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
         self.reading.set()
 
     def events(self):

@@ -186,6 +186,24 @@ def test_a_password_lets_in_while_the_user_stays_the_same(house):
         assert api("GET", ME, headers={"Authorization": header}).status == 401, header
 
 
+def test_people_change_their_own_password_and_nothing_else(house):
+    world, api = house
+    add_user(world, "anna", "sales=viewer")
+    add_user(world, "ben", "sales=viewer")
+    path = "/api/v1/x/operations/user.set"
+    text = token(world, "ci", "--owner", "anna")
+    change = {"name": "anna", "password": "another horse", "old_password": PASSWORD}
+    assert api("POST", path, change, headers=by(text)).status == 403, "a token cannot"
+    for body in ({**change, "old_password": "wrong"}, {**change, "old_password": None},
+                 {**change, "name": "ben"}, {**change, "grants": ["admin"]},
+                 {**change, "disabled": False}):
+        assert api("POST", path, body, headers=basic("anna")).status == 403, body
+    api("POST", path, change, headers=basic("anna"), code=200)
+    assert api("GET", ME, headers=basic("anna", "another horse")).status == 200
+    grants = api("GET", ME, headers=basic("anna", "another horse")).json["grants"]
+    assert grants == [{"namespace": "sales", "role": "viewer"}]
+
+
 def test_guessing_passwords_takes_longer_and_longer(house):
     world, api = house
     add_user(world, "anna", "viewer")
@@ -286,6 +304,11 @@ def test_others_namespaces_are_as_if_they_were_not(house):
     assert dags <= {"shop", None}
     assert {entry["dag_id"] for entry in op("audit.list")["entries"]} <= {"shop", None}
     assert "hr" not in json.dumps(op("audit.list"))
+    for name in ("backfill.list", "notify.list", "sla.list", "dead.list", "job.list", "run.list"):
+        page = op(name, {"with_total": True, "limit": 1})
+        assert page["total_entries"] == (1 if name == "run.list" else 0), name
+    for name in ("run.active", "sla.report", "webhook.list"):
+        op(name)
     for name, body in (("dag.show", {"dag": "pay"}), ("run.show", {"run": "pay"}),
                        ("run.list", {"dag": "pay"}), ("event.list", {"dag": "pay"}),
                        ("variable.show", {"name": "limit", "namespace": "hr"}),
@@ -295,7 +318,16 @@ def test_others_namespaces_are_as_if_they_were_not(house):
                   for key, value in body.items()}
         assert op(name, absent, code=404)["detail"] == there.replace("pay", "nix").replace(
             "hr", "nix")
+    world("vars", "set", "common", "9", code=0)
+    for missing in ("common", "nix"):
+        detail = op("variable.show", {"name": missing, "namespace": "sales"}, code=404)["detail"]
+        assert detail == f"there is no variable '{missing}'"
     number = shown(world, "runs", "show", "pay")["number"]
+    read = "/api/v1/x/operations/log.read"
+    all_seeing = by(token(world, "eye", "--role", "viewer"))
+    cursor = api("POST", read, {"run": "pay"}, headers=all_seeing, code=200).json["cursor"]
+    answer = api("POST", read, {"run": "shop", "cursor": cursor})
+    assert answer.status == 400 or "pay" not in answer.text
     assert op("run.show", {"run": number}, code=404)["detail"] == f"there is no run '{number}'"
 
 

@@ -17,6 +17,7 @@ tasks:
 """
 HOOK = "/hooks/deploy"
 BODY = {"ref": "v7"}
+KEYS = [hashlib.sha256(name).hexdigest() for name in (b"one", b"two")]
 
 
 class House:
@@ -184,3 +185,15 @@ def test_the_store_has_no_token_that_can_be_read(house):
     house.call(token)
     dump = house.world("store", "export", "-", code=0).out
     assert "deploy" in dump and token not in dump and token[4:] not in dump
+
+
+def test_another_key_opens_what_was_sealed_anew(house):
+    token = house.token()
+    key = house.world.home / "secret.key"
+    old = key.read_text()
+    key.write_text(KEYS[0] + "\n" + old)
+    assert house.world("secrets", "rotate", "-o", "json", code=0).json()["resealed"] == 1
+    key.write_text(KEYS[0] + "\n")
+    house.call(token)
+    key.write_text(KEYS[1] + "\n")
+    house.call(token, {"ref": "v8"}, code=503)

@@ -244,7 +244,70 @@ def test_following_what_happens(either, eider):
             ] == ["run_ended", "pool_set"]
     assert "pool_set" in eider("events", code=0).out
     assert "no DAG 'typo'" in eider("events", "--dag", "typo", code=3).err
+    assert "typo" in eider("events", "--run", "typo", code=3).err
+    assert "no run 99" in eider("events", "--run", "99", code=3).err
     assert "not csv" in eider("events", "-f", "-o", "csv", code=2).err
+
+
+@pytest.mark.parametrize("name", ["typo", "99", "dag/one"])
+def test_events_of_a_run_without_a_store(eider, name):
+    for extra in ([], ["-f"]):
+        said = eider("events", "--run", name, *extra, code=3)
+        assert f"no run '{name}'" in said.err and said.out == ""
+
+
+def after(eider, cursor):
+    return eider("events", "--after", cursor, "-n", "100", "-o", "json", code=0).json()
+
+
+def test_going_on_from_a_cursor(either, eider):
+    eider("pools", "set", "one", "--slots", "1", code=0)
+    first = eider("events", "-o", "json", code=0).json()
+    for name in ("two", "three"):
+        eider("pools", "set", name, "--slots", "1", code=0)
+    second = after(eider, first["cursor"])
+    assert [row["object"] for row in second["events"]] == [
+        "pool default/two", "pool default/three"]
+    assert "gap" not in second and after(eider, second["cursor"])["events"] == []
+    assert "no cursor" in eider("events", "--after", "1.2.3", code=2).err
+
+    # The same store, as it would be after a move: what was read may not be its past.
+    exported = eider.folder / "all"
+    eider("store", "export", exported, code=0)
+    there = {"EIDER_HOME": str(eider.folder / "there"),
+             "EIDER_STORE": f"sqlite:{eider.folder}/there.db"}
+    eider("store", "import", exported, env=there, code=0)
+    moved = eider("events", "--after", second["cursor"], "-n", "1", "-o", "json", env=there,
+                  code=0).json()
+    assert moved["gap"] == "history" and [row["kind"] for row in moved["events"]] == [
+        "store_restored"]
+    said = eider("events", "--after", second["cursor"], env=there, code=0)
+    assert "earlier state" in said.err and "store_restored" in said.out
+
+
+def test_a_cursor_of_before_a_restore(eider):
+    eider("pools", "set", "one", "--slots", "1", code=0)
+    eider("store", "backup", eider.folder / "copy.db", code=0)
+    eider("pools", "set", "two", "--slots", "1", code=0)
+    cursor = eider("events", "-o", "json", code=0).json()["cursor"]
+    eider("store", "restore", eider.folder / "copy.db", "--yes", code=0)
+    answer = after(eider, cursor)
+    assert answer["gap"] == "history"
+    assert [row["kind"] for row in answer["events"]][-2:] == ["pool_set", "store_restored"]
+    assert "gap" not in after(eider, answer["cursor"])
+
+
+def test_a_follower_is_told_of_a_gap(eider):
+    path = eider.write("dag.yaml", 'tasks: { a: { run: "true" } }')
+    eider("run", path, code=0)
+    cursor = eider("events", "-o", "json", code=0).json()["cursor"]
+    for _ in range(2):
+        eider("run", path, code=0)
+    eider("runs", "delete", "2", "--yes", code=0)
+    told = [json.loads(line) for line in eider(
+        "events", "-f", "--run", "3", "--after", cursor, "-o", "json", code=0).out.splitlines()]
+    assert (told[0]["kind"], told[0]["reason"]) == ("gap", "removed")
+    assert [line["kind"] for line in told[1:]] == ["run_created", "task_ended", "run_ended"]
 
 
 def test_dags_that_start_each_other_are_stopped(eider):

@@ -1,7 +1,9 @@
 """`eider explain`: each condition that is not met, by its code and with its numbers."""
+import signal
+
 from explained import (WAITS, answer, conditions, has_started, numbers, of_dag, trigger, up,
                        wait_for_code)
-from harness import ROOT, wait_for
+from harness import ROOT, rows_of, wait_for
 
 # --- queues and hosts ----------------------------------------------------------------------------
 
@@ -67,6 +69,21 @@ def test_hosts_that_lack_something(eider, up):
     eider("hosts", "drain", "one", code=0)
     draining = wait_for_code(eider, "hosts_draining", "dag", "c")
     assert "eider hosts resume one" in draining["change"] and draining["hosts_able"] == 1
+
+
+def test_a_host_that_stops_is_named(eider, up):
+    daemon = up("--slots", "1", "--host-name", "one", EIDER_DRAIN_GRACE="10m")
+    trigger(eider, f'tasks: {{ a: {{ run: "{WAITS}", priority: 5 }}, b: {{ run: "true" }} }}')
+    has_started(eider, "a")
+    wait_for_code(eider, "hosts_full", "dag", "b")
+    daemon.signal(signal.SIGTERM)
+    stops = wait_for_code(eider, "hosts_stopping", "dag", "b")
+    assert "'one'" in stops["because"] and "eider up" in stops["change"]
+    assert numbers(stops, "hosts", "hosts_able", "hosts_taking") == (1, 1, 0)
+    [host] = rows_of(eider("hosts", "list", "-o", "json", code=0).json())
+    assert host["status"] == "stopping"
+    refused = eider("hosts", "resume", "one")
+    assert refused.code != 0 and "told to end" in refused.err
 
 
 def test_nobody_is_there(eider, up):
@@ -139,6 +156,10 @@ def test_limits_of_dags_namespaces_and_runs(eider, up):
     assert numbers(held["dag_limit"], "name", "running", "most") == ("dag", 1, 1)
     assert numbers(held["namespace_limit"], "name", "running", "most") == ("default", 1, 1)
     assert "eider limits set dag dag" in held["dag_limit"]["change"]
+    eider("limits", "set", "tier", "default", "--max-running", "1", code=0)
+    tier = conditions(eider, "dag", "b")["tier_limit"]
+    assert numbers(tier, "name", "running", "most") == ("default", 1, 1)
+    assert "eider limits set tier default" in tier["change"]
 
 
 def test_instances_at_once(eider, up):

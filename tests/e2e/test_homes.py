@@ -163,6 +163,37 @@ def test_logs_of_a_store_with_another_name_are_found(eider):
     assert files(eider.home / "blob") == []
 
 
+def test_a_process_of_before_that_still_works_is_not_taken_for_dead(eider, evidence):
+    env = {"EIDER_STORE": "sqlite:x.db"}
+    child = eider.start("run", eider.write("dag.yaml", LONG), env=env)
+    pid = wait_for(lambda: started(evidence), "the task runs")[0]
+    # Where it held its locks.
+    for lock in list((eider.home / "x.db.d/hosts").iterdir()):
+        lock.rename(eider.home / "hosts" / lock.name)
+
+    for command in (["stop", "1"], ["run", eider.work / "dag.yaml"], ["retry", "1"]):
+        refused = eider(*command, env=env)
+        assert refused.code != 0
+        assert f"an older eider still works on this store (process {child.pid}" in refused.err
+    assert is_alive(pid)
+    let_go(eider)
+    assert child.wait(timeout=60) == 0
+    assert len(started(evidence)) == 1
+    say(eider, "next", env)
+
+
+def test_a_store_that_is_new_in_an_old_home_has_its_own_logs(eider):
+    env = {"EIDER_STORE": "sqlite:x.db"}
+    foreign = log_of_before(eider, "of another store\n")
+    eider("queues", "set", "side", env=env, code=0)
+    dag = eider.write("dag.yaml", "tasks: {a: {run: 'true'}}")
+    eider("dags", "trigger", dag, env=env, code=0)
+    assert eider("logs", "1", "a", env=env).out == ""
+    eider("stop", "1", env=env, code=0)
+    eider("runs", "delete", "1", "--yes", env=env, code=0)
+    assert foreign.read_text() == "of another store\n"
+
+
 def test_what_a_daemon_of_before_left_is_taken_over(eider, other, up, evidence):
     env = {**other, "EIDER_LEASE": "60s"}
     eider.write("dags/dag.yaml", LONG)

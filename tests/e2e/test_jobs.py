@@ -30,6 +30,7 @@ def bury(eider, job):
     base.execute("UPDATE task SET state = 5, attempt = 1, reason = 1, exit_code = 1,"
                  " started_at_us = queued_at_us, ended_at_us = queued_at_us + 1,"
                  " row_version = row_version + 1 WHERE id = ?", (job,))
+    base.execute("UPDATE job SET ended_as = 5 WHERE id = ?", (job,))
     base.execute("INSERT INTO event (at_us, kind, run, task, new_state, generation)"
                  " SELECT 0, 6, 0, id, 5, generation FROM task WHERE id = ?", (job,))
     base.execute("INSERT INTO dead (task, run, lane, at_us, reason, attempt, detail)"

@@ -66,6 +66,25 @@ def test_pools_and_deadlines_of_the_coming_hours(eider, up):
     assert told["misses"] == []
 
 
+@pytest.mark.parametrize("store", ["sqlite", "postgres"])
+def test_files_are_played_before_the_first_start(eider, store, request):
+    if store == "postgres":
+        request.getfixturevalue("server")
+    nothing = eider("simulate", *SPAN)
+    assert nothing.code != 0 and "there is no" in nothing.err, nothing
+    eider.write("dags/short.yaml", SHORT.replace(", pool: small", ""))
+    eider.write("dags/deep/other.yaml", 'schedule: "@daily"\ntasks: { a: { run: "true" } }')
+    eider.write("dags/broken.yaml", "schedule: never\ntasks: 7")
+    told = simulate(eider)
+    assert {dag["dag_id"]: dag["runs"] for dag in told["dags"]} == {"short": 6, "other": 1}
+    again = eider("simulate", *SPAN, "--by-dag", code=0)
+    assert "short" in again.out
+    assert not list(eider.home.glob("**/*.db")), "no store is made for it"
+    paused = eider("simulate", *SPAN, "-o", "json", env={"EIDER_DAGS_PAUSED_AT_CREATION": "true"},
+                   code=0).json()
+    assert paused["runs"] == 0
+
+
 def test_limits_and_queues_count_too(eider, up):
     eider.write("dags/short.yaml", SHORT.replace(", pool: small", ""))
     up()

@@ -101,6 +101,26 @@ def test_a_task_is_stopped_with_all_its_processes_and_the_rest_goes_on(eider, ev
     assert trail(eider).count(("task_cancel_asked", ME, "wrong file")) == 1
 
 
+def test_a_rehearsal_of_a_stop_answers_as_the_stop_would(eider, evidence, host):
+    eider.write("dags/dag.yaml", FAMILY)
+    host.start()
+    trigger(eider, evidence, FAMILY)
+    wait_for(lambda: len(evidence.lines()) == 4, "both tasks run")
+
+    would = eider("stop", "dag", "work", "--dry-run", "-o", "json", code=0).json()
+    assert (would["stops"], would["dry_run"]) == (["work (running)"], True)
+    assert "nothing was changed" in eider("stop", "dag", "after", "--dry-run", code=0).err
+    assert eider.states()["work"] == "running" and eider.tasks()["work"].get("reason") is None
+    let_go(eider)
+    wait_for_task(eider, "beside", "success")
+    for refused in (["wokr"], ["beside"], ["work", "--map-index", "3"]):
+        real, dry = (eider("stop", "dag", *refused, *more) for more in ([], ["--dry-run"]))
+        assert (dry.code, dry.err) == (real.code, real.err) and dry.code != 0
+    eider("stop", "dag", "work", code=0)
+    wait_for_task(eider, "work", "cancelled")
+    assert trail(eider).count(("task_cancel_asked", ME, None)) == 1
+
+
 def test_a_running_task_stops_and_runs_again(eider, evidence, host):
     eider.write("dags/dag.yaml", LONG)
     host.start()

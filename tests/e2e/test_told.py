@@ -142,6 +142,16 @@ def test_changes_that_are_only_tried(known):
     known("store", "check", code=0)
 
 
+def test_what_is_refused_is_refused_when_it_is_only_tried(known):
+    for command in (["dags", "trigger", "dag", "--run-id", "first"], ["stop", "dag/first", "aa"],
+                    ["stop", "dag/first", "a", "--map-index", "0"], ["stop", "dag/second"],
+                    ["mark", "dag/first", "c", "success"],
+                    ["limits", "delete", "dag", "dag", "--yes"]):
+        real, dry = known(*command), known(*command, "--dry-run")
+        assert real.code != 0 and (dry.code, dry.err) == (real.code, real.err), command
+    assert known.states("dag/first") == {"a": "queued", "b": "none"}
+
+
 def test_limits_say_what_is_missing(known):
     assert "--max-running is missing" in known("limits", "set", "dag", "dag", code=2).err
     warned = known("limits", "set", "dag", "dagg", "--max-running", "1", code=0)

@@ -258,6 +258,19 @@ def test_a_dry_run_sees_variables_and_secrets_of_the_store(eider):
     eider("test", "dag.yaml", code=0)
 
 
+def test_a_dry_run_needs_the_store_only_for_what_is_in_it(eider):
+    """Nobody listens on port 1."""
+    away = {"EIDER_STORE": "postgresql://nobody@127.0.0.1:1/none", "EIDER_VAR_NEAR": "here"}
+    eider.write("plain.yaml", """
+        tasks: {a: {run: 'test "{{ var.value.near }}" = here'}}
+    """)
+    eider.write("far.yaml", "tasks: {a: {run: 'echo {{ var.value.far }}'}}")
+    eider("test", "plain.yaml", env=away, code=0)
+    told = eider("test", "far.yaml", env=away, code=1)
+    said = told.out + told.err
+    assert "look for the variable 'far': open the store: postgresql: conn" in said, told
+
+
 def test_a_namespace_has_its_own(eider):
     eider("vars", "set", "who", "everybody", code=0)
     eider("vars", "set", "who", "sales", "--namespace", "sales", code=0)

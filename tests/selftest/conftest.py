@@ -8,8 +8,9 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-COPIED = ["CMakeLists.txt", "CMakePresets.json", "cmake", "src", "sql", "tools", "bench",
-          "tests/CMakeLists.txt", "tests/testing", "tests/fuzz", "tests/oracle"]
+COPIED = [".clang-tidy", "CMakeLists.txt", "CMakePresets.json", "cmake", "src", "sql", "tools",
+          "bench", "tests/CMakeLists.txt", "tests/testing", "tests/fuzz", "tests/oracle"]
+CORNER = ["src/LAYERS", "src/base", "tools"]
 
 
 class Tree:
@@ -51,10 +52,8 @@ class Tree:
         return self.run("ctest", "--preset", "dev", "-R", f"{name}$")
 
 
-@pytest.fixture(scope="session")
-def shared_tree(tmp_path_factory):
-    root = tmp_path_factory.mktemp("tree")
-    for name in COPIED:
+def copy_of(names, root):
+    for name in names:
         source = ROOT / name
         if source.is_dir():
             shutil.copytree(source, root / name)
@@ -64,7 +63,24 @@ def shared_tree(tmp_path_factory):
     return Tree(root)
 
 
+@pytest.fixture(scope="session")
+def shared_tree(tmp_path_factory):
+    return copy_of(COPIED, tmp_path_factory.mktemp("tree"))
+
+
 @pytest.fixture
 def tree(shared_tree):
     yield shared_tree
     shared_tree.weed()
+
+
+@pytest.fixture(scope="session")
+def shared_corner(tmp_path_factory):
+    return copy_of(CORNER, tmp_path_factory.mktemp("corner"))
+
+
+@pytest.fixture
+def corner(shared_corner):
+    """One layer with the tools, for what needs no more to be seen, once for each mistake."""
+    yield shared_corner
+    shared_corner.weed()

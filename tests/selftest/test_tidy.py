@@ -33,10 +33,10 @@ def test_the_tree_as_it_is_has_no_problems(tree):
     ("tests/unit/base/test_planted.c", "/* " + "x" * 96 + "*/\n", "line has 101 columns"),
     ("bench/planted.c", "/* " + "x" * 96 + "*/\n", "line has 101 columns"),
 ])
-def test_a_planted_mistake_is_reported(tree, relative, text, complaint):
-    tree.plant(relative, text)
+def test_a_planted_mistake_is_reported(corner, relative, text, complaint):
+    corner.plant(relative, text)
 
-    code, out = tree.tidy()
+    code, out = corner.tidy()
 
     assert code == 1
     assert complaint in out
@@ -56,20 +56,20 @@ def test_a_planted_mistake_is_reported(tree, relative, text, complaint):
     ("src/base/planted.c", "/* " + "x" * 95 + "*/\n"),
     ("src/base/planted.c", TABLE % ("x" * 144)),
 ])
-def test_what_only_looks_like_a_mistake_is_left_alone(tree, relative, text):
-    tree.plant(relative, text)
+def test_what_only_looks_like_a_mistake_is_left_alone(corner, relative, text):
+    corner.plant(relative, text)
 
-    _, out = tree.tidy()
+    _, out = corner.tidy()
 
     assert relative not in out
 
 
-def test_layers_only_name_what_stands_above_them(tree):
-    layers = tree.root / "src/LAYERS"
+def test_layers_only_name_what_stands_above_them(corner):
+    layers = corner.root / "src/LAYERS"
     before = layers.read_text()
     try:
         layers.write_text(before.replace("base    :", "base    : model", 1))
-        code, out = tree.tidy()
+        code, out = corner.tidy()
     finally:
         layers.write_text(before)
 

@@ -116,6 +116,15 @@ static void driver_rollback(struct db *base)
     db->failure = (struct err){0};
 }
 
+/* A connection that is lost, or of no use, took the transaction along. */
+static void driver_forgive(struct db *base)
+{
+    struct pg_db *db = pg_of(base);
+    pg_await(db);
+    if (db->conn != NULL && !db->drop_at_end)
+        db->failure = (struct err){0};
+}
+
 /* --- the database as a whole ----------------------------------------------------------------- */
 
 static enum status driver_script(struct db *base, const char *sql, struct err *err)
@@ -177,6 +186,7 @@ const struct db_driver POSTGRES_DRIVER = {
     .begin = driver_begin,
     .commit = driver_commit,
     .rollback = driver_rollback,
+    .forgive = driver_forgive,
     .prepare = pg_prepare,
     .bind_int = pg_bind_int,
     .bind_text = pg_bind_text,

@@ -24,7 +24,7 @@ Test(cli, commands_call_their_operations_with_their_arguments)
         {"runs tasks 7 --state failed", "run.tasks", "{\"run\":\"7\",\"state\":\"failed\"}"},
         {"tasks states 7", "run.tasks", "{\"run\":\"7\"}"},
         {"runs gantt 7", "run.tasks", "{\"run\":\"7\"}"},
-        {"runs cancel 7", "run.cancel", "{\"dry_run\":false,\"run\":\"7\"}"},
+        {"runs cancel 7", "run.cancel", "{\"run\":\"7\"}"},
         {"stop 7 t --dry-run", "run.cancel", "{\"dry_run\":true,\"run\":\"7\",\"task\":\"t\"}"},
         {"runs delete 7 -y", "run.delete", "{\"dry_run\":false,\"run\":\"7\"}"},
         {"runs note 7 hi", "run.note", "{\"note\":\"hi\",\"run\":\"7\"}"},

@@ -11,10 +11,21 @@ static struct world world;
 static struct dag_sync *sync_;
 static char *folder;
 
+static size_t circles;
+static char circle[200];
+
+static void note_circle(void *context, const char *path, const char *text)
+{
+    (void)context;
+    (void)snprintf(circle, sizeof circle, "%s of %s", text, strrchr(path, '/') + 1);
+    circles++;
+}
+
 static void open_sync(void)
 {
     struct err err = {0};
-    struct dag_sync_options options = {.store = world.store, .folder = folder, .host = "here"};
+    struct dag_sync_options options = {
+        .store = world.store, .folder = folder, .host = "here", .circle = note_circle};
     EXPECT_OK(dag_sync_new(&options, &sync_, &err), &err);
 }
 
@@ -58,6 +69,7 @@ static struct dag_sync_state pass(void)
     for (int i = 0; dag_sync_get(sync_).has_more; i++) {
         cr_assert_lt(i, 1000, "it never ends");
         EXPECT_OK(dag_sync_turn(sync_, &err), &err);
+        dag_sync_think(sync_);
     }
     return dag_sync_get(sync_);
 }
@@ -116,6 +128,34 @@ Test(dag_sync, many_files_take_several_turns)
     state = dag_sync_get(sync_);
     cr_assert_eq(state.done.changed, 450);
     cr_assert_eq(state.files, 450);
+}
+
+static void put_chain(int i, int after)
+{
+    put(arena_format(world.arena, "c%d.yaml", i),
+        arena_format(world.arena, "schedule: {after: c%d}\ntasks: {x: {run: echo}}\n", after));
+}
+
+/* Two parts are read, which others need not wait for; what is told once is not told again. */
+Test(dag_sync, a_circle_is_told_when_the_store_is_free)
+{
+    struct err err = {0};
+    for (int i = 1; i < 250; i++)
+        put_chain(i, i - 1);
+    (void)pass();
+    cr_assert_eq(circles, 0);
+    put_chain(1, 3);
+    EXPECT_OK(dag_sync_look(sync_, &err), &err);
+    while (dag_sync_get(sync_).has_more)
+        EXPECT_OK(dag_sync_turn(sync_, &err), &err);
+    cr_assert_eq(circles, 0, "told while the store is held");
+    dag_sync_think(sync_);
+    cr_assert_eq(circles, 1);
+    EXPECT_STR("c1 -> c2 -> c3 -> c1 of c1.yaml", circle);
+    dag_sync_think(sync_);
+    put_chain(249, 1);
+    (void)pass();
+    cr_assert_eq(circles, 1);
 }
 
 Test(dag_sync, removed_moved_and_ignored_files)

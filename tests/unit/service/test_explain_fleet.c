@@ -37,7 +37,21 @@ Test(explain_fleet, each_number_counts_among_those_before_it)
     cr_assert_eq(drained.able, 1);
     cr_assert_eq(drained.taking, 0);
     EXPECT_STR("old", drained.drainer);
+    cr_assert_null(drained.stopper);
     cr_assert_eq(ask(NULL, 0, "default", "", 0).living, 0);
+}
+
+Test(explain_fleet, one_that_stops_is_told_apart)
+{
+    static const struct fleet_host GOING[] = {
+        {.name = "goes", .labels = "", .queues = "", .is_draining = true, .is_stopping = true},
+        {.name = "rests", .labels = "ssd", .queues = "", .is_draining = true},
+    };
+    struct fleet_answer both = ask(GOING, 2, "default", "", 0);
+    cr_assert_eq(both.taking, 0);
+    EXPECT_STR("goes", both.stopper);
+    EXPECT_STR("rests", both.drainer);
+    cr_assert_null(ask(GOING, 1, "default", "", 0).drainer);
 }
 
 Test(explain_fleet, a_share_has_room_where_one_host_has)

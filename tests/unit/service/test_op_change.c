@@ -91,6 +91,54 @@ Test(op_change, one_task_is_stopped_before_it_starts)
     world_fini(&world);
 }
 
+static const json_t *stops_of(const json_t *run)
+{
+    const json_t *stops = json_object_get(run, "stops");
+    cr_assert(json_is_array(stops));
+    return stops;
+}
+
+static char *dry_stop(const char *task, const char *rest)
+{
+    return mem_format("{\"run\":\"dag\",\"task\":\"%s\",\"dry_run\":true%s}", task, rest);
+}
+
+Test(op_change, a_rehearsal_of_a_stop_tells_what_it_stops_and_what_it_refuses)
+{
+    static const struct {
+        const char *task, *rest, *part;
+        enum status wanted;
+    } REFUSED[] = {
+        {"aa", "", "'a'", STATUS_NOT_FOUND},
+        {"a", "", "over already: success", STATUS_CONFLICT},
+        {"b", ",\"map_index\":3", "no instance 3", STATUS_NOT_FOUND},
+    };
+    struct world world;
+    world_init(&world);
+    int64_t id = start_run(&world, "dag.yaml", DAG);
+    advance(&world, id, NULL, 8);
+    end_task(&world, id, "a", 0);
+    for (size_t i = 0; i < ARRAY_LEN(REFUSED); i++) {
+        CLEANUP(mem_freep) char *request = dry_stop(REFUSED[i].task, REFUSED[i].rest);
+        call_fails(&world, "run.cancel", request, REFUSED[i].wanted, REFUSED[i].part);
+    }
+    CLEANUP(mem_freep) char *of_b = dry_stop("b", "");
+    CLEANUP(mem_freep) char *of_c = dry_stop("c", "");
+    CLEANUP(json_decrefp) json_t *running = call_ok(&world, "run.cancel", of_b);
+    CLEANUP(json_decrefp) json_t *waiting = call_ok(&world, "run.cancel", of_c);
+
+    EXPECT_STR("b (running)", json_string_value(json_array_get(stops_of(running), 0)));
+    EXPECT_STR("c (none)", json_string_value(json_array_get(stops_of(waiting), 0)));
+    cr_assert_eq(json_array_size(stops_of(waiting)), 1);
+    cr_assert(json_get_bool(waiting, "dry_run", false));
+    EXPECT_STR("none", state_of(&world, "c"));
+    cr_assert_eq(world.wakes, 0);
+    CLEANUP(json_decrefp)
+    json_t *real = call_ok(&world, "run.cancel", "{\"run\":\"dag\",\"task\":\"c\"}");
+    EXPECT_STR("c (none)", json_string_value(json_array_get(stops_of(real), 0)));
+    world_fini(&world);
+}
+
 Test(op_change, one_task_that_runs_is_stopped_by_its_owner)
 {
     struct world world;

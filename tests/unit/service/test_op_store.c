@@ -17,15 +17,20 @@ static const json_t *find_check(const json_t *response, const char *name)
     return NULL;
 }
 
-static void break_store(struct world *world)
+static void do_sql(struct world *world, const char *sql)
 {
     struct err err = {0};
     struct db *db = NULL;
     char *url = service_store_url(&world->service);
     EXPECT_OK(db_open(url, DB_READ_WRITE, &db, &err), &err);
-    EXPECT_OK(db_script(db, "DELETE FROM ready", &err), &err);
+    EXPECT_OK(db_script(db, sql, &err), &err);
     db_close(db);
     free(url);
+}
+
+static void break_store(struct world *world)
+{
+    do_sql(world, "DELETE FROM ready");
 }
 
 Test(op_store, a_store_is_checked)
@@ -48,6 +53,48 @@ Test(op_store, a_store_is_checked)
     json_decref(doctor);
     json_decref(fine);
     json_decref(broken);
+    world_fini(&world);
+}
+
+static const json_t *look_at_dead(struct world *world, json_t **response)
+{
+    json_decref(*response);
+    *response = call_ok(world, "doctor.check", "{}");
+    return find_check(*response, "dead letters");
+}
+
+static void put_letters(struct world *world, int64_t first, int64_t count, int64_t at_us)
+{
+    CLEANUP(mem_freep)
+    char *sql = mem_format("WITH RECURSIVE n (i) AS (VALUES (%lld) UNION ALL SELECT i + 1 FROM n"
+                           " WHERE i < %lld) INSERT INTO dead (task, run, lane, at_us, reason,"
+                           " attempt) SELECT i, 0, 0, %lld, 1, 1 FROM n",
+                           (long long)first, (long long)(first + count - 1), (long long)at_us);
+    do_sql(world, sql);
+}
+
+Test(op_store, the_doctor_advises_to_look_at_dead_letters)
+{
+    static const int64_t DAY_US = 86400000000;
+    struct world world;
+    json_t *response = NULL;
+    world_init(&world);
+    (void)start_run(&world, "dag.yaml", DAG);
+    int64_t now_us = service_now_us(&world.service);
+    EXPECT_STR("none", json_get_string(look_at_dead(&world, &response), "detail", ""));
+    put_letters(&world, 1000, 999, now_us - 80 * DAY_US);
+    const json_t *few = look_at_dead(&world, &response);
+    EXPECT_CONTAINS(json_get_string(few, "detail", ""), "999, the oldest since ");
+    cr_assert(json_is_null(json_object_get(few, "advice")));
+    put_letters(&world, 2000, 1, now_us);
+    const json_t *many = look_at_dead(&world, &response);
+    EXPECT_CONTAINS(json_get_string(many, "advice", ""), "eider dlq list");
+    cr_assert(json_get_bool(many, "ok", false));
+    do_sql(&world, "DELETE FROM dead");
+    put_letters(&world, 1, 1, now_us - 84 * DAY_US);
+    EXPECT_CONTAINS(json_get_string(look_at_dead(&world, &response), "detail", ""),
+                    "which keep_dead removes soon");
+    json_decref(response);
     world_fini(&world);
 }
 

@@ -65,6 +65,101 @@ Test(db, a_rehearsal_sees_what_it_does_and_leaves_nothing)
     cr_assert_eq(count_rows(db), 0);
 }
 
+static const char INSERT_KEY[] = "INSERT INTO u (k, v) VALUES ($1, $2)";
+
+/* Told at once, or when its answer is looked at. */
+static void fail_within(struct db *stage, bool later)
+{
+    struct err err = {0};
+    EXPECT_OK(db_begin(stage, &err), &err);
+    EXPECT_OK(db_do(stage, &err, INSERT, "inn", (int64_t)7), &err);
+    enum status status = later ? db_later(stage, &err, INSERT_KEY, "ii", (int64_t)1, (int64_t)2)
+                               : db_do(stage, &err, INSERT_KEY, "ii", (int64_t)1, (int64_t)2);
+    if (status == STATUS_OK)
+        status = db_commit(stage, &err);
+    EXPECT_STATUS(STATUS_CONFLICT, status, &err);
+    db_end(stage);
+}
+
+Test(db, a_rehearsal_goes_on_after_a_failure)
+{
+    struct err err = {0};
+    struct db *stage = NULL;
+    EXPECT_OK(db_do(db, &err, INSERT_KEY, "ii", (int64_t)1, (int64_t)1), &err);
+    EXPECT_OK(db_open(place.url, DB_READ_WRITE, &stage, &err), &err);
+    EXPECT_OK(db_rehearse(stage, &err), &err);
+    EXPECT_OK(db_begin(stage, &err), &err);
+    EXPECT_OK(db_do(stage, &err, INSERT, "inn", (int64_t)1), &err);
+    EXPECT_OK(db_commit(stage, &err), &err);
+
+    fail_within(stage, false);
+    cr_assert(db_can_go_on(stage));
+    fail_within(stage, true);
+
+    cr_assert_eq(count_rows(stage), 1, "only what failed is undone");
+    EXPECT_OK(db_begin(stage, &err), &err);
+    EXPECT_OK(db_do(stage, &err, INSERT, "inn", (int64_t)2), &err);
+    EXPECT_OK(db_commit(stage, &err), &err);
+    cr_assert_eq(count_rows(stage), 2);
+    db_close(stage);
+    cr_assert_eq(count_rows(db), 0);
+}
+
+Test(db, a_rehearsal_whose_transaction_is_gone_does_nothing_more)
+{
+    struct err err = {0};
+    struct db *stage = NULL;
+    EXPECT_OK(db_open(place.url, DB_READ_WRITE, &stage, &err), &err);
+    EXPECT_OK(db_rehearse(stage, &err), &err);
+    EXPECT_OK(db_begin(stage, &err), &err);
+    EXPECT_OK(db_script(stage, "ROLLBACK", &err), &err);
+    db_end(stage);
+
+    cr_assert(!db_can_go_on(stage));
+    EXPECT_STATUS(STATUS_IO, db_begin(stage, &err), &err);
+    db_close(stage);
+    cr_assert_eq(count_rows(db), 0);
+}
+
+Test(db, what_is_done_together_lasts_at_once_without_what_failed)
+{
+    struct err err = {0};
+    struct db *stage = NULL;
+    EXPECT_OK(db_do(db, &err, INSERT_KEY, "ii", (int64_t)1, (int64_t)1), &err);
+    EXPECT_OK(db_open(place.url, DB_READ_WRITE, &stage, &err), &err);
+    EXPECT_OK(db_together_begin(stage, &err), &err);
+    for (int64_t i = 0; i < 3; i++) {
+        EXPECT_OK(db_begin(stage, &err), &err);
+        EXPECT_OK(db_do(stage, &err, INSERT, "inn", i), &err);
+        EXPECT_OK(db_commit(stage, &err), &err);
+        fail_within(stage, i == 1);
+        cr_assert_eq(count_rows(db), 0, "not before all of it is there");
+    }
+    EXPECT_OK(db_together_commit(stage, &err), &err);
+    cr_assert_eq(count_rows(db), 3);
+
+    EXPECT_OK(db_begin(stage, &err), &err);
+    EXPECT_OK(db_do(stage, &err, INSERT, "inn", (int64_t)9), &err);
+    EXPECT_OK(db_commit(stage, &err), &err);
+    cr_assert_eq(count_rows(db), 4, "afterwards each is by itself again");
+    db_close(stage);
+}
+
+Test(db, what_was_begun_together_and_is_broken_off_leaves_nothing)
+{
+    struct err err = {0};
+    struct db *stage = NULL;
+    EXPECT_OK(db_open(place.url, DB_READ_WRITE, &stage, &err), &err);
+    EXPECT_OK(db_together_begin(stage, &err), &err);
+    EXPECT_OK(db_begin(stage, &err), &err);
+    EXPECT_OK(db_do(stage, &err, INSERT, "inn", (int64_t)1), &err);
+    EXPECT_OK(db_script(stage, "ROLLBACK", &err), &err);
+    db_end(stage);
+    EXPECT_STATUS(STATUS_IO, db_together_commit(stage, &err), &err);
+    cr_assert_eq(count_rows(db), 0);
+    db_close(stage);
+}
+
 Test(db, what_is_not_committed_is_undone)
 {
     struct err err = {0};

@@ -459,3 +459,20 @@ STORE_TEST(deadline, a_miss_is_told_once_a_message_about_it_has_arrived)
     settle_next(NOTICE_SENT);
     cr_expect_eq(bench_number(&bench, LATE, bench.run.id), 1, "that one was about the end");
 }
+
+STORE_TEST(deadline, of_two_misses_of_a_run_each_is_told_by_its_own_message)
+{
+    static const char TOLD[] = "SELECT count(*) FROM sla_miss WHERE run = $1 AND notified = 1";
+    static const char SUM[] = "SELECT sum(notified) FROM sla_miss WHERE run = $1";
+    bench_start(&bench, "{\"sla\": {\"of_schedule\": \"1m\", \"start_within\": \"1m\"}, " HOOK
+                        ", \"tasks\": {\"a\": {\"run\": \"x\"}}}");
+    bench_now_us += 2 * MINUTE_US;
+    cr_assert_eq(pass().missed, 2);
+    cr_assert_eq(notices(), 2);
+    settle_next(NOTICE_SENT);
+    cr_expect_eq(bench_number(&bench, TOLD, bench.run.id), 1);
+    cr_expect_eq(bench_number(&bench, SUM, bench.run.id), 1);
+    settle_next(NOTICE_SENT);
+    cr_expect_eq(bench_number(&bench, TOLD, bench.run.id), 2);
+    cr_expect_eq(bench_number(&bench, SUM, bench.run.id), 2);
+}

@@ -168,6 +168,48 @@ STORE_TEST(fleet, a_living_name_is_taken_and_a_dead_one_is_not)
     EXPECT_OK(store_host_resume(bench.store, other, &request, &err), &err);
 }
 
+struct seen {
+    int64_t id;
+    bool draining, stopping;
+};
+
+static enum status note_seen(void *context, const struct host_info *info, struct err *err)
+{
+    (void)err;
+    struct seen *seen = context;
+    if (info->id == seen->id) {
+        seen->draining = info->draining;
+        seen->stopping = info->stopping;
+    }
+    return STATUS_OK;
+}
+
+static struct seen see(int64_t id)
+{
+    struct err err = {0};
+    struct seen seen = {.id = id};
+    EXPECT_OK(store_host_each(bench.store, false, note_seen, &seen, &err), &err);
+    return seen;
+}
+
+STORE_TEST(fleet, one_that_stops_says_so_until_it_is_started_again)
+{
+    struct err err = {0};
+    struct host_request request = {.name = "a", .kind = "daemon", .lease_ms = LEASE_MS};
+    int64_t id = host_named("a");
+    EXPECT_OK(store_host_leave(bench.store, id, &err), &err);
+    cr_assert(renew(id).draining);
+    EXPECT_OK(store_host_drain(bench.store, id, false, "ann", &err), &err);
+    cr_assert(see(id).draining && see(id).stopping, "nobody else takes it back");
+
+    EXPECT_OK(store_host_resume(bench.store, id, &request, &err), &err);
+    cr_assert(!see(id).draining && !see(id).stopping);
+    EXPECT_OK(store_host_drain(bench.store, id, true, "ann", &err), &err);
+    EXPECT_OK(store_host_resume(bench.store, id, &request, &err), &err);
+    cr_assert(see(id).draining && !see(id).stopping, "a wish of people outlives a restart");
+    EXPECT_STATUS(STATUS_NOT_FOUND, store_host_leave(bench.store, id + 1, &err), &err);
+}
+
 STORE_TEST(fleet, a_restarted_host_is_told_what_it_holds)
 {
     struct err err = {0};

@@ -255,3 +255,86 @@ STORE_TEST(job, a_failure_for_good_is_not_tried_again)
     (void)bench_advance(&bench, &outcome, 1, 0);
     cr_assert_eq(state_of(id), TASK_FAILED);
 }
+
+/* --- lists ----------------------------------------------------------------------------------- */
+
+struct listed {
+    int64_t ids[16];
+    size_t count;
+};
+
+static enum status note_job(void *context, const struct job_info *info, struct err *err)
+{
+    (void)err;
+    struct listed *listed = context;
+    cr_assert_lt(listed->count, ARRAY_LEN(listed->ids));
+    listed->ids[listed->count++] = info->id;
+    return STATUS_OK;
+}
+
+/* The jobs of a status, and that as many are counted. */
+static struct listed list_jobs(const char *status, const char *queue)
+{
+    struct err err = {0};
+    struct listed listed = {0};
+    int64_t counted = 0;
+    const struct job_filter filter = {.status = status, .queue = queue, .limit = 10};
+    EXPECT_OK(store_job_each(bench.store, &filter, note_job, &listed, &err), &err);
+    EXPECT_OK(store_job_count(bench.store, &filter, 100, &counted, &err), &err);
+    cr_expect_eq(counted, (int64_t)listed.count, "%s: %lld", status, (long long)counted);
+    return listed;
+}
+
+static void expect_listed(const char *status, const char *queue, int64_t id)
+{
+    struct listed listed = list_jobs(status, queue);
+    cr_expect_eq(listed.count, id != 0 ? 1 : 0, "%s: %zu", status, listed.count);
+    cr_expect_eq(listed.ids[0], id, "%s", status);
+}
+
+/* One of each status, and then more than one looks at that completed. */
+Test(job, few_are_found_by_their_status_among_many_that_completed)
+{
+    enum { MANY = 1500 };
+    struct err err = {0};
+    int64_t failed = enqueue(job_of("send"));
+    struct advance_result result = bench_advance(&bench, NULL, 0, 1);
+    cr_assert_eq(result.claims_count, 1);
+    struct outcome end = end_of(&result.claims[0], 1);
+    (void)bench_advance(&bench, &end, 1, 0);
+    int64_t claimed = enqueue(job_of("send"));
+    cr_assert_eq(bench_advance(&bench, NULL, 0, 1).claims_count, 1);
+    int64_t cancelled = enqueue(job_of("send"));
+    EXPECT_OK(store_job_cancel(bench.store, cancelled, "test", &err), &err);
+    struct job_request later = job_of("send");
+    later.delay_ms = 1000000;
+    int64_t delayed = enqueue(later);
+    int64_t again = enqueue(job_of("send"));
+    EXPECT_OK(store_job_cancel(bench.store, again, "test", &err), &err);
+    EXPECT_OK(store_job_retry(bench.store, again, "test", &err), &err);
+    bench_check(&bench);
+
+    static struct job_request requests[MANY];
+    static struct job_created created[MANY];
+    for (size_t i = 0; i < MANY; i++)
+        requests[i] = job_of("send");
+    EXPECT_OK(store_jobs_enqueue(bench.store, requests, MANY, created, NULL, &err), &err);
+    CLEANUP(mem_freep)
+    char *complete = mem_format("DELETE FROM ready WHERE task > %lld;"
+                                " UPDATE task SET state = 4 WHERE id > %lld;",
+                                (long long)again, (long long)again);
+    bench_sql(&bench, complete);
+    static const char *const QUEUES[] = {NULL, "default"};
+    for (size_t i = 0; i < ARRAY_LEN(QUEUES); i++) {
+        expect_listed("failed", QUEUES[i], failed);
+        expect_listed("claimed", QUEUES[i], claimed);
+        expect_listed("cancelled", QUEUES[i], cancelled);
+        expect_listed("delayed", QUEUES[i], delayed);
+        expect_listed("pending", QUEUES[i], again);
+        expect_listed("skipped", QUEUES[i], 0);
+    }
+    const struct queue_change other = {.name = "other", .actor = "test"};
+    EXPECT_OK(store_queue_set(bench.store, &other, true, &err), &err);
+    expect_listed("failed", "other", 0);
+    expect_listed("pending", "other", 0);
+}

@@ -1,5 +1,6 @@
 /*
- * Limits of namespaces and DAGs, and shares of queues: kept inside the claim, for tasks and jobs.
+ * Limits of namespaces, DAGs and tiers, and shares of queues: kept inside the claim, for tasks and
+ * jobs.
  */
 #include "model/event_kind.h"
 #include "store/host.h"
@@ -108,6 +109,67 @@ STORE_TEST(limit, a_limit_of_a_dag_counts_over_all_its_runs)
     struct advance_result next = finish(&first.claims[of_one], 10);
     cr_assert_eq(next.claims_count, 1);
     cr_assert_eq(finish(&next.claims[0], 10).claims_count, 1);
+}
+
+#define OF_TIER(dag, tier)                                                                         \
+    "{\"dag\": \"" dag "\", \"tier\": \"" tier "\", \"tasks\": {\"a\": {\"run\": \"x\"},"          \
+    " \"b\": {\"run\": \"x\"}}}"
+
+static size_t claims_of(const struct advance_result *result, int64_t run)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < result->claims_count; i++)
+        count += result->claims[i].run == run;
+    return count;
+}
+
+STORE_TEST(limit, a_tier_counts_over_all_its_dags)
+{
+    struct err err = {0};
+    struct limit_info *limits = NULL;
+    struct pool_place place = {0};
+    size_t count = 0;
+    set(LIMIT_OF_TIER, "best", 3);
+    start(OF_TIER("one", "best"));
+    start(OF_TIER("two", "best"));
+    int64_t two = bench.run.id;
+    start(OF_TIER("three", "other"));
+    start("{\"dag\": \"four\", \"tasks\": {\"a\": {\"run\": \"x\"}}}");
+    enqueue("default", "best", 2);
+
+    struct advance_result first = claim(20);
+
+    cr_assert_eq(first.claims_count, 8, "three of the tier, three of others, two jobs");
+    cr_assert_eq(claims_of(&first, two), 1);
+    cr_assert_eq(claim(20).claims_count, 0, "what runs already counts");
+    EXPECT_OK(store_limit_list(bench.store, bench.arena, &limits, &count, &err), &err);
+    cr_assert_eq(count, 1);
+    EXPECT_STR("tier", limit_kind_name(limits[0].kind));
+    cr_assert_eq(limits[0].running, 3);
+    cr_assert_eq(limits[0].waiting, 1);
+    int64_t waiting = bench_number(&bench, "SELECT task FROM pool_wait WHERE pool > $1", 0);
+    EXPECT_OK(store_pool_place(bench.store, bench.arena, waiting, &place, &err), &err);
+    EXPECT_STR("tier", place.kind);
+    cr_assert_eq(place.used, 3);
+    size_t of_two = 0;
+    while (first.claims[of_two].run != two)
+        of_two++;
+    struct advance_result next = finish(&first.claims[of_two], 20);
+    cr_assert_eq(next.claims_count, 1);
+    cr_assert_eq(next.claims[0].run, two);
+}
+
+STORE_TEST(limit, dags_that_name_no_tier_share_one_too)
+{
+    set(LIMIT_OF_TIER, "default", 1);
+    set(LIMIT_OF_NAMESPACE, "sales", 3);
+    start(OF_SALES("one"));
+    start(OF_SALES("two"));
+    start(OF_TIER("three", "best"));
+    cr_assert_eq(claim(10).claims_count, 3, "one of default, two of best");
+    struct err err = {0};
+    EXPECT_OK(store_limit_delete(bench.store, LIMIT_OF_TIER, "default", "test", &err), &err);
+    cr_assert_eq(claim(10).claims_count, 2, "the namespace still counts");
 }
 
 STORE_TEST(limit, instances_without_rows_are_counted_as_waiting)

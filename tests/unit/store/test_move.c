@@ -492,6 +492,11 @@ STORE_TEST(move, a_cut_or_altered_export_changes_nothing)
         expect_untouched();
         bytes[at] = kept;
     }
+    char *rows = strstr(strstr(bytes, "{\"end\":"), "rows");
+    rows[0] = 's'; /* the line with the hash is not part of it */
+    write_export(bytes, length);
+    EXPECT_STATUS(STATUS_CORRUPT, import_file(&result, &err), &err);
+    rows[0] = 'r';
     write_export(bytes, length - 1);
     EXPECT_STATUS(STATUS_CORRUPT, import_file(&result, &err), &err);
     EXPECT_CONTAINS(err.text, "cut");

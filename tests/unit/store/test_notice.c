@@ -2,6 +2,7 @@
  * The outbox: what is left in it with what happened, and how it gets out again.
  */
 #include <pthread.h>
+#include <sched.h>
 
 #include "base/json.h"
 #include "model/event_kind.h"
@@ -190,6 +191,39 @@ STORE_TEST(notice, the_message_of_a_run_says_which_tasks_failed_and_what_the_fir
     cr_expect_str_eq(json_get_string(document, "error", ""), "the last line");
 }
 
+STORE_TEST(notice, only_what_made_the_run_fail_is_told_of)
+{
+    static const struct bench_script FIRST[] = {{.task = "m", .expand = 4, .exit_code = 1},
+                                                {.task = "may", .exit_code = 1},
+                                                {.task = "bad", .exit_code = 1},
+                                                {.task = NULL}};
+    static const struct bench_script SECOND[] = {{.task = "m", .expand = 3, .failing_index = 2},
+                                                 {.task = "may", .exit_code = 1},
+                                                 {.task = NULL}};
+    struct err err = {0};
+    struct clear_result cleared;
+    bench_start(&bench, "{\"on_failure\": " WEBHOOK ", \"tasks\": {\"m\": {\"run\": \"x\","
+                        " \"foreach\": \"{{ params }}\"}, \"may\": {\"run\": \"x\","
+                        " \"allow_failure\": true}, \"bad\": {\"run\": \"x\"},"
+                        " \"after\": {\"run\": \"x\", \"needs\": [\"bad\"]}}}");
+    cr_assert_eq(bench_drain(&bench, FIRST, 8), RUN_FAILED);
+    struct notice_claim notice = claim();
+    CLEANUP(json_decrefp) json_t *first = document_of(&notice, 0);
+    settle(&notice, NOTICE_SENT, 0);
+    cr_expect_eq(json_get_int(first, "failed_total", 0), 5, "%s", notice.documents[0]);
+
+    struct clear_request request = {.run = bench.run.id, .map_index = -1, .actor = "test"};
+    EXPECT_OK(store_clear(bench.store, &request, bench.arena, &cleared, &err), &err);
+    cr_assert_eq(bench_drain(&bench, SECOND, 8), RUN_FAILED);
+    notice = claim();
+    CLEANUP(json_decrefp) json_t *second = document_of(&notice, 0);
+    const json_t *failed = json_object_get(second, "failed_tasks");
+    cr_expect_eq(json_get_int(second, "failed_total", 0), 1, "%s", notice.documents[0]);
+    cr_assert_eq(json_array_size(failed), 1);
+    cr_expect_str_eq(json_get_string(json_array_get(failed, 0), "task", ""), "m");
+    cr_expect_eq(json_get_int(json_array_get(failed, 0), "map_index", -1), 1);
+}
+
 /* A run of one task that failed, with the hooks given. */
 static void fail_with(const char *hooks)
 {
@@ -318,6 +352,45 @@ STORE_TEST(notice, what_goes_to_a_receiver_that_is_busy_lets_others_pass)
     strbuf_fini(&passing.keys);
 }
 
+static bool is_of_one(void *context, const struct notice_claim *candidate)
+{
+    (*(int *)context)++;
+    return strcmp(candidate->space, "one") == 0;
+}
+
+STORE_TEST(notice, a_busy_receiver_of_a_namespace_holds_up_no_other)
+{
+    static const struct bench_script SCRIPT[] = {{.task = "a", .exit_code = 1}, {.task = NULL}};
+    static const char *const SPACES[] = {"one", "one", "two", "one"};
+    struct err err = {0};
+    int asked = 0;
+    int64_t next_us = 0;
+    struct notice_claim notice = {0};
+    struct notice_passing passing = {.is_passed = is_of_one, .context = &asked};
+    strbuf_init(&passing.keys, NOTICE_PASSING_BYTES);
+    for (size_t i = 0; i < ARRAY_LEN(SPACES); i++) {
+        CLEANUP(mem_freep)
+        char *dag = mem_format("{\"dag\": \"of_%s\", \"namespace\": \"%s\", \"tasks\": {\"a\":"
+                               " {\"run\": \"x\", \"on_failure\": {\"slack\": \"#ops\"}}}}",
+                               SPACES[i], SPACES[i]);
+        bench_start(&bench, dag);
+        cr_assert_eq(bench_drain(&bench, SCRIPT, 1), RUN_FAILED);
+    }
+    bench_now_us += MINUTE_US;
+
+    EXPECT_OK(store_notice_claim(bench.store, bench.arena, &passing, &notice, &next_us, &err),
+              &err);
+    cr_assert_neq(notice.id, 0, "the other namespace waits, too");
+    cr_expect_str_eq(notice.space, "two");
+    cr_expect_eq(asked, 2, "once for each namespace");
+    settle(&notice, NOTICE_PENDING, bench_now_us + MINUTE_US);
+    EXPECT_OK(store_notice_claim(bench.store, bench.arena, &passing, &notice, &next_us, &err),
+              &err);
+    cr_expect_eq(notice.id, 0);
+    cr_expect_eq(next_us, bench_now_us + MINUTE_US, "what is passed over is not waited for");
+    strbuf_fini(&passing.keys);
+}
+
 STORE_TEST(notice, a_success_closes_the_incident_after_it_was_opened)
 {
     struct err err = {0};
@@ -431,6 +504,51 @@ STORE_TEST(notice, a_cancelled_run_is_not_late_any_more)
     cr_expect_eq(open_incidents(), 0);
     cr_expect_eq(closings(), 2);
     cr_expect_eq(all(), 4, "nobody is told of it otherwise");
+}
+
+static void *finish_run(void *context)
+{
+    struct store *own = NULL;
+    struct store *shared = bench.store;
+    struct err err = {0};
+    struct store_options options = {.url = bench.url, .mode = DB_READ_WRITE, .now_us = bench_clock};
+    EXPECT_OK(store_open(&options, &own, &err), &err);
+    bench.store = own;
+    *(enum run_state *)context = bench_drain(&bench, NULL, 1);
+    bench.store = shared;
+    store_close(own);
+    return NULL;
+}
+
+/* Two runs of a date succeed at the same time: the other host is just about to commit. */
+STORE_TEST(notice, an_incident_that_another_closes_meanwhile_is_closed_once)
+{
+    static const struct bench_script SCRIPT[] = {{.task = "a", .exit_code = 1}, {.task = NULL}};
+    static const char DAG[] = "{\"tasks\": {\"a\": {\"run\": \"x\", \"on_failure\": " PAGER "}}}";
+    struct err err = {0};
+    CLEANUP(db_closep) struct db *other = NULL;
+    enum run_state state = RUN_QUEUED;
+    pthread_t thread;
+    bench_start(&bench, DAG);
+    cr_assert_eq(bench_drain(&bench, SCRIPT, 1), RUN_FAILED);
+    cr_assert_eq(open_incidents(), 1);
+    bench_now_us = count("SELECT max(logical_at_us) FROM run WHERE $1 = 0");
+    bench_start(&bench, DAG);
+    EXPECT_OK(db_open(bench.url, DB_READ_WRITE, &other, &err), &err);
+    if (db_dialect(other) == DB_SQLITE)
+        return; /* one writer at a time */
+    EXPECT_OK(db_begin(other, &err), &err);
+    EXPECT_OK(db_do(other, &err, "UPDATE notice SET incident = 2 WHERE incident = 1", ""), &err);
+    cr_assert_eq(pthread_create(&thread, NULL, finish_run, &state), 0);
+    while (count("SELECT count(*) FROM pg_locks l JOIN pg_class c ON c.oid = l.relation"
+                 " JOIN pg_locks w ON w.pid = l.pid AND NOT w.granted"
+                 " WHERE c.relname = 'notice' AND c.relnamespace = current_schema()::regnamespace"
+                 " AND $1 = 0") == 0)
+        sched_yield();
+    EXPECT_OK(db_commit(other, &err), &err);
+    cr_assert_eq(pthread_join(thread, NULL), 0);
+    cr_expect_eq(state, RUN_SUCCESS);
+    cr_expect_eq(closings(), 0, "who closed it has left the message");
 }
 
 STORE_TEST(notice, a_failed_one_can_be_sent_again_by_hand)

@@ -240,6 +240,9 @@ Test(upkeep, each_planted_inconsistency_is_found)
         " SELECT id, 99, 0, 5, 1 FROM task LIMIT 1",
         "INSERT INTO dead (task, run, lane, at_us, reason, attempt) VALUES (999, 1, 1, 0, 4, 3)",
         "INSERT INTO value VALUES (999, 'k', '1', 1)",
+        "INSERT INTO session VALUES ('h', 999, 0, 1)",
+        "INSERT INTO token (hash, name, account, actor, created_at_us) VALUES ('h', 'n', 9, 'a', "
+        "0)",
         "UPDATE run SET version = 999",
         "UPDATE dag SET filed = 999",
         "INSERT INTO dag_offer SELECT id, 999 FROM dag",
@@ -261,6 +264,10 @@ Test(upkeep, each_planted_inconsistency_is_found)
         " max_active, queue, params, conf, tasks, note, reason, actor, token, size, cursor_us,"
         " created_at_us, succeeded) VALUES (1, 1, 4, 0, 0, 0, 0, 0, 1, 0, '{}', '{}', '[]', '',"
         " '', 'x', 't', 1, 0, 0, 1)",
+        "INSERT INTO job (id, namespace, queue, lane, handler, payload, rank, retries,"
+        " retry_delay_ms, timeout_ms, finish_on_lost_lease, actor, created_at_us, ended_as)"
+        " SELECT id, 'default', 1, 1, 'x', 'null', 0, 0, 0, 0, 0, 'x', 0, 5 FROM task"
+        " WHERE state = 3",
         "INSERT INTO task_note VALUES (999, 1, 'x')",
         "INSERT INTO task_wish SELECT id, attempt, 'x', NULL, 5 FROM task WHERE state = 3",
         "INSERT INTO task_wish VALUES (999, 1, 'x', NULL, 5)",

@@ -136,6 +136,31 @@ static enum status refused(const char *name, struct err *err)
     return status;
 }
 
+/* --- a store of its own ---------------------------------------------------------------------- */
+
+Test(vault, a_store_that_is_away_is_missed_only_by_who_asks_for_it)
+{
+    struct err err = {0};
+    json_t *value = NULL;
+    static char near[] = "EIDER_VAR_NEAR=env";
+    environment[0] = near;
+    CLEANUP(vault_freep)
+    struct vault *away = vault_new_at(&sources, "postgresql://nobody@127.0.0.1:1/none");
+    EXPECT_OK(vault_variable(away, "default", "near", &value, &err), &err);
+    json_decref(value);
+    for (int i = 0; i < 2; i++) {
+        err = (struct err){0};
+        cr_assert_neq(vault_variable(away, "default", "far", &value, &err), STATUS_OK);
+        cr_assert_neq(err.code, STATUS_NOT_FOUND);
+        EXPECT_CONTAINS(err.text, "look for the variable 'far': open the store: postgresql: ");
+    }
+    CLEANUP(mem_freep) char *url = mem_format("sqlite:%s/none.db", folder);
+    CLEANUP(vault_freep) struct vault *unmade = vault_new_at(&sources, url);
+    err = (struct err){0};
+    cr_assert_eq(vault_variable(unmade, "default", "far", &value, &err), STATUS_NOT_FOUND);
+    environment[0] = NULL;
+}
+
 /* --- which place counts ---------------------------------------------------------------------- */
 
 Test(vault, a_variable_comes_from_the_nearest_place)

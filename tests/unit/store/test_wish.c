@@ -55,10 +55,9 @@ struct choice {
     bool dry_run;
 };
 
-static struct clear_result clear_as(const char *task, struct choice choice)
+static enum status try_clear_into(const char *task, struct choice choice, struct clear_result *out,
+                                  struct err *err)
 {
-    struct err err = {0};
-    struct clear_result result;
     bool *nodes = arena_array(bench.arena, bench.dag->tasks_count, sizeof *nodes);
     nodes[dag_find_task(bench.dag, task)] = true;
     struct clear_request request = {.run = bench.run.id,
@@ -68,7 +67,20 @@ static struct clear_result clear_as(const char *task, struct choice choice)
                                     .stops_running = true,
                                     .dry_run = choice.dry_run,
                                     .actor = "ann"};
-    EXPECT_OK(store_clear(bench.store, &request, bench.arena, &result, &err), &err);
+    return store_clear(bench.store, &request, bench.arena, out, err);
+}
+
+static enum status try_clear(const char *task, struct choice choice, struct err *err)
+{
+    struct clear_result ignored;
+    return try_clear_into(task, choice, &ignored, err);
+}
+
+static struct clear_result clear_as(const char *task, struct choice choice)
+{
+    struct err err = {0};
+    struct clear_result result;
+    EXPECT_OK(try_clear_into(task, choice, &result, &err), &err);
     return result;
 }
 
@@ -217,6 +229,54 @@ STORE_TEST(wish, who_asks_again_finds_what_he_wants)
     cr_assert_eq(events_of(EVENT_TASK_CANCEL_ASKED), 1);
     EXPECT_STATUS(STATUS_CONFLICT, stop_as("a", -1, "ann", &err), &err);
     EXPECT_CONTAINS(err.text, "over already: success");
+}
+
+/* The host of the bench, of a program that never told which schema it knows. */
+static void add_older_host(void)
+{
+    bench_sql(&bench, "INSERT INTO host (id, maker, name, pid, boot, kind, slots, started_at_us)"
+                      " VALUES (7, 0, 'older', 1, '', 'daemon', 4, 1)");
+}
+
+STORE_TEST(wish, an_owner_that_would_not_hear_it_is_named)
+{
+    struct err err = {0};
+    struct claim b = start_chain();
+    add_older_host();
+
+    EXPECT_STATUS(STATUS_CONFLICT, stop_as("b", -1, "ann", &err), &err);
+    EXPECT_CONTAINS(err.text, "task 'b' runs on the host 'older'");
+    EXPECT_CONTAINS(err.text, "eider stop");
+    for (int dry = 0; dry < 2; dry++) {
+        err = (struct err){0};
+        EXPECT_STATUS(STATUS_CONFLICT, try_clear("b", (struct choice){-1, dry == 1}, &err), &err);
+        EXPECT_CONTAINS(err.text, "'older'");
+    }
+    EXPECT_ROW("b", -1, TASK_RUNNING, REASON_NONE);
+    cr_assert_eq(wishes_left(), 0);
+    stop("c", -1); /* nobody runs it */
+
+    bench_sql(&bench, "UPDATE host SET schema = 13");
+    stop("b", -1);
+    struct outcome outcome = stopped(&b);
+    (void)end(&outcome, 0);
+    EXPECT_STATE(&bench, "b", "cancelled");
+}
+
+STORE_TEST(wish, of_a_mapped_task_the_owners_of_what_is_meant_count)
+{
+    struct err err = {0};
+    (void)start_mapped();
+    add_older_host();
+
+    EXPECT_STATUS(STATUS_CONFLICT, stop_as("m", -1, "ann", &err), &err);
+    EXPECT_STATUS(STATUS_CONFLICT, stop_as("m", 0, "ann", &err), &err);
+    EXPECT_STATUS(STATUS_CONFLICT, try_clear("m", (struct choice){1, false}, &err), &err);
+    cr_assert_eq(wishes_left(), 0);
+    /* What it left is taken back by others, who read the wish. */
+    bench_sql(&bench, "UPDATE host SET ended_at_us = 1");
+    stop("m", 0);
+    cr_assert_eq(wishes_left(), 1);
 }
 
 STORE_TEST(wish, what_ended_by_itself_keeps_its_verdict_but_is_not_tried_again)

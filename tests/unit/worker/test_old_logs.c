@@ -89,23 +89,36 @@ static void expect(const char *dir, int64_t run, int64_t task, const char *rest,
     EXPECT_STR(text, bytes);
 }
 
+static int64_t left; /* by the last take */
+
 static int64_t take(const char *to, struct store *resident, bool has_values)
 {
     struct err err = {0};
-    int64_t count = -1;
+    struct old_logs_result result = {-1, -1};
     struct old_logs request = {.store = ours.store,
                                .resident = resident,
                                .from = from,
                                .to = to,
                                .has_values = has_values};
-    EXPECT_OK(old_logs_take(&request, &count, &err), &err);
-    return count;
+    EXPECT_OK(old_logs_take(&request, &result, &err), &err);
+    left = result.left;
+    return result.count;
+}
+
+/* The number of a task that is over. */
+static int64_t ended_task_of(struct bench_store *bench)
+{
+    struct advance_result result = bench_advance(bench, NULL, 0, 1);
+    cr_assert_eq(result.claims_count, 1);
+    struct outcome outcome = bench_outcome(&result.claims[0], 0);
+    (void)bench_advance(bench, &outcome, 1, 0);
+    return result.claims[0].task;
 }
 
 Test(old_logs, what_the_store_knows_is_moved)
 {
     int64_t run = ours.run.id;
-    int64_t task = task_of(&ours);
+    int64_t task = ended_task_of(&ours);
     const char *const places[] = {near, far};
     for (size_t i = 0; i < ARRAY_LEN(places); i++) {
         put(from, run, task, "1.log", "log\n");
@@ -123,6 +136,34 @@ Test(old_logs, what_the_store_knows_is_moved)
         expect(from, run + 1, task, "1.log", "of another run\n");
         expect(from, run, task + 1, "1.log", "of another task\n");
     }
+}
+
+/* Whoever writes holds the file: it may change its name, but not its disk. */
+Test(old_logs, what_somebody_writes_to_is_not_copied)
+{
+    struct err err = {0};
+    struct stat one, other;
+    cr_assert_eq(stat(from, &one), 0);
+    cr_assert_eq(stat(far, &other), 0);
+    if (one.st_dev == other.st_dev)
+        cr_skip_test("there is only one disk");
+    int64_t run = ours.run.id;
+    struct advance_result held = bench_advance(&ours, NULL, 0, 1);
+    int64_t task = held.claims[0].task;
+    put(from, run, task, "1.log", "first\n");
+    CLEANUP(mem_freep) char *path = name(from, run, task, "1.log");
+    CLEANUP(file_closep) int writer = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+
+    cr_expect_eq(take(far, NULL, true), 0);
+    cr_expect_eq(left, 1);
+    EXPECT_OK(file_write_fd(writer, "log", "second\n", 7, &err), &err);
+    expect(far, run, task, "1.log", NULL);
+
+    struct outcome outcome = bench_outcome(&held.claims[0], 0);
+    (void)bench_advance(&ours, &outcome, 1, 0);
+    cr_expect_eq(take(far, NULL, true), 1);
+    cr_expect_eq(left, 0);
+    expect(far, run, task, "1.log", "first\nsecond\n");
 }
 
 Test(old_logs, what_the_resident_knows_stays)

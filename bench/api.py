@@ -1,0 +1,299 @@
+#!/usr/bin/env python3
+"""Measures the API on both kinds of store and prints the table.
+
+    bench/api.py [--quick] [--history N] [--passes N] [--strict] [ROW..]
+
+The daemon is the release build; wrk asks with 32 connections and a token, commits are durable.
+The history is played by bench/schedule_loop.c: a million tasks, or N. Results also go to
+build/bench-api.json.
+"""
+import asyncio
+import contextlib
+import datetime
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+
+import both_stores
+import dag_files
+from run import (PROGRAM, ROOT, Unmeasured, loop, measure, parser_of, per_second, prepare, publish,
+                 row)
+
+PLACE = ROOT / "build/bench-api"
+CONNECTIONS, SECONDS = 32, 5
+DAY_TASKS, DAY_RUNS = 20, 5
+STREAMS, CHANGES = 200, 50
+PACED = 500          # requests per second beside the work
+JOBS = 20_000
+URL = re.compile(r"^  api     http://([0-9.]+:[0-9]+)$", re.M)
+LATENCY = re.compile(r"^\s+(50|99)%\s+([\d.]+)(us|ms|s)$", re.M)
+UNITS = {"us": 1e-3, "ms": 1, "s": 1e3}
+
+
+class Daemon:
+    """`eider up` with an API; its token may everything."""
+
+    def __init__(self, store, folder, roles="api"):
+        self.log = PLACE / "up.log"
+        self.env = {**os.environ, "EIDER_HOME": str(PLACE / "home"), "EIDER_DAGS": str(folder),
+                    "EIDER_STORE": store.url, "EIDER_LISTEN": "127.0.0.1:0",
+                    "EIDER_ROLES": roles}
+        with self.log.open("w") as out:
+            self.child = subprocess.Popen([PROGRAM, "up"], stdin=subprocess.DEVNULL, stdout=out,
+                                          stderr=out, env=self.env, cwd=PLACE)
+        give_up = time.monotonic() + 120
+        while not URL.search(self.log.read_text()):
+            if self.child.poll() is not None or time.monotonic() > give_up:
+                raise Unmeasured(f"the daemon did not come up: {self.log.read_text()[-300:]}")
+            time.sleep(0.05)
+        self.at = URL.search(self.log.read_text()).group(1)
+        self.token = self.eider("tokens", "add", "bench", "--role", "admin", "-o", "json")["token"]
+
+    def eider(self, *args):
+        done = subprocess.run([PROGRAM, *args], env=self.env, cwd=PLACE, check=True,
+                              capture_output=True, text=True)
+        return json.loads(done.stdout)
+
+    def get(self, path):
+        request = urllib.request.Request(f"http://{self.at}{path}",
+                                         headers={"Authorization": f"Bearer {self.token}"})
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)
+
+    def wrk(self, path, script=None):
+        """(requests per second, p50 ms, p99 ms); an answer that is none of 2xx is a failure."""
+        command = ["wrk", "-t", "1", "-c", str(CONNECTIONS), "-d", f"{SECONDS}s", "--latency",
+                   "-H", f"Authorization: Bearer {self.token}"]
+        if script:
+            command += ["-s", str(script)]
+        done = subprocess.run([*command, f"http://{self.at}{path}"], check=True,
+                              capture_output=True, text=True)
+        if "Non-2xx" in done.stdout or "Socket errors" in done.stdout:
+            raise Unmeasured(f"{path}: {done.stdout[-300:]}")
+        quantiles = {share: float(value) * UNITS[unit]
+                     for share, value, unit in LATENCY.findall(done.stdout)}
+        rate = float(re.search(r"Requests/sec:\s+([\d.]+)", done.stdout).group(1))
+        return rate, quantiles["50"], quantiles["99"]
+
+    def stop(self):
+        self.child.terminate()
+        self.child.wait()
+
+
+@contextlib.contextmanager
+def daemon_on(store, folder=None, roles="api"):
+    shutil.rmtree(PLACE / "home", ignore_errors=True)
+    daemon = Daemon(store, folder or PLACE / "none", roles)
+    try:
+        yield daemon
+    finally:
+        daemon.stop()
+
+
+def with_history(store, options):
+    """A store in which so many tasks are over."""
+    dags = options.history // (DAY_TASKS * DAY_RUNS)
+    store.make_anew()
+    loop("schedule_loop", store.url, "keep-day", dags, DAY_TASKS)
+    loop("schedule_loop", store.url, "play", DAY_RUNS)
+    store.settle()
+
+
+def median_of(options, function):
+    results = [function() for _ in range(options.passes)]
+    return tuple(statistics.median(column) for column in zip(*results))
+
+
+# Rows: each gives the cells of one line
+
+def row_one(store, options):
+    """GET one run, a million tasks in the store"""
+    with_history(store, options)
+    with daemon_on(store) as daemon:
+        some = daemon.get("/api/v1/dags/~/dagRuns?limit=1")["dag_runs"][0]
+        path = f"/api/v1/dags/{some['dag_id']}/dagRuns/{some['dag_run_id']}"
+        empty = median_of(options, lambda: daemon.wrk("/api/v1/x/ping"))
+        rate, p50, p99 = median_of(options, lambda: daemon.wrk(path))
+    share = rate / empty[0]
+    return row(f"{per_second(rate)}, p50 {p50:.1f} ms, p99 {p99:.1f} ms",
+               f"{per_second(empty[0])} (empty handler)", share, ">= 40 %, p99 < 20 ms",
+               share >= 0.4 and p99 < 20, rate=rate, p99_ms=p99, empty=empty)
+
+
+def row_list(store, options):
+    """GET 100 task instances, a million tasks in the store"""
+    with_history(store, options)
+    with daemon_on(store) as daemon:
+        rate, p50, p99 = median_of(
+            options, lambda: daemon.wrk("/api/v1/dags/~/dagRuns/~/taskInstances?limit=100"))
+    return row(f"{per_second(rate)}, p50 {p50:.1f} ms, p99 {p99:.1f} ms", "", None,
+               ">= 2,000/s, p99 < 20 ms", rate >= 2000 and p99 < 20, rate=rate, p99_ms=p99)
+
+
+def row_post(store, options):
+    """POST dagRuns, durable"""
+    folder = PLACE / "one"
+    dag_files.make(folder, 1, lambda i: "dag: one\ntasks: {a: {noop: true}}\n")
+    store.make_anew()
+    script = PLACE / "post.lua"
+    script.write_text('wrk.method = "POST"\nwrk.body = "{\\"conf\\": {}}"\n'
+                      'wrk.headers["Content-Type"] = "application/json"\n')
+    with daemon_on(store, folder) as daemon:
+        rate, p50, p99 = median_of(options, lambda: daemon.wrk("/api/v1/dags/one/dagRuns", script))
+    bar = {"SQLite": 2000, "PostgreSQL": 1500}[store.name]
+    return row(f"{per_second(rate)}, p50 {p50:.1f} ms, p99 {p99:.1f} ms", "", None,
+               f">= {bar:,}/s", rate >= bar, rate=rate, p99_ms=p99)
+
+
+def row_page(store, options):
+    """the slowest of the list pages with the whole history"""
+    with_history(store, options)
+    pages = ["/api/v1/dags", "/api/v1/dags/~/dagRuns?limit=100",
+             "/api/v1/dags/~/dagRuns?limit=100&state=failed",
+             "/api/v1/dags/~/dagRuns/~/taskInstances?limit=100",
+             "/api/v1/dags/~/dagRuns/~/taskInstances?limit=100&state=failed",
+             "/api/v1/eventLogs?limit=100", "/api/v1/x/events?limit=100"]
+    with daemon_on(store) as daemon:
+        took = {}
+        for path in pages:
+            daemon.get(path)
+            began = time.monotonic()
+            daemon.get(path)
+            took[path] = (time.monotonic() - began) * 1e3
+    worst = max(took, key=took.get)
+    return row(f"{took[worst]:.0f} ms ({worst})", f"{options.history:,} tasks", None, "< 100 ms",
+               took[worst] < 100, pages_ms=took)
+
+
+async def listen(daemon, streams, late, expected):
+    """So many streams of events; `late` gets the milliseconds from each event to its arrival."""
+    host, port = daemon.at.split(":")
+
+    async def one():
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(f"GET /api/v1/x/events HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n"
+                     f"Authorization: Bearer {daemon.token}\r\n\r\n".encode())
+        streams.append(writer)
+        seen = 0
+        while seen < expected:
+            line = await reader.readline()
+            if not line:
+                raise Unmeasured("a stream ended")
+            if line.startswith(b"data: ") and b'"run_created"' in line:
+                made = datetime.datetime.fromisoformat(json.loads(line[6:])["at"])
+                late.append((time.time() - made.timestamp()) * 1e3)
+                seen += 1
+        writer.close()
+
+    await asyncio.gather(*(one() for _ in range(STREAMS)))
+
+
+def row_live(store, options):
+    """state change to SSE client, 200 clients, p95"""
+    folder = PLACE / "one"
+    dag_files.make(folder, 1, lambda i: "dag: one\ntasks: {a: {noop: true}}\n")
+    store.make_anew()
+    late, streams = [], []
+    with daemon_on(store, folder, "api,worker,scheduler") as daemon:
+        def change():
+            while len(streams) < STREAMS:
+                time.sleep(0.1)
+            time.sleep(1)
+            for _ in range(CHANGES):
+                request = urllib.request.Request(
+                    f"http://{daemon.at}/api/v1/dags/one/dagRuns", data=b"{}", method="POST",
+                    headers={"Authorization": f"Bearer {daemon.token}",
+                             "Content-Type": "application/json"})
+                urllib.request.urlopen(request, timeout=60).read()
+                time.sleep(0.05)
+        changer = threading.Thread(target=change)
+        changer.start()
+        asyncio.run(asyncio.wait_for(listen(daemon, streams, late, CHANGES), 120))
+        changer.join()
+    late.sort()
+    p95 = late[int(len(late) * 0.95)]
+    return row(f"{p95:.1f} ms (median {statistics.median(late):.1f})", f"{len(late):,} arrivals",
+               None, "< 100 ms", p95 < 100, p95_ms=p95)
+
+
+def drain_rate(daemon):
+    """Tasks per second of a run of so many no-ops."""
+    began = time.monotonic()
+    run = daemon.eider("dags", "trigger", "many", "-o", "json")
+    daemon_wait = subprocess.run([PROGRAM, "runs", "wait", run["number"]], env=daemon.env,
+                                 cwd=PLACE, check=False, capture_output=True)
+    if daemon_wait.returncode != 0:
+        raise Unmeasured("the run did not succeed")
+    return JOBS / (time.monotonic() - began)
+
+
+def row_beside(store, options):
+    """task throughput while 500 paced requests/s hit the API"""
+    folder = PLACE / "many"
+    dag_files.make(folder, 1, lambda i: "dag: many\ntasks:\n  all:\n    foreach: "
+                                        f"\"{{{{ range({JOBS}) }}}}\"\n    noop: true\n")
+    store.make_anew()
+    with daemon_on(store, folder, "api,worker,scheduler") as daemon:
+        drain_rate(daemon)
+        alone = statistics.median(drain_rate(daemon) for _ in range(options.passes))
+        over = threading.Event()
+        asked = [0]
+
+        def ask():
+            opener = urllib.request.build_opener()
+            opener.addheaders = [("Authorization", f"Bearer {daemon.token}")]
+            due = time.monotonic()
+            while not over.is_set():
+                opener.open(f"http://{daemon.at}/api/v1/dags/many/dagRuns?limit=10").read()
+                asked[0] += 1
+                due += 4 / PACED
+                time.sleep(max(0, due - time.monotonic()))
+        askers = [threading.Thread(target=ask) for _ in range(4)]
+        for asker in askers:
+            asker.start()
+        began = time.monotonic()
+        beside = statistics.median(drain_rate(daemon) for _ in range(options.passes))
+        pace = asked[0] / (time.monotonic() - began)
+        over.set()
+        for asker in askers:
+            asker.join()
+    share = beside / alone
+    return row(f"{per_second(beside)} beside {pace:.0f} requests/s", f"{per_second(alone)} alone",
+               share, ">= 80 %", share >= 0.8, alone=alone, beside=beside, pace=pace)
+
+
+ROWS = {"one": row_one, "list": row_list, "post": row_post, "page": row_page, "live": row_live,
+        "beside": row_beside}
+
+
+def main():
+    parser = parser_of(__doc__, ROWS, 3)
+    parser.add_argument("--quick", action="store_true", help="a tenth of the history")
+    parser.add_argument("--history", type=int, default=1_000_000, help="tasks in the store")
+    options = parser.parse_args()
+    options.history //= 10 if options.quick else 1
+    prepare(PLACE)
+    began = time.monotonic()
+    results = {}
+    with both_stores.both(PLACE) as (stores, version):
+        for name in options.rows or ROWS:
+            for store in stores:
+                print(f"measuring: {ROWS[name].__doc__}, {store.name}", file=sys.stderr)
+                cells = measure(ROWS[name], store, options)
+                cells["what"] = f"{ROWS[name].__doc__}, {store.name}"
+                results[f"{name} {store.name}"] = cells
+    shutil.rmtree(PLACE, ignore_errors=True)
+    note = (f"{options.passes} passes, medians; {version}; {os.cpu_count()} cores; "
+            f"{time.monotonic() - began:.0f} s")
+    return publish("bench-api", results, note, options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
