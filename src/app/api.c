@@ -1,7 +1,10 @@
 #include "app/api.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "app/actor.h"
+#include "app/api_place.h"
 #include "app/local_service.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -10,6 +13,7 @@
 #include "serve/doorway.h"
 #include "serve/live.h"
 #include "serve/lounge.h"
+#include "serve/openapi.h"
 #include "serve/routes.h"
 #include "serve/server.h"
 #include "serve/usher.h"
@@ -24,8 +28,13 @@ struct api {
     struct serve_world world;
     struct live *live;
     struct server *server;
-    char *link; /* for the first user; NULL: there are some */
+    struct api_place place; /* for those who read our state folder */
+    char *owner;            /* who they are */
+    char *link;             /* for the first user; NULL: there are some */
 };
+
+/* Whoever has the key of the state folder has the store. */
+static const struct grant OWNER_GRANTS[] = {{"*", PERMISSION_ADMIN}};
 
 static struct service *open_service(void *context)
 {
@@ -43,6 +52,28 @@ static void close_service(void *context, struct service *service)
         return;
     service_fini(service);
     free((char *)service - offsetof(struct local_service, service));
+}
+
+/* Programs of the user whose daemon this is. */
+static bool is_owner(const struct api *api, const struct http_request *request)
+{
+    static const char BEARER[] = "Bearer ";
+    const char *authorization = http_header(request, "Authorization");
+    return authorization != NULL && str_starts_with(authorization, BEARER) &&
+           api_place_has_key(&api->place, authorization + strlen(BEARER));
+}
+
+static enum status admit(void *context, struct service *service, const struct http_request *request,
+                         struct arena *arena, struct dispatch_visitor *out, struct err *err)
+{
+    const struct api *api = context;
+    if (!is_owner(api, request))
+        return usher_admit(api->world.usher, service, request, arena, out, err);
+    *out = (struct dispatch_visitor){
+        .is_known = true,
+        .principal = {.name = api->owner, .grants = OWNER_GRANTS, .count = ARRAY_LEN(OWNER_GRANTS)},
+    };
+    return STATUS_OK;
 }
 
 static enum status read_pem(const struct settings *settings, enum setting_key key, char **out,
@@ -151,17 +182,19 @@ enum status api_start(const struct config *config, const struct home *home, stru
 {
     const struct settings *settings = &config->settings;
     *out = NULL;
+    api_place_remove(home); /* what a daemon that was killed left */
     if (str_equal(settings_text(settings, SETTING_LISTEN), "off"))
         return STATUS_OK;
     struct api *api = mem_zalloc(1, sizeof *api);
     api->config = config;
     api->home = home;
+    api->owner = mem_strdup(actor_name());
+    api_place_init(&api->place);
     api->routes = routes_new();
     api->router = router_new(api->routes);
-    api->world =
-        (struct serve_world){.router = api->router, .settings = settings, .admit = usher_admit};
+    api->world = (struct serve_world){
+        .router = api->router, .settings = settings, .admit = admit, .context = api};
     api->world.usher = usher_new();
-    api->world.context = api->world.usher;
     enum status status = check_exposure(api, err);
     if (status == STATUS_OK)
         status = begin_live(api, err);
@@ -171,6 +204,8 @@ enum status api_start(const struct config *config, const struct home *home, stru
         status = listen_there(api, err);
     if (status == STATUS_OK && doorway_is_loopback(settings_text(settings, SETTING_LISTEN)))
         status = offer_link(api, err);
+    if (status == STATUS_OK)
+        status = api_place_leave(&api->place, home, server_url(api->server), err);
     if (status == STATUS_OK) {
         *out = api;
         return STATUS_OK;
@@ -190,9 +225,13 @@ void api_stop(struct api *api)
     if (api == NULL)
         return;
     lounge_close(api->world.lounge);
+    if (api->place.url != NULL)
+        api_place_remove(api->home);
     server_stop(api->server);
     lounge_free(api->world.lounge);
     live_free(api->live);
+    api_place_fini(&api->place);
+    free(api->owner);
     usher_free(api->world.usher);
     free(api->link);
     router_free(api->router);
@@ -211,6 +250,14 @@ void api_wake(struct api *api)
         return;
     live_wake(api->live);
     lounge_wake(api->world.lounge);
+}
+
+json_t *api_describe(void)
+{
+    struct route_table *table = routes_new();
+    json_t *document = openapi_document(table);
+    routes_free(table);
+    return document;
 }
 
 const char *api_link(const struct api *api)

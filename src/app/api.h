@@ -4,6 +4,7 @@
  */
 #include "app/config.h"
 #include "app/home.h"
+#include "base/json.h"
 
 struct api;
 
@@ -20,6 +21,9 @@ void api_stop(struct api *api); /* NULL is allowed */
 
 /* Something in the store has changed: whoever listens is told. NULL is allowed. */
 void api_wake(struct api *api);
+
+/* What it offers, as an OpenAPI document; a new reference. */
+NODISCARD json_t *api_describe(void);
 
 /* Where it is reached; borrowed. */
 const char *api_url(const struct api *api);

@@ -10,6 +10,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "app/api.h"
+#include "app/api_place.h"
 #include "app/bench_runs.h"
 #include "app/config.h"
 #include "app/daemon.h"
@@ -17,11 +19,13 @@
 #include "app/home.h"
 #include "app/local_service.h"
 #include "app/prove.h"
+#include "app/remote_run.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "cli/cli.h"
+#include "client/client.h"
 #include "service/operations.h"
 
 struct app {
@@ -31,6 +35,7 @@ struct app {
     struct local_service local;
     int64_t progress_at_us; /* when to tell how far something is; 0: nothing long has begun */
     struct operation_local operations;
+    struct client *client; /* of the server in use; NULL: the store is ours */
     struct prove_world world;
     char *exe;
 };
@@ -102,6 +107,68 @@ static void progress(void *context, const char *table, int64_t rows)
     (void)fprintf(stderr, "eider: %lld rows, now at '%s'\n", (long long)rows, table);
 }
 
+/* --- the server ------------------------------------------------------------------------------ */
+
+static enum status find_server(struct app *app, struct err *err)
+{
+    const struct settings *settings = &app->config.settings;
+    const char *server = settings_text(settings, SETTING_SERVER);
+    struct client_options options = {
+        .server = server,
+        .token = settings_text(settings, SETTING_TOKEN),
+        .ca_file = settings_text(settings, SETTING_CA_FILE),
+        .pause = pause_for,
+    };
+    if (server[0] == '\0' || strcmp(server, "off") == 0)
+        return STATUS_OK;
+    return client_new(&options, &app->client, err);
+}
+
+static const char *server_in_use(void *context)
+{
+    const struct app *app = context;
+    return app->client != NULL ? client_server(app->client) : NULL;
+}
+
+/* The server in use, or the daemon of the state folder. */
+static enum status connect_server(void *context, struct client **out, struct err *err)
+{
+    struct app *app = context;
+    CLEANUP(api_place_fini) struct api_place place = {0};
+    if (app->client == NULL) {
+        if (api_place_find(&app->home, &place, err) != STATUS_OK)
+            return err->code;
+        struct client_options options = {
+            .server = place.url, .token = place.key, .is_here = true, .pause = pause_for};
+        if (client_new(&options, &app->client, err) != STATUS_OK)
+            return err->code;
+    }
+    *out = app->client;
+    return STATUS_OK;
+}
+
+static enum status call(void *context, const char *name, const json_t *request,
+                        json_t **out_response, struct err *err)
+{
+    struct app *app = context;
+    if (app->client != NULL)
+        return client_call(app->client, name, request, out_response, err);
+    return operation_local_call(&app->operations, name, request, out_response, err);
+}
+
+static enum status run_engine(void *context, const struct engine_request *request,
+                              const struct engine_observer *observer,
+                              struct engine_result *out_result, struct err *err)
+{
+    struct app *app = context;
+    if (app->client == NULL)
+        return foreground_run(&app->foreground, request, observer, out_result, err);
+    struct operation_caller operations = {.context = app->client, .call = client_call};
+    return remote_run(&operations, request, observer, out_result, err);
+}
+
+/* --- settings -------------------------------------------------------------------------------- */
+
 static enum status configure(void *context, const json_t *flags, struct err *err)
 {
     struct app *app = context;
@@ -112,7 +179,7 @@ static enum status configure(void *context, const json_t *flags, struct err *err
     local_service_init(&app->local, &app->config, &app->home);
     app->local.service.progress = progress;
     app->local.service.progress_context = app;
-    return STATUS_OK;
+    return find_server(app, err);
 }
 
 /* A daemon says what it does unless told otherwise. */
@@ -167,8 +234,12 @@ int app_main(int argc, const char *const *argv)
         .now_us = now_us,
         .pause = pause_for,
         .configure = configure,
-        .operations = {.context = &app.operations, .call = operation_local_call},
-        .engine = {.context = &app.foreground, .run = foreground_run},
+        .operations = {.context = &app, .call = call},
+        .here = {.context = &app.operations, .call = operation_local_call},
+        .server = server_in_use,
+        .connect = connect_server,
+        .openapi = api_describe,
+        .engine = {.context = &app, .run = run_engine},
         .serve = serve,
         .prover = {.context = &app.world, .run = prove_run},
     };
@@ -178,6 +249,7 @@ int app_main(int argc, const char *const *argv)
     int code = is_bench ? bench_main(&app, argc, argv) : cli_main(&host, argc, argv);
     if (fflush(stdout) != 0 && errno != EPIPE)
         code = code == 0 ? 8 : code;
+    client_free(app.client);
     service_fini(&app.local.service);
     home_fini(&app.home);
     config_fini(&app.config);

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "client/contexts.h"
 #include "model/limits.h"
 #include "os/file.h"
 #include "os/privacy.h"
@@ -103,6 +104,71 @@ static void anchor_below_home(struct settings *settings, enum setting_key key)
     settings->values[key].text = path;
 }
 
+/* --- the server ------------------------------------------------------------------------------ */
+
+/*
+ * What the context says in the place of what is not said, or by less than `least`: a token goes
+ * with the server that it was given for.
+ */
+static void take_context(struct settings *settings, const struct context *context,
+                         enum setting_origin least)
+{
+    const struct {
+        enum setting_key key;
+        const char *text;
+    } parts[] = {
+        {SETTING_SERVER, context->server},
+        {SETTING_TOKEN, context->token},
+        {SETTING_CA_FILE, context->ca_file},
+        {SETTING_CONTEXT, context->name},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        bool is_said = settings_text(settings, parts[i].key)[0] != '\0' &&
+                       settings->values[parts[i].key].origin >= least;
+        if (!is_said && parts[i].text[0] != '\0')
+            settings_put(settings, parts[i].key, parts[i].text, ORIGIN_CONTEXT);
+    }
+}
+
+/* The server that is named, unless a context is named by more. */
+static bool names_server(const struct settings *settings)
+{
+    bool has_name = settings_text(settings, SETTING_CONTEXT)[0] != '\0';
+    return settings_text(settings, SETTING_SERVER)[0] != '\0' &&
+           !(has_name &&
+             settings->values[SETTING_CONTEXT].origin > settings->values[SETTING_SERVER].origin);
+}
+
+/*
+ * Which server commands talk to: the one that is named, else that of the context that is named,
+ * else that of the context in use. `off` ends the search.
+ */
+static enum status choose_server(struct settings *settings, struct err *err)
+{
+    CLEANUP(mem_freep) char *path = contexts_path(environment, NULL);
+    CLEANUP(contexts_fini) struct contexts contexts = {0};
+    const struct context *context = NULL;
+    const char *server = settings_text(settings, SETTING_SERVER);
+    const char *name = settings_text(settings, SETTING_CONTEXT);
+    bool is_by_url = names_server(settings);
+    if (str_equal(is_by_url ? server : name, "off")) {
+        settings_put(settings, SETTING_SERVER, "off", settings->values[SETTING_SERVER].origin);
+        return STATUS_OK;
+    }
+    if (contexts_load(path, &contexts, err) != STATUS_OK)
+        return err->code;
+    if (name[0] == '\0' && contexts.current != NULL)
+        name = contexts.current;
+    if (is_by_url)
+        context = contexts_find_server(&contexts, server);
+    else if (name[0] != '\0' && contexts_need(&contexts, name, &context, err) != STATUS_OK)
+        return err->code;
+    if (context != NULL)
+        take_context(settings, context,
+                     is_by_url ? settings->values[SETTING_SERVER].origin : ORIGIN_FLAG);
+    return STATUS_OK;
+}
+
 static enum status load_settings(const json_t *flags, const char *project_dir, struct settings *out,
                                  struct err *err)
 {
@@ -138,7 +204,10 @@ static enum status load_settings(const json_t *flags, const char *project_dir, s
     anchor_path(out, SETTING_DAGS, project_dir);
     anchor_path(out, SETTING_SECRETS_DIR, project_dir);
     anchor_below_home(out, SETTING_SECRET_KEY_FILE);
-    return STATUS_OK;
+    if (choose_server(out, err) == STATUS_OK)
+        return STATUS_OK;
+    settings_fini(out);
+    return err->code;
 }
 
 /* --- variables and connections --------------------------------------------------------------- */

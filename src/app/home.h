@@ -6,6 +6,7 @@
  *   blob/         its logs and large values
  *   hosts/        one lock file per living process, one per run in the foreground
  *   wake          written to when something became claimable or a cancel was asked for
+ *   api           where the daemon's API is, and the key of its user (api_place)
  *   stores/UUID/  what this home keeps for a store, whichever it is (home_place)
  *
  * The first four belong to a store in a file, and lie in its own folder if it is elsewhere or has

@@ -76,10 +76,27 @@ enum status cli_call(struct cli *cli, const char *operation, json_t *taken_reque
     add_reason(cli, operation, request);
     ask_total(cli, operation, request);
     enum status status = configure(cli, err);
+    const struct operation_caller *caller =
+        cli->is_here && cli->host.here.call != NULL ? &cli->host.here : &cli->host.operations;
     if (status == STATUS_OK)
-        status = operation_call(&cli->host.operations, operation, request, out_response, err);
+        status = operation_call(caller, operation, request, out_response, err);
     json_decref(request);
     return status;
+}
+
+const char *cli_server(struct cli *cli)
+{
+    struct err ignored = {0};
+    if (cli->host.server == NULL || configure(cli, &ignored) != STATUS_OK)
+        return NULL;
+    return cli->host.server(cli->host.context);
+}
+
+enum status cli_connect(struct cli *cli, struct client **out, struct err *err)
+{
+    if (configure(cli, err) != STATUS_OK)
+        return err->code;
+    return cli->host.connect(cli->host.context, out, err);
 }
 
 enum status cli_run_engine(struct cli *cli, const struct engine_request *request,
@@ -194,6 +211,15 @@ static int run_command(struct cli *cli, const struct parsed *parsed)
         (void)fprintf(cli->host.err, "eider: '%s' has no output formats\n", command->path);
         return EXIT_CODE_USAGE;
     }
+    const char *server = (command->flags & COMMAND_LOCAL) ? cli_server(cli) : NULL;
+    if (server != NULL) {
+        (void)fprintf(
+            cli->host.err,
+            "eider: '%s' works on this machine alone, and %s is in use; say --server off\n",
+            command->path, server);
+        return EXIT_CODE_USAGE;
+    }
+    cli->is_here = (command->flags & COMMAND_HERE) != 0;
     return command->run(cli, parsed);
 }
 

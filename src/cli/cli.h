@@ -18,6 +18,7 @@
 #include "cli/prover.h"
 #include "service/operation.h"
 
+struct client;
 struct parsed;
 
 /* The world, given by the application. Members without a remark must be set. */
@@ -40,6 +41,15 @@ struct cli_host {
      */
     enum status (*configure)(void *context, const json_t *flags, struct err *err);
     struct operation_caller operations;
+    /* The same on this machine, whichever server is in use; NULL `call`: as `operations`. */
+    struct operation_caller here;
+    /* After `configure`: where the operations go; NULL, or gives NULL: nowhere, they are done here.
+     */
+    const char *(*server)(void *context);
+    /* After `configure`: the server, or the daemon of this machine. Borrowed. */
+    enum status (*connect)(void *context, struct client **out, struct err *err);
+    /* The server's description of itself; a new reference. */
+    json_t *(*openapi)(void);
     struct engine engine;
     /* Be the daemon, until it is told to stop. */
     enum status (*serve)(void *context, struct err *err);
@@ -52,6 +62,7 @@ struct cli {
     bool quiet;
     bool verbose;
     bool is_configured;
+    bool is_here; /* the command is about this machine, whichever server is in use */
     json_t *flags;
     const char *reason; /* --reason, for operations that keep one; or NULL */
 };
@@ -96,5 +107,13 @@ NODISCARD enum status cli_serve(struct cli *cli, struct err *err);
 /* The same for a proof. */
 NODISCARD enum status cli_prove(struct cli *cli, const struct prove_request *request,
                                 json_t **out_report, struct err *err);
+
+/*
+ * The server that operations go to, or NULL. Prepares settings; what is wrong with those is told by
+ * whoever needs them.
+ */
+const char *cli_server(struct cli *cli);
+/* That server, or the daemon of this machine; borrowed. */
+NODISCARD enum status cli_connect(struct cli *cli, struct client **out, struct err *err);
 
 size_t cli_columns(struct cli *cli);

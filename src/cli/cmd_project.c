@@ -67,9 +67,10 @@ static char *settings_template(void)
     struct strbuf text;
     strbuf_init(&text, 64 << 10);
     strbuf_add(&text, "# Settings of this project. `eider config list` shows what is in force.\n");
-    for (size_t i = 0; i < SETTING_COUNT; i++)
-        strbuf_addf(&text, "\n# %s\n# %s: %s\n", SETTINGS[i].help, SETTINGS[i].key,
-                    SETTINGS[i].otherwise != NULL ? SETTINGS[i].otherwise : "8");
+    for (enum setting_key i = 0; i < SETTING_COUNT; i++)
+        if (!setting_is_personal(i))
+            strbuf_addf(&text, "\n# %s\n# %s: %s\n", SETTINGS[i].help, SETTINGS[i].key,
+                        SETTINGS[i].otherwise != NULL ? SETTINGS[i].otherwise : "8");
     return strbuf_take(&text);
 }
 

@@ -50,6 +50,7 @@ struct option_list {
     X(ALERTS, "Deadlines and messages")                                                            \
     X(STORE, "Store and settings")                                                                 \
     X(USERS, "Users, tokens and namespaces")                                                       \
+    X(SERVER, "Servers")                                                                           \
     X(PROGRAM, "The program itself")
 
 enum command_group {
@@ -63,6 +64,8 @@ enum command_flags {
     COMMAND_READS = 1 << 0, /* takes -o */
     COMMAND_WATCH = 1 << 1, /* takes --watch */
     COMMAND_HIDDEN = 1 << 2,
+    COMMAND_LOCAL = 1 << 3, /* makes no sense on a server, and says so */
+    COMMAND_HERE = 1 << 4,  /* is about this machine, whichever server is in use */
 };
 
 #define ARGS_ANY ((size_t)-1)
@@ -90,6 +93,7 @@ struct command_table {
 
 extern const struct command_table COMMANDS;
 /* A part of those. */
+extern const struct command_table COMMANDS_SERVER;
 extern const struct command_table COMMANDS_USERS;
 extern const struct option_list GLOBAL_OPTIONS;
 /* Options that flags of a command add. */

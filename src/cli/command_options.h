@@ -52,6 +52,13 @@
 #define OPTION_SPACE VALUE("namespace", 0, "NAME", "the namespace in the store; `default` by default")
 #define OPTION_REASON VALUE("reason", 0, "TEXT", "why; kept with the change")
 
+#define OPTION_EVERY VALUE("every", 'n', "SECONDS", "ask so often: 1, 2, 5, 10, 30 or 60; 2 by default")
+
+#define TOP_HELP                                                                                   \
+    "Numbers and throughput, runs, tasks, DAGs, queues, pools, hosts and events; the tasks of a\n"  \
+    "run as a tree, their logs, and why they wait. ? shows the keys. Needs a terminal; NO_COLOR is\n" \
+    "honoured. See docs/top.md."
+
 #define ENQUEUE_ARGS "QUEUE [HANDLER [PAYLOAD] | -- COMMAND..]"
 #define ENQUEUE_HELP                                                                               \
     "HANDLER is a name from `handlers` in eider.yaml, or the built-in noop or sleep. PAYLOAD is\n"  \

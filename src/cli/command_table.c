@@ -37,6 +37,7 @@ static const struct command_option UP_OPTIONS[] = {
     OPTION_OF("roles", "ROLES", "scheduler, worker, api; all by default", "roles"),
     OPTION_OF("listen", "ADDRESS", "HOST:PORT of the API; 127.0.0.1:4337 by default", "listen"),
 };
+static const struct command_option TOP_OPTIONS[] = {OPTION_EVERY};
 static const struct command_option LOGS_OPTIONS[] = {
     SWITCH("follow", 'f', "wait for more until the task ends"),
     VALUE("try", 0, "N", "an earlier attempt; the newest by default"),
@@ -232,8 +233,7 @@ static const struct command_option EVENTS_OPTIONS[] = {
     OPTION_ONLY_DAG, {"run", 0, "RUN", "only of this run", false, COMPLETE_RUN, NULL, NULL},
     VALUE("after", 0, "CURSOR", "what came after the cursor of an earlier answer"),
     VALUE("kind", 0, "KINDS", "only of these, as task_ended,run; a word that several begin with is all of them"),
-    VALUE("task", 0, "TASK", "only of tasks with this id"), VALUE("host", 0, "ID", "only of this host"),
-};
+    VALUE("task", 0, "TASK", "only of tasks with this id"), VALUE("host", 0, "ID", "only of this host")};
 static const struct command_option RESTORE_OPTIONS[] = {OPTION_YES};
 static const struct command_option EXPORT_OPTIONS[] = {
     SWITCH("logs", 'l', "the output of tasks, too"),
@@ -266,7 +266,7 @@ static const struct command ROWS[] = {
         "eider run orders.yaml -p region=eu -p full_refresh=true --date 2026-01-15\n"
         "eider run orders.yaml --task build --task verify",
         OPTIONS(RUN_OPTIONS), cmd_run},
-    {"up", GROUP_DAILY, 0, "", 0, 0, COMPLETE_NONE, NULL,
+    {"up", GROUP_DAILY, COMMAND_LOCAL, "", 0, 0, COMPLETE_NONE, NULL,
         "run as a daemon that works off what is triggered",
         "Offers the DAG files of --dags by name, claims what is triggered or enqueued and runs it,\n"
         "until it is told to stop. A file that is changed takes effect within a second; HUP looks at\n"
@@ -282,18 +282,20 @@ static const struct command ROWS[] = {
         "code 6 when something is wrong.",
         "eider validate dags/\neider validate hello.yaml -o json",
         {NULL, 0}, cmd_validate},
-    {"init", GROUP_DAILY, 0, "[NAME]", 0, 1, COMPLETE_FOLDER, NULL,
+    {"init", GROUP_DAILY, COMMAND_LOCAL, "[NAME]", 0, 1, COMPLETE_FOLDER, NULL,
         "start a project",
         "Creates the folder NAME (the current one by default) with eider.yaml,\n"
         "dags/hello.yaml and .gitignore. Existing files are never changed.",
         "eider init shop", {NULL, 0}, cmd_init},
-    {"test", GROUP_DAILY, COMMAND_READS, "FILE [TASK]", 1, 2, COMPLETE_FILE, NULL,
+    {"test", GROUP_DAILY, COMMAND_READS | COMMAND_LOCAL, "FILE [TASK]", 1, 2, COMPLETE_FILE, NULL,
         "run a file without recording it",
         "Like `eider run`, with the output of the tasks shown and nothing kept afterwards.",
         "eider test hello.yaml\neider test orders.yaml build -p region=eu",
         OPTIONS(TEST_OPTIONS), cmd_test},
     {"ps", GROUP_DAILY, COMMAND_READS | COMMAND_WATCH, "", 0, 0, COMPLETE_NONE, NULL,
         "show what runs now", NULL, "eider ps --watch", {NULL, 0}, cmd_ps},
+    {"top", GROUP_DAILY, 0, "", 0, 0, COMPLETE_NONE, NULL, "watch everything on a full screen",
+        TOP_HELP, "eider top\neider top --every 10", OPTIONS(TOP_OPTIONS), cmd_top},
     {"logs", GROUP_DAILY, 0, "RUN [TASK]", 1, 2, COMPLETE_RUN, NULL,
         "show what tasks printed",
         "RUN is a number, DAG/RUN_ID or a DAG, which stands for its latest run. Without TASK the\n"
@@ -707,24 +709,24 @@ static const struct command ROWS[] = {
     /* --- store and settings --- */
     {"store check", GROUP_STORE, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
         "check the store for damage", NULL, NULL, {NULL, 0}, cmd_store_check},
-    {"store backup", GROUP_STORE, COMMAND_READS, "PATH", 1, 1, COMPLETE_FILE, NULL,
+    {"store backup", GROUP_STORE, COMMAND_READS | COMMAND_LOCAL, "PATH", 1, 1, COMPLETE_FILE, NULL,
         "copy the store, also while it is in use", NULL, "eider store backup /backup/eider.db",
         {NULL, 0}, cmd_store_backup},
-    {"store restore", GROUP_STORE, COMMAND_READS, "PATH", 1, 1, COMPLETE_FILE, NULL,
+    {"store restore", GROUP_STORE, COMMAND_READS | COMMAND_LOCAL, "PATH", 1, 1, COMPLETE_FILE, NULL,
         "replace the store by a backup", NULL, "eider store restore /backup/eider.db --yes",
         OPTIONS(RESTORE_OPTIONS), cmd_store_restore},
-    {"store export", GROUP_STORE, COMMAND_READS, "FILE", 1, 1, COMPLETE_FILE, NULL,
+    {"store export", GROUP_STORE, COMMAND_READS | COMMAND_LOCAL, "FILE", 1, 1, COMPLETE_FILE, NULL,
         "write the store as a file, also while it is in use",
         "Another store, of whichever kind, reads it by 'store import'. With '-' it goes to standard\n"
         "output.",
         "eider store export everything.jsonl --logs", OPTIONS(EXPORT_OPTIONS), cmd_store_export},
-    {"store import", GROUP_STORE, COMMAND_READS, "FILE", 1, 1, COMPLETE_FILE, NULL,
+    {"store import", GROUP_STORE, COMMAND_READS | COMMAND_LOCAL, "FILE", 1, 1, COMPLETE_FILE, NULL,
         "fill an empty store from an export",
         "All or nothing. What ran when it was written is taken back as lost, and runs again. With\n"
         "'-' it is read from standard input.",
         "eider store import everything.jsonl --store postgresql://eider@db/eider",
         {NULL, 0}, cmd_store_import},
-    {"store migrate", GROUP_STORE, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
+    {"store migrate", GROUP_STORE, COMMAND_READS | COMMAND_LOCAL, "", 0, 0, COMPLETE_NONE, NULL,
         "bring the store to this version's schema", NULL, NULL, OPTIONS(MIGRATE_OPTIONS),
         cmd_store_migrate},
     {"store prune", GROUP_STORE, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
@@ -745,9 +747,9 @@ static const struct command ROWS[] = {
         "events were removed or the store was put back from a backup, `gap` says so.",
         "eider events\neider events -f --dag orders_daily\neider events -f -o json | jq .kind",
         OPTIONS(EVENTS_OPTIONS), cmd_events},
-    {"config list", GROUP_STORE, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
+    {"config list", GROUP_STORE, COMMAND_READS | COMMAND_HERE, "", 0, 0, COMPLETE_NONE, NULL,
         "list settings and where each value came from", NULL, NULL, {NULL, 0}, cmd_config_list},
-    {"config get", GROUP_STORE, COMMAND_READS, "KEY", 1, 1, COMPLETE_NONE, NULL,
+    {"config get", GROUP_STORE, COMMAND_READS | COMMAND_HERE, "KEY", 1, 1, COMPLETE_NONE, NULL,
         "print the value of a setting", NULL, "eider config get store", {NULL, 0}, cmd_config_get},
 
     /* --- the program itself --- */
@@ -760,7 +762,7 @@ static const struct command ROWS[] = {
         "eider simulate\neider simulate --from 2026-01-01 --to 2026-01-02 --slots 64\n"
         "eider simulate --by-dag\neider simulate --pools\neider simulate --misses -o json",
         OPTIONS(SIMULATE_OPTIONS), cmd_simulate},
-    {"prove", GROUP_PROGRAM, COMMAND_READS, "[PROOF]", 0, 1, COMPLETE_CHOICE,
+    {"prove", GROUP_PROGRAM, COMMAND_READS | COMMAND_LOCAL, "[PROOF]", 0, 1, COMPLETE_CHOICE,
         "adoption backfill waiting",
         "prove a promise on your own store",
         "Without PROOF the proofs are listed. `adoption` makes a run of its own, starts hosts of its\n"
@@ -795,4 +797,4 @@ static const struct command ROWS[] = {
 };
 /* clang-format on */
 
-const struct command_table COMMANDS = {ROWS, ARRAY_LEN(ROWS), &COMMANDS_USERS};
+const struct command_table COMMANDS = {ROWS, ARRAY_LEN(ROWS), &COMMANDS_SERVER};

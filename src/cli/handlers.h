@@ -14,6 +14,7 @@ struct parsed;
     X(validate)                                                                                    \
     X(init)                                                                                        \
     X(ps)                                                                                          \
+    X(top)                                                                                         \
     X(logs)                                                                                        \
     X(explain)                                                                                     \
     X(stop)                                                                                        \
@@ -122,6 +123,13 @@ struct parsed;
     X(store_prune)                                                                                 \
     X(config_list)                                                                                 \
     X(config_get)                                                                                  \
+    X(context_add)                                                                                 \
+    X(context_list)                                                                                \
+    X(context_remove)                                                                              \
+    X(context_use)                                                                                 \
+    X(api)                                                                                         \
+    X(health)                                                                                      \
+    X(schema)                                                                                      \
     X(doctor)                                                                                      \
     X(simulate)                                                                                    \
     X(prove)                                                                                       \

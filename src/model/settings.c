@@ -129,6 +129,14 @@ const struct setting SETTINGS[SETTING_COUNT] = {
         0, NULL, "file with the API's certificate and those that vouch for it (PEM)"},
     ROW(TLS_KEY) = {"tls_key", "EIDER_TLS_KEY", NULL, SETTING_PATH, NULL, 0, 0, NULL,
         "file with the key of the certificate (PEM)"},
+    ROW(SERVER) = {"server", "EIDER_SERVER", "--server", SETTING_TEXT, NULL, 0, 0, NULL,
+        "URL of the server that commands talk to; `off`, or none: the store itself"},
+    ROW(TOKEN) = {"token", "EIDER_TOKEN", "--token", SETTING_TEXT, NULL, 0, 0, NULL,
+        "what shows the server who asks; that of its context by default"},
+    ROW(CA_FILE) = {"ca_file", "EIDER_CA_FILE", "--ca-file", SETTING_PATH, NULL, 0, 0, NULL,
+        "certificates that vouch for the server (PEM); those of the system by default"},
+    ROW(CONTEXT) = {"context", "EIDER_CONTEXT", "--context", SETTING_TEXT, NULL, 0, 0, NULL,
+        "name of a server in `eider context list`; the one in use by default, `off`: none"},
     ROW(LOG_LEVEL) = {"log_level", "EIDER_LOG_LEVEL", "--log-level", SETTING_CHOICE, "warn", 0, 0,
         "error warn info debug", "the program's own messages"},
     ROW(LOG_FORMAT) = {"log_format", "EIDER_LOG_FORMAT", "--log-format", SETTING_CHOICE, "text",
@@ -136,8 +144,7 @@ const struct setting SETTINGS[SETTING_COUNT] = {
 };
 /* clang-format on */
 
-/* Parts of a project file that other readers look at. */
-static const char *const SECTIONS[] = {"variables", "connections", "handlers"};
+const char *const SETTING_SECTIONS[] = {"variables", "connections", "handlers"};
 
 static const char *const ORIGINS[] = {
     [ORIGIN_DEFAULT] = "default",
@@ -145,6 +152,7 @@ static const char *const ORIGINS[] = {
     [ORIGIN_PROJECT] = "project file",
     [ORIGIN_ENVIRONMENT] = "environment",
     [ORIGIN_FLAG] = "flag",
+    [ORIGIN_CONTEXT] = "context",
 };
 _Static_assert(ARRAY_LEN(ORIGINS) == ORIGIN_COUNT, "every origin has a name");
 
@@ -152,6 +160,12 @@ const char *setting_origin_name(enum setting_origin origin)
 {
     CHECK(origin < ORIGIN_COUNT);
     return ORIGINS[origin];
+}
+
+bool setting_is_personal(enum setting_key key)
+{
+    return key == SETTING_SERVER || key == SETTING_TOKEN || key == SETTING_CA_FILE ||
+           key == SETTING_CONTEXT;
 }
 
 bool setting_parse_key(const char *key, enum setting_key *out)
@@ -318,8 +332,8 @@ static const char *key_at(const void *context, size_t i)
 
 static bool is_section(const char *key)
 {
-    for (size_t i = 0; i < ARRAY_LEN(SECTIONS); i++)
-        if (strcmp(SECTIONS[i], key) == 0)
+    for (size_t i = 0; i < SETTING_SECTIONS_COUNT; i++)
+        if (strcmp(SETTING_SECTIONS[i], key) == 0)
             return true;
     return false;
 }
@@ -364,6 +378,11 @@ static enum status look_in_file(const json_t *file, enum setting_key key, const 
     const json_t *value = file == NULL ? NULL : json_object_get(file, SETTINGS[key].key);
     if (value == NULL || found->text != NULL)
         return STATUS_OK;
+    if (origin == ORIGIN_PROJECT && setting_is_personal(key))
+        return err_set(err, STATUS_INVALID,
+                       "%s: %s: a project may not say to which server its users' tokens go; it "
+                       "belongs into the environment, a context or the user's own file",
+                       place, SETTINGS[key].key);
     bool is_tree = SETTINGS[key].type == SETTING_TREE;
     char *text = is_tree && json_is_object(value) ? json_format(value) : scalar_text(value);
     if (text == NULL && is_tree)
@@ -457,11 +476,23 @@ int64_t settings_number(const struct settings *settings, enum setting_key key)
     return settings->values[key].number;
 }
 
+void settings_put(struct settings *settings, enum setting_key key, const char *text,
+                  enum setting_origin origin)
+{
+    CHECK(SETTINGS[key].type == SETTING_TEXT || SETTINGS[key].type == SETTING_PATH);
+    char *copy = mem_strdup(text);
+    free(settings->values[key].text);
+    settings->values[key].text = copy;
+    settings->values[key].origin = origin;
+}
+
 /* What may hold passwords, without them; heap, NULL: as it is. */
 static char *shown_of(enum setting_key key, const char *text)
 {
     CLEANUP(json_decrefp) json_t *hooks = NULL;
     struct err ignored = {0};
+    if (key == SETTING_TOKEN && text != NULL && text[0] != '\0')
+        return mem_strdup("***");
     if (key == SETTING_STORE && text != NULL)
         return store_url_shown(text);
     if (key == SETTING_HOOKS && text != NULL &&

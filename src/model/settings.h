@@ -82,6 +82,10 @@ enum setting_type {
     X(API_BODY, "api_body", "EIDER_API_BODY")                                                      \
     X(TLS_CERTIFICATE, "tls_certificate", "EIDER_TLS_CERTIFICATE")                                 \
     X(TLS_KEY, "tls_key", "EIDER_TLS_KEY")                                                         \
+    X(SERVER, "server", "EIDER_SERVER")                                                            \
+    X(TOKEN, "token", "EIDER_TOKEN")                                                               \
+    X(CA_FILE, "ca_file", "EIDER_CA_FILE")                                                         \
+    X(CONTEXT, "context", "EIDER_CONTEXT")                                                         \
     X(LOG_LEVEL, "log_level", "EIDER_LOG_LEVEL")                                                   \
     X(LOG_FORMAT, "log_format", "EIDER_LOG_FORMAT")
 
@@ -105,12 +109,17 @@ struct setting {
 
 extern const struct setting SETTINGS[SETTING_COUNT];
 
+/* Parts of a project file that other readers look at. */
+enum { SETTING_SECTIONS_COUNT = 3 };
+extern const char *const SETTING_SECTIONS[SETTING_SECTIONS_COUNT];
+
 enum setting_origin {
     ORIGIN_DEFAULT,
     ORIGIN_USER,
     ORIGIN_PROJECT,
     ORIGIN_ENVIRONMENT,
     ORIGIN_FLAG,
+    ORIGIN_CONTEXT, /* of a server that the user works with */
     ORIGIN_COUNT
 };
 
@@ -146,6 +155,11 @@ int64_t settings_number(const struct settings *settings, enum setting_key key);
 
 /* {"key", "value", "origin", "environment", "flag", "help"} of one setting; a new reference. */
 NODISCARD json_t *settings_describe(const struct settings *settings, enum setting_key key);
+/* Another value for a text or a path, from where the layers do not reach. */
+void settings_put(struct settings *settings, enum setting_key key, const char *text,
+                  enum setting_origin origin);
+/* Whether it is the user's own affair: a project may not say to whom a user's token goes. */
+bool setting_is_personal(enum setting_key key);
 /* True and *out if there is such a key. */
 NODISCARD bool setting_parse_key(const char *key, enum setting_key *out);
 const char *setting_origin_name(enum setting_origin origin);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/mem.h"
 #include "base/str.h"
 #include "base/strbuf.h"
 #include "os/transfer_priv.h"
@@ -15,6 +16,23 @@ enum { WHERE_MAX = 200, HEADER_BYTES_MAX = 16 << 10 };
 bool http_status_is_retryable(int status)
 {
     return status == 408 || status == 425 || status == 429 || (status >= 500 && status <= 599);
+}
+
+struct http_session {
+    CURL *curl; /* NULL before the first request */
+};
+
+struct http_session *http_session_new(void)
+{
+    return mem_zalloc(1, sizeof(struct http_session));
+}
+
+void http_session_free(struct http_session *session)
+{
+    if (session == NULL)
+        return;
+    curl_easy_cleanup(session->curl);
+    free(session);
 }
 
 void http_answer_fini(struct http_answer *answer)
@@ -140,12 +158,30 @@ static int64_t retry_after_of(CURL *curl)
     return MIN((int64_t)seconds, RETRY_AFTER_S_MAX) * 1000;
 }
 
+static void take_type(CURL *curl, char out[static 64])
+{
+    char *text = NULL;
+    if (curl_easy_getinfo(curl, CURLINFO_CONTENT_TYPE, &text) != CURLE_OK || text == NULL)
+        return;
+    size_t length = MIN(strcspn(text, "; \t"), (size_t)63);
+    memcpy(out, text, length);
+    out[length] = '\0';
+}
+
+static bool was_sent(CURL *curl)
+{
+    long bytes = 0;
+    return curl_easy_getinfo(curl, CURLINFO_REQUEST_SIZE, &bytes) == CURLE_OK && bytes > 0;
+}
+
 static enum status perform(struct transfer *transfer, const struct http_request *request,
                            struct strbuf *answer, struct http_answer *out, struct err *err)
 {
     char where[WHERE_MAX];
     set_request(transfer, request, answer);
     CURLcode code = curl_easy_perform(transfer->curl);
+    if (request->was_sent != NULL)
+        *request->was_sent = was_sent(transfer->curl);
     bool is_cut = code == CURLE_WRITE_ERROR && answer->overflow;
     if (code != CURLE_OK && !is_cut)
         return transfer_failed(transfer, code, request->method != NULL ? request->method : "GET",
@@ -158,6 +194,7 @@ static enum status perform(struct transfer *transfer, const struct http_request 
         .is_cut = is_cut,
         .retry_after_ms = retry_after_of(transfer->curl),
     };
+    take_type(transfer->curl, out->content_type);
     out->body = strbuf_take(answer);
     return STATUS_OK;
 }
@@ -166,13 +203,21 @@ enum status http_perform(const struct http_request *request, struct http_answer 
                          struct err *err)
 {
     struct transfer transfer;
+    struct http_session *session = request->session;
+    if (request->was_sent != NULL)
+        *request->was_sent = false;
     if (check_request(request, err) != STATUS_OK ||
-        transfer_init(&transfer, &request->way, err) != STATUS_OK)
+        transfer_init(&transfer, session != NULL ? TAKE(session->curl) : NULL, &request->way,
+                      err) != STATUS_OK)
         return err->code;
     struct strbuf answer;
     strbuf_init(&answer, request->answer_max);
     enum status status = perform(&transfer, request, &answer, out, err);
     strbuf_fini(&answer);
+    if (session != NULL) {
+        session->curl = TAKE(transfer.curl);
+        curl_easy_reset(session->curl); /* what it was told is gone with this call */
+    }
     transfer_fini(&transfer);
     return status;
 }

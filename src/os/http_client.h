@@ -5,7 +5,8 @@
  * Only http and https. Certificates are checked, redirects are not followed, and proxies are those
  * of the environment (http_proxy, https_proxy, no_proxy). What a server answers is bounded.
  *
- * Threads  Any thread may call it; the call blocks for `timeout_ms` at most.
+ * Threads  Any thread may call it; the call blocks for `timeout_ms` at most. A session belongs to
+ * one thread at a time.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,6 +15,14 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "os/transfer_options.h"
+
+/*
+ * Connections that stay open between requests. A request over one that the server has closed
+ * meanwhile is sent a second time: only for what may be done twice.
+ */
+struct http_session;
+NODISCARD struct http_session *http_session_new(void);
+void http_session_free(struct http_session *session); /* NULL is allowed */
 
 struct http_header {
     const char *name;
@@ -29,7 +38,10 @@ struct http_request {
     size_t body_length;
     struct transfer_options way;
     int64_t redirects_max;
-    size_t answer_max; /* bytes of the answer that are kept */
+    size_t answer_max;            /* bytes of the answer that are kept */
+    struct http_session *session; /* NULL: a connection for this request alone */
+    /* NULL, or where to say, of a request that fails too, whether some of it went out. */
+    bool *was_sent;
 };
 
 struct http_answer {
@@ -38,6 +50,7 @@ struct http_answer {
     size_t length;
     bool is_cut;            /* there was more */
     int64_t retry_after_ms; /* what the server asks to wait; -1: nothing */
+    char content_type[64];  /* without parameters; "": none was said */
 };
 
 /*

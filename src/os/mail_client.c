@@ -138,7 +138,7 @@ enum status mail_send(const struct mail_request *request, struct err *err)
 {
     struct transfer transfer;
     if (check_request(request, err) != STATUS_OK ||
-        transfer_init(&transfer, &request->way, err) != STATUS_OK)
+        transfer_init(&transfer, NULL, &request->way, err) != STATUS_OK)
         return err->code;
     char url[URL_MAX];
     struct reading reading = {.request = request};

@@ -27,11 +27,14 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-enum status transfer_init(struct transfer *transfer, const struct transfer_options *options,
-                          struct err *err)
+enum status transfer_init(struct transfer *transfer, CURL *taken,
+                          const struct transfer_options *options, struct err *err)
 {
     CHECK(pthread_once(&STARTED, start_library) == 0);
-    *transfer = (struct transfer){.curl = curl_easy_init(), .public_only = options->public_only};
+    *transfer = (struct transfer){
+        .curl = taken != NULL ? taken : curl_easy_init(),
+        .public_only = options->public_only,
+    };
     CURL *curl = transfer->curl;
     if (curl == NULL)
         return err_set(err, STATUS_BUSY, "libcurl has no memory");
@@ -46,6 +49,8 @@ enum status transfer_init(struct transfer *transfer, const struct transfer_optio
     code |= curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, options->trust_any ? 0L : 2L);
     if (options->ca_file != NULL)
         code |= curl_easy_setopt(curl, CURLOPT_CAINFO, options->ca_file);
+    if (options->direct)
+        code |= curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
     code |= curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     code |= curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, transfer);
     CHECK(code == CURLE_OK);

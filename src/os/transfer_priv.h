@@ -18,8 +18,11 @@ struct transfer {
     char error[CURL_ERROR_SIZE];
 };
 
-/* Ready for what the caller sets beyond; must stay where it is. */
-NODISCARD enum status transfer_init(struct transfer *transfer,
+/*
+ * Ready for what the caller sets beyond; must stay where it is. `taken` is a handle of an earlier
+ * transfer, whose connections are used again, or NULL.
+ */
+NODISCARD enum status transfer_init(struct transfer *transfer, CURL *taken,
                                     const struct transfer_options *options, struct err *err);
 void transfer_fini(struct transfer *transfer);
 void transfer_add(struct transfer *transfer, const char *text); /* to its list */

@@ -55,6 +55,7 @@ enum status ask_value(const struct operation_field *field, const char *text, jso
         *out = json_boolean(strcmp(text, "true") == 0);
         return STATUS_OK;
     case FIELD_STRINGS:
+    case FIELD_PATHS:
         *out = list_of(text);
         return STATUS_OK;
     case FIELD_NUMBER:
@@ -63,6 +64,7 @@ enum status ask_value(const struct operation_field *field, const char *text, jso
     case FIELD_ANY:
         return json_of(field, text, out, err);
     case FIELD_STRING:
+    case FIELD_PATH:
     case FIELD_INSTANT:
     case FIELD_ID:
         *out = json_text(text, strlen(text));

@@ -284,6 +284,15 @@ static struct event_filter copy_filter(struct live_reader *reader,
     return copy;
 }
 
+/* Nobody listens longer than its token is good for. */
+static int64_t life_us(const struct live *live, const struct principal *principal)
+{
+    int64_t life_us = live->options.life_ms * 1000;
+    if (principal->expires_at_us == 0)
+        return life_us;
+    return MIN(life_us, MAX(principal->expires_at_us - clock_wall_us(), (int64_t)0));
+}
+
 static struct live_reader *new_reader(struct live *live, const struct live_request *request)
 {
     struct live_reader *reader = mem_zalloc(1, sizeof *reader);
@@ -294,7 +303,7 @@ static struct live_reader *new_reader(struct live *live, const struct live_reque
     reader->filter = copy_filter(reader, &request->filter);
     reader->users = 1;
     reader->spoke_us = now_us;
-    reader->ends_us = now_us + live->options.life_ms * 1000;
+    reader->ends_us = now_us + life_us(live, &reader->principal);
     strbuf_init(&reader->out, OUT_MAX);
     sse_add_start(&reader->out);
     /* One that is too long is none of ours, and answered as such. */

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "model/problem_code.h"
 #include "serve/problem.h"
 #include "serve/sse.h"
 
@@ -113,8 +114,8 @@ static void add_failure(const struct err *err, struct strbuf *out)
 {
     CLEANUP(json_decrefp) json_t *data = json_object();
     CHECK(data != NULL);
-    json_put_int(data, "status", problem_status(err->code));
-    json_put_string(data, "title", problem_title(problem_status(err->code)));
+    json_put_int(data, "status", problem_code_of(err->code));
+    json_put_string(data, "title", problem_title(problem_code_of(err->code)));
     json_put_string(data, "detail", err->text);
     sse_add(out, NULL, "error", data);
 }

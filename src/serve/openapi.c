@@ -54,6 +54,8 @@ static const struct {
     [FIELD_STRINGS] = {"array", NULL, NULL},
     [FIELD_INSTANT] = {"string", "date-time", NULL},
     [FIELD_ID] = {"string", NULL, "^[0-9]+$"},
+    [FIELD_PATH] = {"string", NULL, NULL},
+    [FIELD_PATHS] = {"array", NULL, NULL},
 };
 _Static_assert(ARRAY_LEN(TYPES) == FIELD_TYPE_COUNT, "every type has a row");
 
@@ -72,7 +74,7 @@ static json_t *type_of(const struct operation_field *field, bool may_be_null)
         json_put_string(schema, "format", TYPES[field->type].format);
     if (TYPES[field->type].pattern != NULL)
         json_put_string(schema, "pattern", TYPES[field->type].pattern);
-    if (field->type == FIELD_STRINGS)
+    if (field->type == FIELD_STRINGS || field->type == FIELD_PATHS)
         json_put_string(member(schema, "items"), "type", "string");
     if (field->type == FIELD_ARRAY)
         (void)member(schema, "items");
@@ -249,6 +251,7 @@ static void add_components(json_t *document)
         {"title", FIELD_STRING, true, "the status in words"},
         {"status", FIELD_INTEGER, true, "the status"},
         {"detail", FIELD_STRING, true, "what is wrong, and what to do"},
+        {"code", FIELD_STRING, true, "a word for it: not_found, conflict, bad_dag, busy, ..."},
     };
     static const struct operation_schema SCHEMA = {PROBLEM, ARRAY_LEN(PROBLEM)};
     json_t *components = member(document, "components");

@@ -3,16 +3,8 @@
 #include "base/check.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "model/problem_code.h"
 #include "serve/answer.h"
-
-static const int CODES[] = {
-    [STATUS_OK] = 200,       [STATUS_INVALID] = 400,     [STATUS_NOT_FOUND] = 404,
-    [STATUS_CONFLICT] = 409, [STATUS_LIMIT] = 422,       [STATUS_BUSY] = 503,
-    [STATUS_TIMEOUT] = 504,  [STATUS_IO] = 503,          [STATUS_DENIED] = 403,
-    [STATUS_UNKNOWN] = 503,  [STATUS_FULL] = 507,        [STATUS_CORRUPT] = 500,
-    [STATUS_BAD_DAG] = 422,  [STATUS_UNREACHABLE] = 503,
-};
-_Static_assert(ARRAY_LEN(CODES) == STATUS_COUNT, "every status has a code");
 
 static const struct {
     int status;
@@ -37,12 +29,6 @@ static const struct {
     {507, "Insufficient Storage"},
 };
 
-int problem_status(enum status code)
-{
-    CHECK(code < STATUS_COUNT);
-    return CODES[code];
-}
-
 const char *problem_title(int status)
 {
     for (size_t i = 0; i < ARRAY_LEN(TITLES); i++)
@@ -51,7 +37,7 @@ const char *problem_title(int status)
     return "Error";
 }
 
-void problem_put(struct http_response *response, int status, const char *detail)
+static void put(struct http_response *response, int status, const char *code, const char *detail)
 {
     json_t *problem = json_object();
     CHECK(problem != NULL);
@@ -59,6 +45,7 @@ void problem_put(struct http_response *response, int status, const char *detail)
     json_put_string(problem, "title", problem_title(status));
     json_put_int(problem, "status", status);
     json_put_string(problem, "detail", detail);
+    json_put_string(problem, "code", code);
     answer_json(response, status, problem);
     response->content_type = "application/problem+json";
     if (status == 401)
@@ -67,9 +54,14 @@ void problem_put(struct http_response *response, int status, const char *detail)
         http_response_add_header(response, "Retry-After", "1");
 }
 
+void problem_put(struct http_response *response, int status, const char *detail)
+{
+    put(response, status, problem_code_word(problem_code_status(status, NULL)), detail);
+}
+
 void problem_answer(struct http_response *response, const struct err *err)
 {
-    problem_put(response, problem_status(err->code), err->text);
+    put(response, problem_code_of(err->code), problem_code_word(err->code), err->text);
 }
 
 void problem_wait(struct http_response *response, int64_t wait_s, const char *detail)

@@ -1,12 +1,11 @@
 #pragma once
 /*
- * problem: failures as answers (application/problem+json), with Airflow's members.
+ * problem: failures as answers (application/problem+json), with Airflow's members and `code`, the
+ * word of our status (model/problem_code.h).
  */
 #include "base/err.h"
 #include "serve/http.h"
 
-/* The status code that stands for one of ours. */
-int problem_status(enum status code);
 /* Whatever the response held is replaced. */
 void problem_answer(struct http_response *response, const struct err *err);
 /* The same with a status code of HTTP that none of ours stands for. */

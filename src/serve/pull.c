@@ -63,6 +63,11 @@ static void fetch(struct pull *pull, struct service *service, struct strbuf *out
     struct operation_local local = {.table = &OPERATIONS, .service = service};
     struct operation_caller operations = {.context = &local, .call = operation_local_call};
     struct err err = {0};
+    int64_t expires_at_us = pull->principal.expires_at_us;
+    if (expires_at_us != 0 && clock_wall_us() >= expires_at_us) {
+        next->is_over = true;
+        return;
+    }
     service->principal = &pull->principal;
     service->actor = pull->principal.name;
     if (pull->source.fetch(pull->source.context, &operations, out, next, &err) != STATUS_OK) {

@@ -7,6 +7,9 @@
 #include "service/operations.h"
 
 static const struct route_table *const PARTS[] = {
+    &ROUTES_AIRFLOW_AROUND,
+    &ROUTES_AIRFLOW_DAGS,
+    &ROUTES_AIRFLOW_TASKS,
     &ROUTES_SIGN_IN,
     &ROUTES_SERVER,
     &ROUTES_LIVE,

@@ -14,6 +14,9 @@ void routes_free(struct route_table *table);
 /* The parts. */
 extern const struct route_table ROUTES_HOOK;
 extern const struct route_table ROUTES_WORKER;
+extern const struct route_table ROUTES_AIRFLOW_AROUND;
+extern const struct route_table ROUTES_AIRFLOW_DAGS;
+extern const struct route_table ROUTES_AIRFLOW_TASKS;
 extern const struct route_table ROUTES_SIGN_IN;
 extern const struct route_table ROUTES_SERVER;
 extern const struct route_table ROUTES_LIVE;

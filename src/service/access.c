@@ -242,18 +242,26 @@ static enum status check_scope(const struct question *question, struct err *err)
     UNREACHABLE("a known scope");
 }
 
-/* Files of this machine are for those who are on it. */
-static enum status check_files(const json_t *request, struct err *err)
+static bool is_given(const json_t *request, const char *name)
 {
-    static const char *const MEMBERS[] = {"file", "path", "paths"};
-    bool is_sent = json_is_string(json_object_get(request, "text"));
-    for (size_t i = 0; i < ARRAY_LEN(MEMBERS) && !is_sent; i++) {
-        const json_t *value = json_object_get(request, MEMBERS[i]);
-        if (value != NULL && !json_is_null(value))
+    const json_t *value = json_object_get(request, name);
+    return value != NULL && !json_is_null(value);
+}
+
+/* Files of this machine are for those who are on it. */
+static enum status check_paths(const struct operation *operation, const json_t *request,
+                               struct err *err)
+{
+    bool has_text = json_is_string(json_object_get(request, "text"));
+    for (size_t i = 0; i < operation->request.count; i++) {
+        const struct operation_field *field = &operation->request.fields[i];
+        bool is_path = field->type == FIELD_PATHS || (field->type == FIELD_PATH && !has_text);
+        if (is_path && is_given(request, field->name))
             return err_set(err, STATUS_DENIED,
-                           "'%s' leads to a file of the server, which cannot be named from "
-                           "elsewhere",
-                           MEMBERS[i]);
+                           "%s: '%s' leads to a file of the server, which cannot be reached from "
+                           "elsewhere%s",
+                           operation->name, field->name,
+                           operation_takes(operation, "text") ? "; send its `text`" : "");
     }
     return STATUS_OK;
 }
@@ -264,8 +272,7 @@ enum status access_check(struct service *service, const struct operation *operat
     const struct principal *principal = service->principal;
     if (operation->permission == PERMISSION_NONE)
         return err_set(err, STATUS_DENIED, "%s: nobody may do this", operation->name);
-    bool is_local = principal != NULL && principal->is_local;
-    if (!is_local && check_files(request, err) != STATUS_OK)
+    if (!service_is_local(service) && check_paths(operation, request, err) != STATUS_OK)
         return err->code;
     if (principal_role(principal, NULL) >= operation->permission)
         return STATUS_OK;

@@ -13,7 +13,8 @@
  * Who has the right everywhere costs no look-up.
  *
  *   STATUS_NOT_FOUND  there is no such thing, or none that is shown
- *   STATUS_DENIED     it is shown, but the role there is too small
+ *   STATUS_DENIED     it is shown, but the role there is too small; or the request leads to a file
+ *                     of this machine, and whoever asks is elsewhere
  */
 NODISCARD enum status access_check(struct service *service, const struct operation *operation,
                                    const json_t *request, struct err *err);

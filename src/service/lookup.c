@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/strbuf.h"
+#include "model/limits.h"
+#include "service/principal.h"
 #include "spec/spec_find.h"
 #include "store/queue.h"
 #include "store/version.h"
@@ -146,18 +148,53 @@ enum status lookup_check_file(const struct spec_file *file, struct err *err)
     return STATUS_OK;
 }
 
-static enum status dag_of_file(const char *path, const char *dag_id, struct found_dag *out,
+/* The file is taken, whatever becomes of it. */
+static enum status dag_of_spec(struct spec_file *taken, const char *dag_id, struct found_dag *out,
                                struct err *err)
 {
-    CLEANUP(spec_file_freep) struct spec_file *file = NULL;
+    CLEANUP(spec_file_freep) struct spec_file *file = taken;
     const struct dag *dag = NULL;
-    if (spec_load_file(path, &file, err) != STATUS_OK ||
-        lookup_check_file(file, err) != STATUS_OK ||
+    if (lookup_check_file(file, err) != STATUS_OK ||
         choose_dag(file, dag_id, &dag, err) != STATUS_OK)
         return err->code;
     *out = (struct found_dag){.dag = dag, .path = file->path, .text = file->text};
     out->file = TAKE(file);
     return STATUS_OK;
+}
+
+static enum status dag_of_file(const char *path, const char *dag_id, struct found_dag *out,
+                               struct err *err)
+{
+    struct spec_file *file = NULL;
+    if (spec_load_file(path, &file, err) != STATUS_OK)
+        return err->code;
+    return dag_of_spec(file, dag_id, out, err);
+}
+
+static enum status dag_of_text(const char *name, const json_t *text, const char *dag_id,
+                               struct found_dag *out, struct err *err)
+{
+    size_t length = json_string_length(text);
+    if (length > LIMIT_FILE_BYTES)
+        return err_set(err, STATUS_LIMIT, "'%.100s' has more than %d bytes", name,
+                       LIMIT_FILE_BYTES);
+    struct spec_file *file = spec_load_text(name, json_string_value(text), length);
+    if (dag_of_spec(file, dag_id, out, err) != STATUS_OK)
+        return err->code;
+    out->is_sent = true;
+    return STATUS_OK;
+}
+
+enum status lookup_check_author(const struct service *service, const struct found_dag *found,
+                                struct err *err)
+{
+    const char *space = found->dag->namespace_;
+    if (!found->is_sent || principal_role(service->principal, space) >= PERMISSION_EDITOR)
+        return STATUS_OK;
+    return err_set(err, STATUS_DENIED,
+                   "a DAG that is sent along needs the role editor in the namespace '%.100s'; name "
+                   "one that the server has",
+                   space);
 }
 
 static bool is_named_after(const char *path, const char *dag_id)
@@ -216,8 +253,12 @@ enum status lookup_dag(struct service *service, struct arena *arena, const json_
     const char *path = json_get_string(request, "file", NULL);
     const char *dag_id = json_get_string(request, "dag", NULL);
     int64_t number = json_get_int(request, "version", 0);
-    if (path != NULL && number > 0)
+    const json_t *text = json_object_get(request, "text");
+    bool is_sent = json_is_string(text);
+    if ((path != NULL || is_sent) && number > 0)
         return err_set(err, STATUS_INVALID, "a file has no versions: name its DAG");
+    if (is_sent)
+        return dag_of_text(path != NULL ? path : "dag.yaml", text, dag_id, out, err);
     if (path != NULL)
         return dag_of_file(path, dag_id, out, err);
     if (dag_id == NULL)

@@ -44,11 +44,13 @@ struct found_dag {
     const char *text; /* as its author wrote it */
     int64_t version;  /* number of the version in the store; 0: read from a file */
     struct spec_file *file;
+    bool is_sent; /* its file came with the request: nothing lies beside it */
 };
 
 /*
  * The DAG that the members "file" and "dag" name: of a file (which one, if it has several), or one
  * the store or the folder of DAG files knows. "version" is the number of one that the store has.
+ * With "text", the file itself, "file" is only its name.
  *
  *   STATUS_BAD_DAG  the file has problems; the text is the first of them
  *   STATUS_INVALID  neither is given, or the file has several DAGs
@@ -60,4 +62,10 @@ NODISCARD enum status lookup_dag(struct service *service, struct arena *arena,
  * found nothing of it: an empty list would hide that the name is wrong. NULL is fine.
  */
 NODISCARD enum status lookup_dag_name(struct service *service, const char *dag_id, struct err *err);
+/*
+ * Of a DAG that came with the request, STATUS_DENIED unless whoever asks may write DAGs of its
+ * namespace: it is run, or filled in, with what the server knows.
+ */
+NODISCARD enum status lookup_check_author(const struct service *service,
+                                          const struct found_dag *found, struct err *err);
 void lookup_dag_fini(struct found_dag *found); /* twice is fine */

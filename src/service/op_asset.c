@@ -2,10 +2,12 @@
  * Datasets: which there are, who updated them, who waits for them.
  */
 #include "base/mem.h"
+#include "base/str.h"
 #include "model/limits.h"
 #include "service/json_build.h"
 #include "service/listing.h"
 #include "service/op_handlers.h"
+#include "service/run_filter.h"
 #include "service/service.h"
 #include "store/asset.h"
 #include "store/sight.h"
@@ -16,6 +18,7 @@ enum { LIST_DEFAULT = 100, LIST_MAX = 10000, UPDATES_DEFAULT = 20 };
 static json_t *asset_json(const struct asset_info *asset)
 {
     json_t *object = json_build_object();
+    json_put_id(object, "id", asset->id);
     json_put_string(object, "uri", asset->uri);
     json_put_int(object, "updates", asset->updates);
     json_put_instant(object, "last_update", asset->last_us);
@@ -52,33 +55,6 @@ static enum status count_assets(struct store *store, const void *filter, int64_t
                                 struct err *err)
 {
     return store_asset_count(store, filter, most, out, err);
-}
-
-enum status op_asset_list(struct service *service, const json_t *request, json_t **out,
-                          struct err *err)
-{
-    CLEANUP(arena_freep) struct arena *arena = arena_new();
-    struct asset_filter filter = {.contains = json_get_string(request, "contains", NULL)};
-    struct store *store = NULL;
-    struct asset_info *list = NULL;
-    size_t count = 0;
-    if (limit_of(request, LIST_DEFAULT, &filter.limit, err) != STATUS_OK ||
-        service_store_if_any(service, &store, err) != STATUS_OK)
-        return err->code;
-    if (store != NULL && store_asset_list(store, arena, &filter, &list, &count, err) != STATUS_OK)
-        return err->code;
-    json_t *assets = json_build_array();
-    for (size_t i = 0; i < count; i++)
-        json_build_append(assets, asset_json(&list[i]));
-    const struct listing_page page = {
-        .request = request,
-        .name = "assets",
-        .store = store,
-        .limit = filter.limit,
-        .count = count_assets,
-        .filter = &filter,
-    };
-    return listing_answer(&page, assets, out, err);
 }
 
 static enum status put_updates(struct store *store, struct arena *arena, int64_t asset,
@@ -126,6 +102,61 @@ static enum status put_waiters(struct store *store, struct arena *arena, const c
         json_build_append(list, item);
     }
     return STATUS_OK;
+}
+
+/* --- asset.list ------------------------------------------------------------------------------ */
+
+static enum status read_filter(const json_t *request, struct arena *arena, struct asset_filter *out,
+                               struct err *err)
+{
+    const char *order = json_get_string(request, "order_by", "uri");
+    *out = (struct asset_filter){
+        .contains = json_get_string(request, "contains", NULL),
+        .dags = run_filter_names(request, "dags", arena),
+        .offset = json_get_int(request, "offset", 0),
+        .is_descending = order[0] == '-',
+    };
+    if (!str_equal(order + (out->is_descending ? 1 : 0), "uri"))
+        return err_set(err, STATUS_INVALID, "datasets have no order by '%.60s': write uri or -uri",
+                       order);
+    if (out->offset < 0)
+        return err_set(err, STATUS_INVALID, "'offset' is not below 0");
+    return limit_of(request, LIST_DEFAULT, &out->limit, err);
+}
+
+enum status op_asset_list(struct service *service, const json_t *request, json_t **out,
+                          struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    CLEANUP(json_decrefp) json_t *assets = json_build_array();
+    bool with_users = json_get_bool(request, "with_users", false);
+    struct asset_filter filter;
+    struct store *store = NULL;
+    struct asset_info *list = NULL;
+    size_t count = 0;
+    if (read_filter(request, arena, &filter, err) != STATUS_OK ||
+        service_store_if_any(service, &store, err) != STATUS_OK)
+        return err->code;
+    if (store != NULL && store_asset_list(store, arena, &filter, &list, &count, err) != STATUS_OK)
+        return err->code;
+    for (size_t i = 0; i < count; i++) {
+        json_t *asset = asset_json(&list[i]);
+        json_build_append(assets, asset);
+        if (with_users &&
+            (put_updates(store, arena, list[i].id, UPDATES_DEFAULT, asset, err) != STATUS_OK ||
+             put_waiters(store, arena, list[i].uri, asset, err) != STATUS_OK))
+            return err->code;
+    }
+    const struct listing_page page = {
+        .request = request,
+        .name = "assets",
+        .store = store,
+        .limit = filter.limit,
+        .is_later = filter.offset > 0,
+        .count = count_assets,
+        .filter = &filter,
+    };
+    return listing_answer(&page, TAKE(assets), out, err);
 }
 
 static enum status show(struct store *store, const char *uri, int64_t limit, json_t **out,

@@ -42,13 +42,15 @@ static enum status answer_run(struct service *service, struct found_run *run, st
 
 /* --- run.cancel ------------------------------------------------------------------------------ */
 
-static enum status cancel_run(struct service *service, const struct found_run *run, struct err *err)
+static enum status cancel_run(struct service *service, const struct found_run *run, bool kill,
+                              struct err *err)
 {
     struct cancel_request cancel = {
         .run = run->info.id,
         .cause = CANCEL_ASKED,
         /* Of a run that daemons work off they do the rest. */
-        .finally_too = run->info.scope != 0 && !service_run_is_held(service, run->info.id),
+        .finally_too =
+            kill || (run->info.scope != 0 && !service_run_is_held(service, run->info.id)),
         .actor = service->actor,
     };
     return store_run_cancel(run->store, &cancel, err);
@@ -107,6 +109,7 @@ static enum status cancel(struct service *service, const json_t *request, json_t
     CLEANUP(json_decrefp) json_t *stops = NULL;
     struct found_run run;
     bool one_task = json_get_string(request, "task", NULL) != NULL;
+    bool kill = json_get_bool(request, "kill", false);
     if (!one_task && json_get_int(request, "map_index", -1) >= 0)
         return err_set(err, STATUS_INVALID, "'map_index' is of a task: name the task, too");
     if (lookup_run(service, DB_READ_WRITE, arena, request, &run, err) != STATUS_OK)
@@ -117,7 +120,7 @@ static enum status cancel(struct service *service, const json_t *request, json_t
     if (recover(service, &run, err) != STATUS_OK)
         return err->code;
     if ((one_task ? cancel_task(service, &run, request, &stops, err)
-                  : cancel_run(service, &run, err)) != STATUS_OK)
+                  : cancel_run(service, &run, kill, err)) != STATUS_OK)
         return err->code;
     service_wake(service);
     if (answer_run(service, &run, arena, out, err) != STATUS_OK)

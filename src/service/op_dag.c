@@ -1,6 +1,8 @@
 /*
  * DAGs: those that ran are in the store, others in files.
  */
+#include <string.h>
+
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -50,9 +52,16 @@ static enum status put_last_run(const struct service *service, struct store *sto
 
 struct dag_listing {
     struct service *service;
-    struct store *store; /* or NULL */
-    const char *tag;     /* only with it, or NULL */
+    struct store *store;  /* or NULL */
+    const char *tag;      /* only with it, or NULL */
+    const json_t *tags;   /* only with one of them, or NULL */
+    const char *pattern;  /* only with this in the id, whatever the case; or NULL */
+    const json_t *paused; /* only those that are, or are not; NULL: both */
     bool with_inactive;
+    bool is_brief;
+    int64_t skip;    /* still to be left out */
+    int64_t limit;   /* of the page; below 0: all */
+    int64_t matched; /* on all pages */
     struct arena *arena;
     struct strmap *seen;   /* DAGs */
     struct strmap *broken; /* DAGs whose file has problems */
@@ -86,6 +95,42 @@ static bool has_tag(const struct dag *dag, const char *tag)
     return tag == NULL;
 }
 
+static bool has_one_tag(const struct dag *dag, const json_t *tags)
+{
+    for (size_t i = 0; i < json_array_size(tags); i++)
+        if (has_tag(dag, json_string_value(json_array_get(tags, i))))
+            return true;
+    return json_array_size(tags) == 0;
+}
+
+static bool is_named(const struct dag_listing *listing, const struct dag *dag)
+{
+    return has_tag(dag, listing->tag) && has_one_tag(dag, listing->tags) &&
+           (listing->pattern == NULL || strcasestr(dag->id, listing->pattern) != NULL);
+}
+
+/* Whether it is on the page, once it is known to match. */
+static bool is_on_page(struct dag_listing *listing)
+{
+    listing->matched++;
+    if (listing->skip > 0) {
+        listing->skip--;
+        return false;
+    }
+    return listing->limit < 0 || (int64_t)json_array_size(listing->dags) < listing->limit;
+}
+
+/* Whether it is paused as was asked for; what the schedule says goes to the object. */
+static enum status put_schedule(struct dag_listing *listing, const struct dag *dag, json_t *object,
+                                bool *out_meant, struct err *err)
+{
+    if (schedule_json_put(listing->service, listing->store, dag, object, err) != STATUS_OK)
+        return err->code;
+    *out_meant = !json_is_boolean(listing->paused) ||
+                 json_is_true(listing->paused) == json_get_bool(object, "is_paused", false);
+    return STATUS_OK;
+}
+
 /* What the store says about a DAG beside its meaning. */
 static void put_state(json_t *object, const struct version_info *info, bool is_broken)
 {
@@ -105,17 +150,25 @@ static enum status list_dag(struct dag_listing *listing, const struct dag *dag, 
                             const struct version_info *info, struct err *err)
 {
     const char *id = arena_strdup(listing->arena, dag->id); /* its file is closed before the map */
-    if (!strmap_add(listing->seen, id, 0) || !has_tag(dag, listing->tag) ||
+    CLEANUP(json_decrefp) json_t *schedule = json_build_object();
+    bool is_meant = true;
+    if (!strmap_add(listing->seen, id, 0) || !is_named(listing, dag) ||
         !principal_sees(listing->service->principal, dag->namespace_))
+        return STATUS_OK;
+    if (listing->paused != NULL &&
+        put_schedule(listing, dag, schedule, &is_meant, err) != STATUS_OK)
+        return err->code;
+    if (!is_meant || !is_on_page(listing))
         return STATUS_OK;
     json_t *object = dag_json(dag);
     json_build_append(listing->dags, object);
     json_put_string(object, "file", path);
     if (info != NULL)
         put_state(object, info, strmap_find(listing->broken, dag->id, &(int64_t){0}));
-    if (schedule_json_put(listing->service, listing->store, dag, object, err) != STATUS_OK)
+    if (put_schedule(listing, dag, object, &is_meant, err) != STATUS_OK)
         return err->code;
-    return put_last_run(listing->service, listing->store, dag->id, object, err);
+    return listing->is_brief ? STATUS_OK
+                             : put_last_run(listing->service, listing->store, dag->id, object, err);
 }
 
 static enum status list_version(void *context, const struct version_info *info, struct err *err)
@@ -180,7 +233,13 @@ enum status op_dag_list(struct service *service, const json_t *request, json_t *
     struct dag_listing listing = {
         .service = service,
         .tag = json_get_string(request, "tag", NULL),
+        .tags = json_object_get(request, "tags"),
+        .pattern = json_get_string(request, "pattern", NULL),
+        .paused = json_object_get(request, "paused"),
         .with_inactive = json_get_bool(request, "all", false),
+        .is_brief = json_get_bool(request, "brief", false),
+        .skip = json_get_int(request, "offset", 0),
+        .limit = json_get_int(request, "limit", -1),
         .arena = arena,
         .seen = seen,
         .broken = broken,
@@ -191,7 +250,7 @@ enum status op_dag_list(struct service *service, const json_t *request, json_t *
         list_store(&listing, err) != STATUS_OK || list_folder(&listing, err) != STATUS_OK)
         return err_wrap(err, "list DAGs");
     *out = json_build_object();
-    json_put_int(*out, "total_entries", (int64_t)json_array_size(dags));
+    json_put_int(*out, "total_entries", listing.matched);
     json_put(*out, "dags", TAKE(dags));
     return STATUS_OK;
 }

@@ -357,16 +357,26 @@ static enum status try_dag(struct trial *trial, const struct dag *dag, struct er
     return STATUS_OK;
 }
 
-static enum status try_named(struct service *service, struct trial *trial, const char *name,
+static enum status try_named(struct service *service, struct trial *trial, const json_t *asked,
                              struct err *err)
 {
+    const char *name = json_get_string(asked, "target", "");
+    const char *text = json_get_string(asked, "text", NULL);
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     CLEANUP(lookup_dag_fini) struct found_dag found = {0};
     CLEANUP(json_decrefp) json_t *request = json_build_object();
     bool is_file =
         strchr(name, '/') != NULL || str_ends_with(name, ".yaml") || str_ends_with(name, ".yml");
-    json_put_string(request, is_file ? "file" : "dag", name);
-    if (lookup_dag(service, arena, request, &found, err) != STATUS_OK)
+    if (is_file && text == NULL && !service_is_local(service))
+        return err_set(err, STATUS_DENIED,
+                       "'%.100s' leads to a file of the server, which cannot be reached from "
+                       "elsewhere; send its `text`",
+                       name);
+    json_put_string(request, is_file || text != NULL ? "file" : "dag", name);
+    if (text != NULL)
+        json_put_string(request, "text", text);
+    if (lookup_dag(service, arena, request, &found, err) != STATUS_OK ||
+        lookup_check_author(service, &found, err) != STATUS_OK)
         return err->code;
     return try_dag(trial, found.dag, err);
 }
@@ -412,7 +422,7 @@ enum status op_notify_test(struct service *service, const json_t *request, json_
                        "'%.60s' is none of success, failure, retry, skip, sla_miss", kind);
     json_t *entry = entry_of_text(target);
     enum status status =
-        entry != NULL ? try_target(&trial, entry, err) : try_named(service, &trial, target, err);
+        entry != NULL ? try_target(&trial, entry, err) : try_named(service, &trial, request, err);
     vault_free(TAKE(vault)); /* another store may be opened now */
     if (status != STATUS_OK || keep_record(service, target, err) != STATUS_OK)
         return err->code;

@@ -45,7 +45,8 @@ enum status op_task_render(struct service *service, const json_t *request, json_
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     CLEANUP(lookup_dag_fini) struct found_dag found = {0};
-    if (lookup_dag(service, arena, request, &found, err) != STATUS_OK)
+    if (lookup_dag(service, arena, request, &found, err) != STATUS_OK ||
+        lookup_check_author(service, &found, err) != STATUS_OK)
         return err->code;
     return render(service, &found, request, out, err);
 }

@@ -4,12 +4,15 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/mem.h"
 #include "base/str.h"
+#include "blob/value_key.h"
 #include "model/dag_fields.h"
 #include "service/json_build.h"
 #include "service/listing.h"
 #include "service/lookup.h"
 #include "service/op_handlers.h"
+#include "service/run_filter.h"
 #include "service/run_json.h"
 #include "service/trigger_json.h"
 #include "store/job.h"
@@ -18,18 +21,7 @@
 #include "store/value.h"
 #include "store/version.h"
 
-enum { RUNS_DEFAULT = 100, RUNS_MAX = 100000, ACTIVE_MAX = 10000 };
-
-/* A number of the request within bounds. */
-static enum status get_number(const json_t *request, const char *key, int64_t otherwise,
-                              int64_t most, int64_t *out, struct err *err)
-{
-    int64_t value = json_get_int(request, key, otherwise);
-    if (value < 0 || value > most)
-        return err_set(err, STATUS_INVALID, "'%s' must be from 0 to %lld", key, (long long)most);
-    *out = value;
-    return STATUS_OK;
-}
+enum { ACTIVE_MAX = 10000, SPILLED_MAX = 16 << 20 };
 
 /* --- run.list -------------------------------------------------------------------------------- */
 
@@ -37,69 +29,41 @@ struct listing {
     const struct service *service;
     struct store *store;
     json_t *runs;
-    int64_t offset; /* still to be left out */
+    bool is_brief;
 };
 
 static enum status list_run(void *context, const struct run_info *run, struct err *err)
 {
     struct listing *listing = context;
-    if (listing->offset > 0) {
-        listing->offset--;
-        return STATUS_OK;
-    }
     json_t *object = NULL;
-    if (run_json_load(listing->service, listing->store, run, &object, err) != STATUS_OK)
+    if (listing->is_brief)
+        object = run_json(listing->service, run, NULL);
+    else if (run_json_load(listing->service, listing->store, run, &object, err) != STATUS_OK)
         return err->code;
     json_build_append(listing->runs, object);
-    return STATUS_OK;
-}
-
-static const char *run_state_at(const void *context, size_t i)
-{
-    (void)context;
-    return run_state_name((enum run_state)i);
-}
-
-static enum status read_state(const json_t *request, int64_t *out, struct err *err)
-{
-    const char *name = json_get_string(request, "state", NULL);
-    enum run_state state = RUN_QUEUED;
-    *out = -1;
-    if (name == NULL)
-        return STATUS_OK;
-    if (!run_state_parse(name, &state)) {
-        const char *near = str_nearest(name, RUN_STATE_COUNT, run_state_at, NULL);
-        return err_set(err, STATUS_INVALID, "no run is ever '%.60s'%s%s%s", name,
-                       near != NULL ? ", did you mean '" : "", near != NULL ? near : "",
-                       near != NULL ? "'?" : "");
-    }
-    *out = (int64_t)state;
     return STATUS_OK;
 }
 
 static enum status count_runs(struct store *store, const void *filter, int64_t most, int64_t *out,
                               struct err *err)
 {
-    return store_run_count(store, filter, most, out, err);
+    return store_run_page_count(store, filter, most, out, err);
 }
 
 enum status op_run_list(struct service *service, const json_t *request, json_t **out,
                         struct err *err)
 {
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
     CLEANUP(json_decrefp) json_t *runs = json_build_array();
-    struct listing listing = {.service = service, .runs = runs};
-    struct run_filter filter = {.dag_id = json_get_string(request, "dag", NULL)};
-    int64_t limit = 0;
-    int64_t offset = 0;
-    if (read_state(request, &filter.state, err) != STATUS_OK ||
-        get_number(request, "limit", RUNS_DEFAULT, RUNS_MAX, &limit, err) != STATUS_OK ||
-        get_number(request, "offset", 0, INT64_MAX - RUNS_MAX, &offset, err) != STATUS_OK ||
+    struct listing listing = {
+        .service = service, .runs = runs, .is_brief = json_get_bool(request, "brief", false)};
+    struct run_page filter;
+    if (run_filter_read(request, arena, &filter, err) != STATUS_OK ||
+        run_filter_read_page(request, &filter.limit, &filter.offset, err) != STATUS_OK ||
         service_store_if_any(service, &listing.store, err) != STATUS_OK)
         return err->code;
-    filter.limit = limit + offset;
-    listing.offset = offset;
     if (listing.store != NULL &&
-        store_run_each(listing.store, &filter, list_run, &listing, err) != STATUS_OK)
+        store_run_page(listing.store, &filter, list_run, &listing, err) != STATUS_OK)
         return err_wrap(err, "list runs");
     if (json_array_size(runs) == 0 && lookup_dag_name(service, filter.dag_id, err) != STATUS_OK)
         return err->code;
@@ -107,8 +71,8 @@ enum status op_run_list(struct service *service, const json_t *request, json_t *
         .request = request,
         .name = "dag_runs",
         .store = listing.store,
-        .limit = limit,
-        .is_later = offset > 0,
+        .limit = filter.limit,
+        .is_later = filter.offset > 0,
         .count = count_runs,
         .filter = &filter,
     };
@@ -139,6 +103,10 @@ enum status op_run_show(struct service *service, const json_t *request, json_t *
     struct owners owners = {.service = service};
     if (lookup_run(service, DB_READ_ONLY, arena, request, &run, err) != STATUS_OK)
         return err->code;
+    if (json_get_bool(request, "brief", false)) {
+        *out = run_json(service, &run.info, NULL);
+        return STATUS_OK;
+    }
     if (!run_state_is_final(run.info.state) &&
         store_host_of_run(run.store, run.info.id, count_owner, &owners, err) != STATUS_OK)
         return err->code;
@@ -332,6 +300,7 @@ enum status op_run_active(struct service *service, const json_t *request, json_t
 /* --- run.values ------------------------------------------------------------------------------ */
 
 struct value_listing {
+    struct service *service;
     struct found_run run;
     const char *key;   /* only this one, or NULL */
     int64_t node;      /* only this one; -1: all */
@@ -347,6 +316,36 @@ static bool is_hidden(const char *key)
     return str_starts_with(key, "__");
 }
 
+/* *out stays NULL for one that is gone or larger than anybody wants to see; heap. */
+static enum status read_spilled(const struct value_listing *listing, const struct value_info *value,
+                                char **out, struct err *err)
+{
+    CLEANUP(blob_handle_closep) struct blob_handle *handle = NULL;
+    struct blob *blob = NULL;
+    const struct task_row *task = listing->task;
+    struct blob_key key = value_key(listing->run.info.id, task->id, task->attempt, value->key);
+    struct err problem = {0};
+    size_t got = 0;
+    if (service_blob_if_any(listing->service, &blob, err) != STATUS_OK)
+        return err->code;
+    if (blob == NULL || value->bytes > SPILLED_MAX)
+        return STATUS_OK;
+    enum status status = blob_open(blob, &key, BLOB_READ, &handle, &problem);
+    if (status == STATUS_NOT_FOUND)
+        return STATUS_OK;
+    char *bytes = mem_alloc((size_t)value->bytes + 1);
+    if (status == STATUS_OK)
+        status = blob_range(handle, 0, bytes, (size_t)value->bytes, &got, &problem);
+    if (status != STATUS_OK) {
+        mem_freep(&bytes);
+        *err = problem;
+        return status;
+    }
+    bytes[got] = '\0';
+    *out = bytes;
+    return STATUS_OK;
+}
+
 static enum status list_value(void *context, const struct value_info *value, struct err *err)
 {
     struct value_listing *listing = context;
@@ -354,20 +353,26 @@ static enum status list_value(void *context, const struct value_info *value, str
         return STATUS_OK;
     json_t *object = json_build_object();
     json_build_append(listing->values, object);
+    json_put_instant(object, "logical_date", listing->run.info.logical_at_us);
     json_put_string(object, "task_id", listing->def->id);
     json_put_int(object, "map_index", listing->task->map_index);
     json_put_string(object, "label", listing->task->label);
     json_put_string(object, "key", value->key);
     json_put_int(object, "bytes", value->bytes);
+    json_put_instant(object, "timestamp",
+                     listing->task->ended_at_us != 0 ? listing->task->ended_at_us
+                                                     : listing->run.info.created_at_us);
     json_put_bool(object, "spilled", value->json == NULL);
     json_t *parsed = NULL;
-    if (value->json == NULL) {
-        json_put(object, "value", json_null());
-        return STATUS_OK;
-    }
-    if (json_parse(value->json, strlen(value->json), &parsed, err) != STATUS_OK)
+    CLEANUP(mem_freep) char *spilled = NULL;
+    /* Large ones are read one by one. */
+    if (value->json == NULL && listing->key != NULL &&
+        read_spilled(listing, value, &spilled, err) != STATUS_OK)
         return err_wrap(err, "value '%s' of '%s'", value->key, listing->def->id);
-    json_put(object, "value", parsed);
+    const char *text = value->json != NULL ? value->json : spilled;
+    if (text != NULL && json_parse(text, strlen(text), &parsed, err) != STATUS_OK)
+        return err_wrap(err, "value '%s' of '%s'", value->key, listing->def->id);
+    json_put(object, "value", text != NULL ? parsed : json_null());
     return STATUS_OK;
 }
 
@@ -390,6 +395,7 @@ enum status op_run_values(struct service *service, const json_t *request, json_t
     CLEANUP(json_decrefp) json_t *values = json_build_array();
     const char *task_id = json_get_string(request, "task", NULL);
     struct value_listing listing = {
+        .service = service,
         .key = json_get_string(request, "key", NULL),
         .node = -1,
         .map_index = json_get_int(request, "map_index", -1),

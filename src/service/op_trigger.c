@@ -46,6 +46,22 @@ static enum status answer(const struct service *service, struct store *store,
     return STATUS_OK;
 }
 
+/* Whoever names an interval names all of it. */
+static enum status read_interval(const json_t *request, struct tick_dates *dates, struct err *err)
+{
+    const char *start = json_get_string(request, "data_interval_start", NULL);
+    const char *end = json_get_string(request, "data_interval_end", NULL);
+    if (start == NULL && end == NULL)
+        return STATUS_OK;
+    if (start == NULL || end == NULL || !instant_parse(start, &dates->interval_start_us) ||
+        !instant_parse(end, &dates->interval_end_us) ||
+        dates->interval_start_us > dates->interval_end_us)
+        return err_set(err, STATUS_INVALID,
+                       "data_interval_start and data_interval_end belong together, the earlier "
+                       "one first");
+    return STATUS_OK;
+}
+
 static enum status create(struct service *service, struct store *store, const json_t *request,
                           int64_t version, int64_t *out_run, struct err *err)
 {
@@ -76,6 +92,8 @@ static enum status create(struct service *service, struct store *store, const js
     if (timetable_of_dag(dag, zone_file_read, &timetable, err) != STATUS_OK)
         return err->code;
     struct tick_dates dates = timetable_dates_by_hand(timetable, date_us);
+    if (read_interval(request, &dates, err) != STATUS_OK)
+        return err->code;
     struct run_request run = {
         .version = version,
         .run_id = json_get_string(request, "run_id", NULL),
@@ -118,6 +136,10 @@ static enum status trigger(struct service *service, const json_t *request, json_
     service_wake(service);
     if (store_run_load(store, arena, run, &info, err) != STATUS_OK)
         return err->code;
+    if (json_get_bool(request, "brief", false)) {
+        *out = run_json(service, &info, NULL);
+        return STATUS_OK;
+    }
     return answer(service, store, &info, out, err);
 }
 

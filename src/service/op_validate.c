@@ -17,6 +17,7 @@
 #include "service/lookup.h"
 #include "service/name_check.h"
 #include "service/op_handlers.h"
+#include "service/principal.h"
 #include "service/service.h"
 #include "spec/diag_render.h"
 #include "spec/spec.h"
@@ -228,6 +229,23 @@ static enum status validate_path(struct validation *validation, const char *path
     return status;
 }
 
+static enum status validate_text(struct validation *validation, const char *path,
+                                 const json_t *text, struct err *err)
+{
+    size_t length = json_string_length(text);
+    if (!json_is_string(text))
+        return err_set(err, STATUS_INVALID, "the text of '%.100s' must be a string", path);
+    if (length > LIMIT_FILE_BYTES)
+        return err_set(err, STATUS_LIMIT, "'%.100s' has more than %d bytes", path,
+                       LIMIT_FILE_BYTES);
+    CLEANUP(spec_file_freep)
+    struct spec_file *file = spec_load_text(path, json_string_value(text), length);
+    if (add_doubts(validation, file, err) != STATUS_OK)
+        return err->code;
+    add_file(validation, file);
+    return STATUS_OK;
+}
+
 static enum status validate_texts(struct validation *validation, const json_t *texts,
                                   struct err *err)
 {
@@ -236,17 +254,32 @@ static enum status validate_texts(struct validation *validation, const json_t *t
     json_t *text;
     json_object_foreach((json_t *)(uintptr_t)texts, path, text)
     {
-        size_t length = json_string_length(text);
-        if (!json_is_string(text))
-            return err_set(err, STATUS_INVALID, "'texts': '%.100s' must be a string", path);
-        if (length > LIMIT_FILE_BYTES)
-            return err_set(err, STATUS_LIMIT, "'%.100s' has more than %d bytes", path,
-                           LIMIT_FILE_BYTES);
-        CLEANUP(spec_file_freep)
-        struct spec_file *file = spec_load_text(path, json_string_value(text), length);
-        if (add_doubts(validation, file, err) != STATUS_OK)
+        if (validate_text(validation, path, text, err) != STATUS_OK)
             return err->code;
-        add_file(validation, file);
+    }
+    return STATUS_OK;
+}
+
+/* What could not be read where it is gets the words in which it was told there. */
+static enum status validate_sent(struct validation *validation, const json_t *files,
+                                 struct err *err)
+{
+    size_t i;
+    json_t *file;
+    json_array_foreach(files, i, file)
+    {
+        const char *path = json_get_string(file, "name", NULL);
+        const char *unreadable = json_get_string(file, "unreadable", NULL);
+        struct err problem = {0};
+        if (path == NULL)
+            return err_set(err, STATUS_INVALID, "'files': entry %zu has no 'name'", i);
+        if (unreadable != NULL) {
+            (void)err_set(&problem, STATUS_IO, "%s", unreadable);
+            add_unreadable(validation, path, &problem);
+        } else if (validate_text(validation, path, json_object_get(file, "text"), err) !=
+                   STATUS_OK) {
+            return err->code;
+        }
     }
     return STATUS_OK;
 }
@@ -258,11 +291,16 @@ static void validation_fini(struct validation *validation)
     arena_free(validation->arena);
 }
 
-/* Without a store that can be read, files can be checked all the same. */
+/*
+ * Without a store that can be read, files can be checked all the same. Who does not see everything
+ * is not told what there is by being told what was meant.
+ */
 static void learn_names(struct service *service, struct validation *validation)
 {
     CLEANUP(vault_freep) struct vault *vault = NULL;
     struct err ignored = {0};
+    if (!principal_sees_all(service->principal))
+        return;
     if (service_vault(service, &vault, &ignored) == STATUS_OK &&
         name_check_init(&validation->names, vault, &ignored) != STATUS_OK)
         validation->names = (struct name_check){0};
@@ -286,14 +324,16 @@ enum status op_dag_validate(struct service *service, const json_t *request, json
         validation.store = NULL;
     const json_t *paths = json_object_get(request, "paths");
     const json_t *texts = json_object_get(request, "texts");
-    if (json_array_size(paths) == 0 && json_object_size(texts) == 0)
+    const json_t *sent = json_object_get(request, "files");
+    if (json_array_size(paths) == 0 && json_object_size(texts) == 0 && json_array_size(sent) == 0)
         return err_set(err, STATUS_INVALID, "name files or folders in 'paths'");
     learn_names(service, &validation);
     for (size_t i = 0; i < json_array_size(paths); i++)
         if (validate_path(&validation, json_string_value(json_array_get(paths, i)), err) !=
             STATUS_OK)
             return err->code;
-    if (validate_texts(&validation, texts, err) != STATUS_OK)
+    if (validate_texts(&validation, texts, err) != STATUS_OK ||
+        validate_sent(&validation, sent, err) != STATUS_OK)
         return err->code;
     *out = json_build_object();
     json_put(*out, "files", TAKE(files));

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "model/limits.h"
@@ -291,11 +292,35 @@ static enum status set_connection(struct service *service, const struct connecti
     return status;
 }
 
+/* What is kept, with the parts that are given in the place of its own; secrets stay secret. */
+static enum status merge_connection(struct service *service, const json_t *request, json_t **out,
+                                    struct err *err)
+{
+    CLEANUP(vault_freep) struct vault *vault = NULL;
+    struct connection before = {0};
+    const json_t *value = json_object_get(request, "value");
+    if (!json_is_object(value))
+        return err_set(err, STATUS_INVALID, "only the parts of an object can be merged");
+    if (service_vault(service, &vault, err) != STATUS_OK ||
+        vault_connection(vault, space_of(request), name_of(request), &before, err) != STATUS_OK)
+        return err->code;
+    *out = connection_to_json(&before);
+    connection_fini(&before);
+    CHECK(json_object_update(*out, (json_t *)(uintptr_t)value) == 0);
+    return STATUS_OK;
+}
+
 enum status op_connection_set(struct service *service, const json_t *request, json_t **out,
                               struct err *err)
 {
     struct connection connection = {0};
+    CLEANUP(json_decrefp) json_t *merged = NULL;
     const json_t *value = json_object_get(request, "value");
+    if (json_get_bool(request, "merge", false)) {
+        if (merge_connection(service, request, &merged, err) != STATUS_OK)
+            return err->code;
+        value = merged;
+    }
     enum status status = json_is_string(value)
                              ? connection_parse(json_string_value(value), &connection, err)
                              : connection_read(value, &connection, err);

@@ -71,6 +71,7 @@ static bool value_matches(enum field_type type, const json_t *value)
     case FIELD_ANY:
         return true;
     case FIELD_STRING:
+    case FIELD_PATH:
         return json_is_string(value);
     case FIELD_INTEGER:
         return json_is_integer(value);
@@ -83,6 +84,7 @@ static bool value_matches(enum field_type type, const json_t *value)
     case FIELD_ARRAY:
         return json_is_array(value);
     case FIELD_STRINGS:
+    case FIELD_PATHS:
         return json_is_array(value) && all_strings(value);
     case FIELD_INSTANT:
         return is_instant(value);
@@ -101,6 +103,17 @@ static const struct operation_field *find_field(const struct operation_schema *s
         if (strcmp(schema->fields[i].name, name) == 0)
             return &schema->fields[i];
     return NULL;
+}
+
+/* By a token anybody may start the DAG that it is for. */
+static const char *const CHANGES_OF_VIEWERS[] = {"webhook.fire"};
+
+bool operation_changes(const struct operation *operation)
+{
+    for (size_t i = 0; i < ARRAY_LEN(CHANGES_OF_VIEWERS); i++)
+        if (strcmp(CHANGES_OF_VIEWERS[i], operation->name) == 0)
+            return true;
+    return operation->permission > PERMISSION_VIEWER;
 }
 
 bool operation_takes(const struct operation *operation, const char *field)

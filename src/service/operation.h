@@ -31,7 +31,9 @@ struct service;
     X(ARRAY, "a list")                                                                             \
     X(STRINGS, "a list of strings")                                                                \
     X(INSTANT, "a date or a date and time (RFC 3339), as 2026-01-15 or 2026-01-15T02:00:00Z")      \
-    X(ID, "an id (digits in a string)")
+    X(ID, "an id (digits in a string)")                                                            \
+    X(PATH, "a path")                                                                              \
+    X(PATHS, "a list of paths")
 
 enum field_type {
 #define X(name, text) FIELD_##name,
@@ -40,7 +42,11 @@ enum field_type {
         FIELD_TYPE_COUNT
 };
 
-/* A member that is not required may be absent or null. */
+/*
+ * A member that is not required may be absent or null. Paths lead to files of the machine that runs
+ * the handler, so whoever asks from elsewhere may not give them; beside a member `text`, which is
+ * the file itself, a path is only its name.
+ */
 struct operation_field {
     const char *name;
     enum field_type type;
@@ -136,6 +142,9 @@ NODISCARD enum status operation_local_call(void *local, const char *name, const 
 
 /* NULL when there is no such row. */
 const struct operation *operation_find(const struct operation_table *table, const char *name);
+
+/* Whether it may change something: whoever does not know whether it was done may not repeat it. */
+bool operation_changes(const struct operation *operation);
 
 /* Whether its request may have such a member. */
 bool operation_takes(const struct operation *operation, const char *field);

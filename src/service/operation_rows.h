@@ -18,6 +18,12 @@
     {                                                                                              \
         "run", FIELD_STRING, true, "number, DAG/RUN_ID, or DAG for its latest run"                 \
     }
+/* Of requests that name a DAG or a file of DAGs. */
+#define DAG_FILE                                                                                   \
+    {"file", FIELD_PATH, false, "path of a DAG file; with `text` only its name"},                  \
+    {                                                                                              \
+        "text", FIELD_STRING, false, "the DAG file itself, from whoever is elsewhere"              \
+    }
 #define TASK                                                                                       \
     {                                                                                              \
         "task", FIELD_STRING, true, "id of the task"                                               \
@@ -61,4 +67,36 @@
         {"cursor", FIELD_STRING, false, "where the part before ended"},                            \
     {                                                                                              \
         "bytes", FIELD_INTEGER, false, "about so many at most in a part; 1 MiB by default"         \
+    }
+/* Of lists of runs and of what belongs to runs; see run_filter.h. */
+#define RUN_FILTER                                                                                 \
+    {"dags", FIELD_STRINGS, false, "only of these DAGs"},                                          \
+        {"states", FIELD_STRINGS, false, "only in these states"}, RUN_RANGES
+#define RUN_RANGES                                                                                 \
+    {"logical_from", FIELD_INSTANT, false, "for this date or a later one"},                        \
+        {"logical_to", FIELD_INSTANT, false, "for this date or an earlier one"},                   \
+        {"start_from", FIELD_INSTANT, false, "started then or later"},                             \
+        {"start_to", FIELD_INSTANT, false, "started by then"},                                     \
+        {"end_from", FIELD_INSTANT, false, "ended then or later"},                                 \
+        {"end_to", FIELD_INSTANT, false, "ended by then"},                                         \
+        {"updated_from", FIELD_INSTANT, false, "changed state then or later"},                     \
+    {                                                                                              \
+        "updated_to", FIELD_INSTANT, false, "changed state by then"                                \
+    }
+#define BRIEF                                                                                      \
+    {                                                                                              \
+        "brief", FIELD_BOOLEAN, false, "only what its own row says"                                \
+    }
+#define DATA_INTERVAL                                                                              \
+    {"data_interval_start", FIELD_INSTANT, false, "of what it is about; as scheduled by default"}, \
+    {                                                                                              \
+        "data_interval_end", FIELD_INSTANT, false, "the end of that"                               \
+    }
+#define DAG_FILTER                                                                                 \
+    {"tags", FIELD_STRINGS, false, "only those with one of these tags"},                           \
+        {"pattern", FIELD_STRING, false, "only those with this in their id"},                      \
+        {"paused", FIELD_BOOLEAN, false, "only those that are paused, or are not"},                \
+        {"limit", FIELD_INTEGER, false, "at most so many; all by default"},                        \
+    {                                                                                              \
+        "offset", FIELD_INTEGER, false, "leave out the first"                                      \
     }

@@ -8,7 +8,7 @@
 /* clang-format off */
 static const struct operation_field REQUEST_DAG[] = {
     {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
-    {"file", FIELD_STRING, false, "path of a DAG file"},
+    DAG_FILE,
     {"version", FIELD_INTEGER, false, "number of a version; the current one by default"},
 };
 static const struct operation_field REQUEST_RERUN[] = {
@@ -17,19 +17,19 @@ static const struct operation_field REQUEST_RERUN[] = {
 };
 static const struct operation_field REQUEST_TRIGGER[] = {
     {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
-    {"file", FIELD_STRING, false, "path of a DAG file"},
+    DAG_FILE,
     {"params", FIELD_OBJECT, false, "parameters as texts, converted by their types"},
     {"conf", FIELD_OBJECT, false, "parameters as values"},
-    {"logical_date", FIELD_INSTANT, false, "the date it is for; now by default"},
+    {"logical_date", FIELD_INSTANT, false, "the date it is for; now by default"}, DATA_INTERVAL,
     {"run_id", FIELD_STRING, false, "name of the run"},
     {"note", FIELD_STRING, false, "a note kept with the run"},
     {"tasks", FIELD_STRINGS, false, "only these"},
     {"needs_worker", FIELD_BOOLEAN, false, "fail when nobody is there to run it"},
-    REASON, DRY_RUN,
+    REASON, DRY_RUN, BRIEF,
 };
 static const struct operation_field REQUEST_NEXT[] = {
     {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
-    {"file", FIELD_STRING, false, "path of a DAG file"},
+    DAG_FILE,
     {"count", FIELD_INTEGER, false, "how many ticks; 5 by default"},
     {"from", FIELD_INSTANT, false, "ticks from there on; now by default"},
 };
@@ -51,12 +51,12 @@ static const struct operation_field LIST_PAUSED[] = {
 };
 static const struct operation_field REQUEST_DAG_TASK[] = {
     {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
-    {"file", FIELD_STRING, false, "path of a DAG file"},
+    DAG_FILE,
     TASK,
 };
 static const struct operation_field REQUEST_RENDER[] = {
     {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
-    {"file", FIELD_STRING, false, "path of a DAG file"},
+    DAG_FILE,
     TASK,
     {"params", FIELD_OBJECT, false, "parameters as texts, as typed on a command line"},
     {"conf", FIELD_OBJECT, false, "configuration of the run, typed values"},
@@ -66,11 +66,9 @@ static const struct operation_field RECORD_RENDERED[] = {
     {"task_id", FIELD_STRING, true, "the task"},
     {"fields", FIELD_ARRAY, true, "field and value of each template, error where one cannot be"},
 };
-static const struct operation_field REQUEST_RUN[] = {RUN};
+static const struct operation_field REQUEST_RUN_SHOW[] = {RUN, BRIEF};
 static const struct operation_field REQUEST_DRY[] = {RUN, REASON, DRY_RUN};
-static const struct operation_field REQUEST_PATH[] = {
-    {"path", FIELD_STRING, true, "file of the copy"},
-};
+static const struct operation_field REQUEST_PATH[] = {{"path", FIELD_PATH, true, "file of the copy"}};
 
 static const struct operation_field RECORD_RUN[] = {
     {"number", FIELD_ID, true, "what names it most briefly"},
@@ -91,8 +89,8 @@ static const struct operation_field RECORD_RUN[] = {
     {"start_date", FIELD_INSTANT, false, "when its first task started"},
     {"end_date", FIELD_INSTANT, false, "when it ended"},
     {"duration", FIELD_NUMBER, false, "seconds, so far while it runs"},
-    {"tasks_total", FIELD_INTEGER, true, "tasks, instances one by one"},
-    {"counts", FIELD_OBJECT, true, "how many are in which state"},
+    {"tasks_total", FIELD_INTEGER, false, "tasks, instances one by one; not if `brief`"},
+    {"counts", FIELD_OBJECT, false, "how many are in which state; not if `brief`"},
     {"params", FIELD_OBJECT, true, "parameters in force"},
     {"conf", FIELD_OBJECT, true, "what was given when it was made"},
     {"note", FIELD_STRING, false, "what people wrote about it"},
@@ -183,7 +181,7 @@ static const struct operation_field RECORD_SETTING[] = {
 #define BACKFILL {"backfill", FIELD_ID, true, "its number"}
 static const struct operation_field REQUEST_BACKFILL[] = {
     {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
-    {"file", FIELD_STRING, false, "path of a DAG file"},
+    DAG_FILE,
     {"from", FIELD_INSTANT, true, "first logical date"},
     {"to", FIELD_INSTANT, true, "last logical date, included"},
     {"order", FIELD_STRING, false, "asc, the oldest date first, or desc"},
@@ -280,7 +278,7 @@ static const struct operation_field LIST_SETTINGS[] = {
 };
 static const struct operation_field REQUEST_GRAPH[] = {
     {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
-    {"file", FIELD_STRING, false, "path of a DAG file"},
+    DAG_FILE,
     {"run", FIELD_STRING, false, "draw this run with its states"},
     {"format", FIELD_STRING, false, "text, dot, mermaid or svg"},
     {"width", FIELD_INTEGER, false, "columns for text; 0: no limit"},
@@ -293,7 +291,7 @@ static const struct operation_field RESPONSE_GRAPH[] = {
 };
 static const struct operation_field REQUEST_DAG_LIST[] = {
     {"tag", FIELD_STRING, false, "only those with this tag"},
-    {"all", FIELD_BOOLEAN, false, "inactive ones, too"},
+    {"all", FIELD_BOOLEAN, false, "inactive ones, too"}, DAG_FILTER, BRIEF,
 };
 static const struct operation_field LIST_DAGS[] = {{"dags", FIELD_ARRAY, true, "DAGs by id"}, TOTAL};
 static const struct operation_field RESPONSE_SOURCE[] = {
@@ -302,8 +300,9 @@ static const struct operation_field RESPONSE_SOURCE[] = {
     {"text", FIELD_STRING, true, "as its author wrote it"},
 };
 static const struct operation_field REQUEST_VALIDATE[] = {
-    {"paths", FIELD_STRINGS, false, "files and folders"},
+    {"paths", FIELD_PATHS, false, "files and folders"},
     {"texts", FIELD_OBJECT, false, "file name to text, for files that are not saved"},
+    {"files", FIELD_ARRAY, false, "name and text of files that are elsewhere, or why one is unreadable"},
 };
 static const struct operation_field RESPONSE_VALIDATE[] = {
     {"files", FIELD_ARRAY, true, "path, ok, dags, tasks_total and problems of each"},
@@ -331,7 +330,7 @@ static const struct operation_field RESPONSE_LOG[] = {
 static const struct operation_field LIST_TASK_INSTANCES[] = {{"task_instances", FIELD_ARRAY, true, "task instances"}, TOTAL};
 static const struct operation_field REQUEST_CANCEL[] = {
     RUN, {"task", FIELD_STRING, false, "only this task; one that runs is ended"}, INDEX, REASON,
-    DRY_RUN,
+    {"kill", FIELD_BOOLEAN, false, "of a run: its `finally` tasks, too"}, DRY_RUN,
 };
 static const struct operation_field REQUEST_EXPLAIN[] = {
     RUN, {"task", FIELD_STRING, false, "only of this task"}, INDEX};
@@ -357,9 +356,9 @@ static const struct operation_field RESPONSE_DAG_EXPLAIN[] = {
 static const struct operation_field REQUEST_RUN_LIST[] = {
     {"dag", FIELD_STRING, false, "only of this DAG"},
     {"state", FIELD_STRING, false, "only in this state"},
-    {"limit", FIELD_INTEGER, false, "at most so many"},
-    {"offset", FIELD_INTEGER, false, "leave out the first"},
-    WITH_TOTAL,
+    RUN_FILTER,
+    {"order_by", FIELD_STRING, false, "id, logical_date, start_date or end_date; - in front turns it round; -id by default"},
+    LIMIT, {"offset", FIELD_INTEGER, false, "leave out the first, up to 100000"}, BRIEF, WITH_TOTAL,
 };
 static const struct operation_field LIST_RUNS[] = {
     {"dag_runs", FIELD_ARRAY, true, "runs, newest first"}, PAGED_TOTAL,
@@ -391,11 +390,11 @@ static const struct operation_field RESPONSE_BACKUP[] = {
     {"schema", FIELD_INTEGER, true, "its schema"},
 };
 static const struct operation_field REQUEST_EXPORT[] = {
-    {"path", FIELD_STRING, true, "the file, which must not exist, or something under /dev"},
+    {"path", FIELD_PATH, true, "the file, which must not exist, or something under /dev"},
     {"logs", FIELD_BOOLEAN, false, "the output of tasks, too"},
 };
 static const struct operation_field REQUEST_IMPORT[] = {
-    {"path", FIELD_STRING, true, "the file of an export, or something under /dev"},
+    {"path", FIELD_PATH, true, "the file of an export, or something under /dev"},
 };
 static const struct operation_field RESPONSE_MOVE[] = {
     {"path", FIELD_STRING, true, "the file"},
@@ -749,7 +748,7 @@ static const struct operation ROWS[] = {
     {"run.retry", "let run again what did not succeed", PERMISSION_OPERATOR,
         FIELDS(REQUEST_RETRY), FIELDS(LIST_TASK_INSTANCES), op_run_retry, SCOPE_RUN},
     {"run.show", "a run", PERMISSION_VIEWER,
-        FIELDS(REQUEST_RUN), FIELDS(RECORD_RUN), op_run_show, SCOPE_RUN},
+        FIELDS(REQUEST_RUN_SHOW), FIELDS(RECORD_RUN), op_run_show, SCOPE_RUN},
     {"run.tasks", "the tasks of a run and the instances of mapped ones", PERMISSION_VIEWER,
         FIELDS(REQUEST_RUN_TASKS), FIELDS(LIST_TASK_INSTANCES), op_run_tasks, SCOPE_RUN},
     {"run.values", "what tasks returned", PERMISSION_VIEWER,

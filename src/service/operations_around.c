@@ -96,6 +96,7 @@ static const struct operation_field RECORD_NOTICE[] = {
 };
 static const struct operation_field REQUEST_NOTIFY_TEST[] = {
     {"target", FIELD_STRING, true, "a DAG or its file; or slack:NAME, webhook:URL, ..., an entry as JSON"},
+    {"text", FIELD_STRING, false, "the DAG file itself, from whoever is elsewhere; `target` is its name"},
     {"kind", FIELD_STRING, false, "success, failure, retry, skip or sla_miss; failure by default"},
 };
 static const struct operation_field RESPONSE_NOTIFY_TEST[] = {
@@ -126,7 +127,11 @@ static const struct operation_field LIST_EVENTS[] = {
 };
 static const struct operation_field REQUEST_ASSET_LIST[] = {
     {"contains", FIELD_STRING, false, "part of the URI"},
+    {"dags", FIELD_STRINGS, false, "only those that one of these DAGs waits for"},
+    {"order_by", FIELD_STRING, false, "uri, as by default, or -uri"},
     {"limit", FIELD_INTEGER, false, "at most so many; 100 by default"},
+    {"offset", FIELD_INTEGER, false, "leave out the first"},
+    {"with_users", FIELD_BOOLEAN, false, "who updated each, and who waits for it"},
     WITH_TOTAL,
 };
 static const struct operation_field REQUEST_ASSET[] = {
@@ -189,6 +194,7 @@ static const struct operation_field LIST_CONNECTIONS[] = {
 };
 static const struct operation_field REQUEST_CONNECTION_SET[] = {
     NAMED, SPACE, DOC, REASON, {"value", FIELD_ANY, true, "a URI, or an object of its parts"},
+    {"merge", FIELD_BOOLEAN, false, "parts that are not given stay as they are"},
 };
 static const struct operation_field RESPONSE_CONNECTION_TEST[] = {
     NAMED,
@@ -277,6 +283,32 @@ static const struct operation_field RECORD_TASK_NOTE[] = {
     {"note", FIELD_STRING, false, "what people wrote about it"},
 };
 
+static const struct operation_field REQUEST_OVERVIEW[] = {
+    {"since", FIELD_INSTANT, false, "throughput from there on; the last minute by default"},
+    {"limit", FIELD_INTEGER, false, "at most so many runs; 50 by default"},
+};
+static const struct operation_field RESPONSE_OVERVIEW[] = {
+    {"now", FIELD_INSTANT, true, "by the clock of whoever answers"},
+    {"runs", FIELD_OBJECT, true, "queued and running ones; of the last hour success, failed and cancelled"},
+    {"tasks", FIELD_OBJECT, true, "running, ready, held (by a limit of their run) and later ones"},
+    {"hosts", FIELD_OBJECT, true, "active, draining and gone daemons, slots and slots_used"},
+    {"dead_letters", FIELD_INTEGER, true, "what failed for good or was put aside"},
+    {"broken_files", FIELD_INTEGER, true, "DAG files with problems"},
+    {"throughput", FIELD_OBJECT, true, "from, finished (tasks in each second), estimated"},
+    {"dag_runs", FIELD_ARRAY, true, "what goes on first, then what was, newest first"},
+};
+static const struct operation_field REQUEST_TOP_TASKS[] = {
+    RUN,
+    {"open", FIELD_STRINGS, false, "mapped tasks whose instances are listed, too"},
+    {"limit", FIELD_INTEGER, false, "at most so many instances of each; 100 by default"},
+};
+static const struct operation_field RESPONSE_TOP_TASKS[] = {
+    {"run", FIELD_OBJECT, true, "the run"},
+    {"tasks", FIELD_ARRAY, true, "as a tree: each with its depth, below a task that it needs"},
+    TOTAL,
+    {"now", FIELD_INSTANT, true, "by the clock of whoever answers"},
+};
+
 static const struct operation ROWS[] = {
     {"asset.emit", "say that a dataset was updated", PERMISSION_OPERATOR,
         FIELDS(REQUEST_EMIT), FIELDS(RECORD_ASSET), op_asset_emit, SCOPE_ALL},
@@ -344,6 +376,10 @@ static const struct operation ROWS[] = {
         FIELDS(REQUEST_SLA_REPORT), FIELDS(LIST_SLAS), op_sla_report, SCOPE_LIST},
     {"task.note", "set the note of a task in a run", PERMISSION_OPERATOR,
         FIELDS(REQUEST_TASK_NOTE), FIELDS(RECORD_TASK_NOTE), op_task_note, SCOPE_RUN},
+    {"top.overview", "everything at a glance: numbers, throughput and runs", PERMISSION_VIEWER,
+        FIELDS(REQUEST_OVERVIEW), FIELDS(RESPONSE_OVERVIEW), op_top_overview, SCOPE_LIST},
+    {"top.tasks", "the tasks of a run as a tree", PERMISSION_VIEWER,
+        FIELDS(REQUEST_TOP_TASKS), FIELDS(RESPONSE_TOP_TASKS), op_top_tasks, SCOPE_RUN},
     {"variable.delete", "delete a variable from the store", PERMISSION_EDITOR,
         FIELDS(REQUEST_VAULT_DELETE), FIELDS(RESPONSE_VAULT_DELETE), op_variable_delete, SCOPE_NAMESPACE},
     {"variable.list", "variables of all sources", PERMISSION_VIEWER,

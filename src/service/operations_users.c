@@ -106,4 +106,4 @@ static const struct operation ROWS[] = {
 };
 /* clang-format on */
 
-const struct operation_table OPERATIONS_USERS = {ROWS, ARRAY_LEN(ROWS), &OPERATIONS_LOGS};
+const struct operation_table OPERATIONS_USERS = {ROWS, ARRAY_LEN(ROWS), &OPERATIONS_LISTS};

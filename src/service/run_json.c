@@ -149,6 +149,8 @@ json_t *task_json(const struct service *service, const struct run_info *run,
     json_put_id(object, "number", run->id);
     json_put_string(object, "dag_id", run->dag_id);
     json_put_string(object, "dag_run_id", run->run_id);
+    json_put_instant(object, "logical_date", run->logical_at_us);
+    json_put_string(object, "run_type", run->kind);
     json_put_string(object, "task_id", def->id);
     json_put_int(object, "map_index", task->map_index);
     json_put_string(object, "label", task->label);

@@ -10,6 +10,7 @@
 #include "model/store_place.h"
 #include "os/file.h"
 #include "os/file_tree.h"
+#include "service/principal.h"
 #include "store/host.h"
 #include "store/sight.h"
 #include "store/store.h"
@@ -215,6 +216,11 @@ enum status service_vault(struct service *service, struct vault **out, struct er
         return err->code;
     *out = vault_new(service->sources != NULL ? service->sources : &NOTHING, store);
     return STATUS_OK;
+}
+
+bool service_is_local(const struct service *service)
+{
+    return service->principal != NULL && service->principal->is_local;
 }
 
 int64_t service_now_us(const struct service *service)

@@ -129,6 +129,9 @@ NODISCARD enum status service_store_path(const struct service *service, char **o
 /* Variables, connections and secrets of all places; without a store those outside. Heap. */
 NODISCARD enum status service_vault(struct service *service, struct vault **out, struct err *err);
 
+/* Whoever asks is on this machine: its files are that one's as well. */
+bool service_is_local(const struct service *service);
+
 int64_t service_now_us(const struct service *service);
 void service_wake(struct service *service);
 bool service_host_is_alive(const struct service *service, int64_t host);

@@ -19,12 +19,18 @@
     "SELECT 0, w.name, 0, 0, 0, count(*) FROM trigger_watch w WHERE w.kind = 0"                    \
     " AND NOT EXISTS (SELECT 1 FROM asset a WHERE a.uri = w.name)"
 
-#define LISTED                                                                                     \
-    KNOWN " WHERE a.uri LIKE $1 ESCAPE '!' UNION ALL " WAITED_FOR                                  \
-          " AND w.name LIKE $1 ESCAPE '!' GROUP BY w.name"                                         \
-          " ORDER BY 2 LIMIT $2"
-static const char LIST[] = LISTED;
-static const char LIST_COUNT[] = COUNT_OF(LISTED);
+#define OF_DAGS(uri)                                                                               \
+    " AND ($4 = '' OR EXISTS (SELECT 1 FROM trigger_watch o JOIN dag d ON d.id = o.dag"            \
+    " WHERE o.kind = 0 AND o.name = " uri " AND replace($4, ',' || d.dag_id || ',', '') <> $4))"
+#define LISTED(order)                                                                              \
+    KNOWN " WHERE a.uri LIKE $1 ESCAPE '!'" OF_DAGS(                                               \
+        "a.uri") " UNION ALL " WAITED_FOR                                                          \
+                 " AND w.name LIKE $1 ESCAPE '!'" OF_DAGS("w.name") " GROUP BY w.name"             \
+                                                                    " ORDER BY " order             \
+                                                                    " LIMIT $2 OFFSET $3"
+static const char LIST[] = LISTED("2");
+static const char LIST_BACKWARDS[] = LISTED("2 DESC");
+static const char LIST_COUNT[] = COUNT_OF(LISTED("2"));
 static const char LOAD[] =
     KNOWN " WHERE a.uri = $1 UNION ALL " WAITED_FOR " AND w.name = $1 GROUP BY w.name";
 static const char UPDATES[] =
@@ -66,7 +72,8 @@ enum status store_asset_count(struct store *store, const struct asset_filter *fi
                               int64_t *out, struct err *err)
 {
     CLEANUP(mem_freep) char *like = like_text(filter->contains);
-    return db_get_int(store->db, 0, out, err, LIST_COUNT, "ti", like, most);
+    return db_get_int(store->db, 0, out, err, LIST_COUNT, "tiit", like, most, (int64_t)0,
+                      filter->dags != NULL ? filter->dags : "");
 }
 
 enum status store_asset_list(struct store *store, struct arena *arena,
@@ -78,7 +85,9 @@ enum status store_asset_list(struct store *store, struct arena *arena,
     struct db_stmt *stmt = NULL;
     size_t count = 0;
     size_t capacity = 0;
-    enum status status = db_query(store->db, &stmt, err, LIST, "ti", like, filter->limit);
+    enum status status =
+        db_query(store->db, &stmt, err, filter->is_descending ? LIST_BACKWARDS : LIST, "tiit", like,
+                 filter->limit, filter->offset, filter->dags != NULL ? filter->dags : "");
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         list = mem_grow(list, &capacity, count, sizeof *list);
         read_asset(stmt, arena, &list[count++]);

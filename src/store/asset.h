@@ -19,7 +19,10 @@ struct asset_info {
 
 struct asset_filter {
     const char *contains; /* part of the URI; NULL: any */
+    const char *dags;     /* ",a,b,": that one of these DAGs waits for; NULL: any */
+    bool is_descending;
     int64_t limit;
+    int64_t offset;
 };
 
 /* By URI; also those that are only waited for, with an id of 0. Texts are in the arena. */

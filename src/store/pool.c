@@ -26,7 +26,7 @@ static const char POOL_LIST[] =
     " AND (CAST($2 AS TEXT) IS NULL OR p.name = CAST($2 AS TEXT))"
     " AND " SEEN("$3", "p.namespace") " ORDER BY p.name, p.namespace";
 static const char POOL_NAMES[] = "SELECT name FROM pool WHERE kind = 0 AND removed = 0"
-                                 " ORDER BY name";
+                                 " AND " SEEN("$1", "namespace") " ORDER BY name";
 
 enum status pool_infos_read(struct store *store, struct arena *arena, const char *namespace_,
                             const char *name, struct pool_infos *out, struct err *err)
@@ -108,7 +108,7 @@ static enum status no_such_pool(struct store *store, const char *namespace_, con
     size_t count = 0;
     size_t capacity = 0;
     struct db_stmt *stmt = NULL;
-    enum status status = db_query(store->db, &stmt, err, POOL_NAMES, "");
+    enum status status = db_query(store->db, &stmt, err, POOL_NAMES, "t", store_sight(store));
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         names = mem_grow(names, &capacity, count, sizeof *names);
         names[count++] = arena_strdup(arena, db_text(stmt, 0));

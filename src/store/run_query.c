@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/strbuf.h"
+#include "store/run_query_priv.h"
 #include "store/run_store.h"
 #include "store/sight.h"
 #include "store/store_priv.h"
@@ -117,13 +118,7 @@ enum status store_run_find_by_date(struct store *store, const char *dag_id, int6
 
 /* --- looking --------------------------------------------------------------------------------- */
 
-#define RUN_COLUMNS                                                                                \
-    "r.id, r.dag, r.version, v.number, d.dag_id, r.run_id, r.namespace, r.kind, v.path, r.state,"  \
-    " r.scope, r.logical_at_us, r.interval_start_us, r.interval_end_us, r.params, r.conf, r.note," \
-    " r.actor, r.first_task, r.cancel_asked, r.open_main, r.open_finally, r.failures,"             \
-    " r.created_at_us, r.started_at_us, r.ended_at_us, r.admission, r.backfill,"                   \
-    " (SELECT q.name FROM queue q WHERE q.id = r.queue AND r.queue > 0)"
-#define RUN_TABLES " FROM run r JOIN dag d ON d.id = r.dag JOIN version v ON v.id = r.version"
+#define RUN_TABLES " FROM run r" RUN_JOINED
 
 static const char RUN_LOAD[] = "SELECT " RUN_COLUMNS RUN_TABLES " WHERE r.id = $1";
 static const char RUNS_LOAD[] =
@@ -152,7 +147,6 @@ _Static_assert(RUN_FAILED == 3 && RUN_CANCELLED == 4, "as in the SQL");
     {                                                                                              \
         .list = "SELECT " RUN_COLUMNS RUN_TABLES " WHERE r.id < $1 AND " which " ORDER BY " order  \
                 " LIMIT $2",                                                                       \
-        .count = COUNT_OF("SELECT 1 AS one FROM run r WHERE r.id < $1 AND " which " LIMIT $2"),    \
     }
 #define RUNS(which)        RUNS_BY(which, "r.id DESC")
 #define RUNS_OF_DAG(which) RUNS_BY(which ALL_OF_DAG, "r.dag DESC, r.id DESC")
@@ -161,7 +155,6 @@ enum run_group { GROUP_ANY, GROUP_ACTIVE, GROUP_SUCCESS, GROUP_BAD, GROUP_COUNT 
 
 static const struct {
     const char *list;
-    const char *count;
 } RUN_QUERIES[GROUP_COUNT][2] = {
     [GROUP_ANY] = {RUNS(IN_ANY_STATE OF_ANY_DAG), RUNS_OF_DAG(IN_ANY_STATE)},
     [GROUP_ACTIVE] = {RUNS(IF_ACTIVE OF_ANY_DAG), RUNS(IF_ACTIVE OF_DAG_EACH)},
@@ -183,17 +176,14 @@ static enum run_group group_of(int64_t state)
     " WHERE ($1 < 0 OR r.state = $1) AND ($2 = 0 OR r.id < $2) AND ($3 = 0 OR r.state IN (0, 1))"  \
     " AND " SEEN("$4", "d.namespace") " ORDER BY r.id DESC LIMIT $5"
 static const char RUN_LIST_SEEN[] = "SELECT " RUN_COLUMNS RUN_TABLES RUNS_SEEN;
-static const char RUN_COUNT_SEEN[] =
-    COUNT_OF("SELECT 1 AS one FROM run r JOIN dag d ON d.id = r.dag" RUNS_SEEN);
 
-/* Texts are borrowed until the next step, or copied when there is an arena. */
 static const char *text_of(struct db_stmt *stmt, struct arena *arena, int column)
 {
     const char *text = db_text(stmt, column);
     return arena != NULL && text != NULL ? arena_strdup(arena, text) : text;
 }
 
-static void read_run(struct db_stmt *stmt, struct arena *arena, struct run_info *out)
+void run_info_read(struct db_stmt *stmt, struct arena *arena, struct run_info *out)
 {
     *out = (struct run_info){
         .id = db_int(stmt, 0),
@@ -238,7 +228,7 @@ enum status store_run_load(struct store *store, struct arena *arena, int64_t id,
         return err->code;
     if (!row)
         return err_set(err, STATUS_NOT_FOUND, "there is no run %lld", (long long)id);
-    read_run(stmt, arena, out);
+    run_info_read(stmt, arena, out);
     db_reset(stmt);
     return STATUS_OK;
 }
@@ -276,7 +266,7 @@ enum status store_runs_load(struct store *store, struct run_wanted *wanted, size
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         while (wanted[at].id != db_int(stmt, 0))
             CHECK(++at < count);
-        read_run(stmt, wanted[at].arena, &wanted[at].info);
+        run_info_read(stmt, wanted[at].arena, &wanted[at].info);
         wanted[at].is_found = true;
         versions[found++] = wanted[at].info.version;
     }
@@ -311,23 +301,12 @@ enum status store_run_each(struct store *store, const struct run_filter *filter,
     enum status status = query_runs(store, filter, &stmt, err);
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         struct run_info info;
-        read_run(stmt, NULL, &info);
+        run_info_read(stmt, NULL, &info);
         status = each(context, &info, err);
         if (status != STATUS_OK)
             db_reset(stmt);
     }
     return status;
-}
-
-enum status store_run_count(struct store *store, const struct run_filter *filter, int64_t most,
-                            int64_t *out, struct err *err)
-{
-    if (is_limited(store, filter))
-        return db_get_int(store->db, 0, out, err, RUN_COUNT_SEEN, "iiiti", filter->state,
-                          (int64_t)0, (int64_t)0, store_sight(store), most);
-    const char *sql = RUN_QUERIES[group_of(filter->state)][filter->dag_id != NULL].count;
-    return db_get_int(store->db, 0, out, err, sql, "iiit", INT64_MAX, most, filter->state,
-                      filter->dag_id);
 }
 
 /* --- tasks ----------------------------------------------------------------------------------- */

@@ -112,10 +112,6 @@ NODISCARD enum status store_run_each(struct store *store, const struct run_filte
                                                          struct err *err),
                                      void *context, struct err *err);
 
-/* How many there are by DAG and state, at most `most`. */
-NODISCARD enum status store_run_count(struct store *store, const struct run_filter *filter,
-                                      int64_t most, int64_t *out, struct err *err);
-
 /* Rows of every task of a run: nodes in order, each mapped one followed by its instances. */
 NODISCARD enum status store_task_each(struct store *store, int64_t run,
                                       enum status (*each)(void *context, const struct run_row *run,

@@ -31,7 +31,7 @@ struct store_options {
 };
 
 /* The schema this program writes. */
-enum { STORE_SCHEMA = 20 };
+enum { STORE_SCHEMA = 21 };
 
 /*
  * Open the store, create or migrate it in read-write mode.

@@ -1,18 +1,87 @@
-"""A daemon that listens, and somebody who may do something there."""
-import itertools
+"""Servers for commands that talk to one: a daemon's, and one that behaves as it is told."""
+import contextlib
+import http.server
+import json
+import pathlib
+import threading
 
-from api import LISTEN, Api
-
-LISTENING = LISTEN
-NAMES = itertools.count(1)
-
-
-def token(eider, *roles):
-    flags = [part for role in roles for part in ("--role", role)]
-    return eider("tokens", "add", f"test{next(NAMES)}", *flags, "-o", "json",
-                 code=0).json()["token"]
+from api import LISTEN
 
 
-def admin(eider, daemon, token=None):
-    """Somebody who may everything; with `token`, whoever that is of."""
-    return Api(daemon, token or globals()["token"](eider, "*=admin"))
+def place_of(home):
+    """Where the daemon of a state folder is reached, and the key of its user."""
+    return json.loads((pathlib.Path(home) / "api").read_text())
+
+
+def way_to(home, **more):
+    """The environment of a command that talks to that daemon."""
+    place = place_of(home)
+    return {"EIDER_SERVER": place["url"], "EIDER_TOKEN": place["key"], **more}
+
+
+class Remote:
+    """The program twice: on the store itself, and through the daemon that works on it."""
+
+    def __init__(self, eider):
+        self.eider = eider
+        # A home of its own: what it finds, it found on the server.
+        self.env = way_to(eider.home, EIDER_HOME=str(eider.folder / "elsewhere"))
+
+    def here(self, *args, **options):
+        return self.eider(*args, **options)
+
+    def there(self, *args, env=None, **options):
+        return self.eider(*args, env={**self.env, **(env or {})}, **options)
+
+
+class Odd:
+    """Answers by a list: a (status, body) each, or None to hang up; then the last again."""
+
+    def __init__(self, *answers, media="application/json"):
+        odd = self
+        self.answers = list(answers)
+        self.seen = []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *_):
+                pass
+
+            def answer(self):
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                odd.seen.append((self.command, self.path, dict(self.headers.items()), body))
+                answer = odd.answers.pop(0) if len(odd.answers) > 1 else odd.answers[0]
+                if answer is None:
+                    self.close_connection = True
+                    self.connection.close()
+                    return
+                status, text = answer
+                self.send_response(status)
+                self.send_header("Content-Type", media)
+                self.send_header("Content-Length", str(len(text)))
+                self.end_headers()
+                self.wfile.write(text.encode())
+
+            do_GET = do_POST = answer
+
+            def finish(self):
+                with contextlib.suppress(OSError, ValueError):
+                    super().finish()
+
+        self.web = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.web.handle_error = lambda *_: None
+        self.thread = threading.Thread(target=self.web.serve_forever, args=(0.02,), daemon=True)
+        self.thread.start()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.web.server_address[1]}"
+
+    def close(self):
+        self.web.shutdown()
+        self.web.server_close()
+        self.thread.join()
+
+
+__all__ = ["LISTEN", "Odd", "Remote", "place_of", "way_to"]

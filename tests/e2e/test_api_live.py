@@ -12,7 +12,7 @@ import pytest
 from api import Api
 from harness import PATIENCE, wait_for
 from listener import EVENTS, Listener
-from remote import LISTENING, admin, token
+from admitted import LISTENING, admin, token
 
 VARIABLE_SET = 24
 

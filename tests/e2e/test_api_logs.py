@@ -14,7 +14,7 @@ import pytest
 from fleet import wait_for_state
 from harness import PATIENCE, wait_for
 from listener import Listener
-from remote import LISTENING, admin, token
+from admitted import LISTENING, admin, token
 
 # Whatever else the machine does, the daemons of a test work.
 BUSY = {"EIDER_CPU_MOST": "1000000"}

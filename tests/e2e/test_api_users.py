@@ -318,6 +318,11 @@ def test_others_namespaces_are_as_if_they_were_not(house):
                   for key, value in body.items()}
         assert op(name, absent, code=404)["detail"] == there.replace("pay", "nix").replace(
             "hr", "nix")
+    world("vars", "set", "salaries", "1", "--namespace", "hr", code=0)
+    guess = DAG.format(name="{{ var.value.salarie }}", space="hr")
+    assert "salaries" not in json.dumps(op("dag.validate", {"texts": {"x.yaml": guess}}))
+    near = op("pool.show", {"name": "dest", "namespace": "sales"}, code=404)
+    assert "desk" not in json.dumps(near)
     world("vars", "set", "common", "9", code=0)
     for missing in ("common", "nix"):
         detail = op("variable.show", {"name": missing, "namespace": "sales"}, code=404)["detail"]

@@ -32,7 +32,7 @@ Test(settings, the_table_is_complete_and_its_defaults_are_valid)
         bool is_empty = key == SETTING_LABELS || key == SETTING_QUEUES ||
                         key == SETTING_SECRETS_DIR || key == SETTING_HOOKS ||
                         key == SETTING_BACKFILL_QUEUE || key == SETTING_TLS_CERTIFICATE ||
-                        key == SETTING_TLS_KEY;
+                        key == SETTING_TLS_KEY || setting_is_personal(key);
         cr_expect_eq(settings_text(&settings, key)[0] == '\0', is_empty, "%s", SETTINGS[key].key);
     }
     cr_expect_eq(settings_number(&settings, SETTING_OUTPUT_BYTES), 256 << 20);

@@ -223,6 +223,7 @@ STORE_TEST(retention, that_a_run_was_deleted_is_known_for_as_long_as_other_chang
     (void)remove_old(false);
     cr_assert_eq(count_of("SELECT count(*) FROM event WHERE $1 = 0 AND kind = 13"), 1);
     pass_days(4);
+    (void)run_one(); /* the newest event stays */
     (void)remove_old(false);
     cr_assert_eq(count_of("SELECT count(*) FROM event WHERE $1 = 0 AND kind = 13"), 0);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "expect.h"
@@ -464,6 +465,21 @@ Test(live, after_a_while_one_is_asked_who_it_is)
     ear_hear(&ear, NULL);
     cr_expect(ear.is_over);
     cr_expect_not_null(strstr(ear.text.text, "event: ready"));
+    ear_close(&ear);
+    stop(&scene);
+}
+
+Test(live, nobody_listens_longer_than_its_token_is_good_for)
+{
+    const struct principal guest = {
+        .name = "guest", .grants = &ALL, .count = 1, .expires_at_us = clock_wall_us() + 20000};
+    struct scene scene = {0};
+    struct live_options options = usual(&scene);
+    struct ear ear;
+    start(&scene, &options);
+    ear_open(&ear, &scene, &(struct live_request){.filter = {.principal = &guest}});
+    ear_hear(&ear, NULL);
+    cr_expect(ear.is_over);
     ear_close(&ear);
     stop(&scene);
 }

@@ -1,0 +1,31 @@
+#pragma once
+/*
+ * airflow_run: runs as Airflow's clients know them.
+ */
+#include "serve/airflow.h"
+
+/* Change a run of ours into one of theirs, ours' members beside. */
+void airflow_run_shape(json_t *run);
+
+/* Filters of lists of runs, from a query or the form of a list: states, dates, DAGs, order. */
+NODISCARD enum status airflow_run_filter(const json_t *query, json_t *request, struct err *err);
+/* {logical,execution,start,end,updated_at}_{gte,lte} in our words. */
+void airflow_put_ranges(const json_t *query, json_t *request);
+
+enum status airflow_ask_runs(const struct route_call *call, json_t **out, struct err *err);
+enum status airflow_ask_runs_form(const struct route_call *call, json_t **out, struct err *err);
+enum status airflow_answer_runs(const struct route_call *call, json_t *taken, json_t **out,
+                                struct err *err);
+enum status airflow_ask_run(const struct route_call *call, json_t **out, struct err *err);
+enum status airflow_answer_run(const struct route_call *call, json_t *taken, json_t **out,
+                               struct err *err);
+enum status airflow_ask_trigger(const struct route_call *call, json_t **out, struct err *err);
+enum status airflow_ask_run_plain(const struct route_call *call, json_t **out, struct err *err);
+enum status airflow_ask_run_note(const struct route_call *call, json_t **out, struct err *err);
+enum status airflow_ask_upstream(const struct route_call *call, json_t **out, struct err *err);
+enum status airflow_answer_upstream(const struct route_call *call, json_t *taken, json_t **out,
+                                    struct err *err);
+enum status airflow_handle_run_state(struct route_call *call, struct http_response *out,
+                                     struct err *err);
+enum status airflow_handle_run_clear(struct route_call *call, struct http_response *out,
+                                     struct err *err);

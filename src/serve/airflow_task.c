@@ -1,0 +1,306 @@
+#include "serve/airflow_task.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/strbuf.h"
+#include "serve/airflow_run.h"
+#include "serve/url.h"
+#include "service/json_build.h"
+
+/* --- shapes ---------------------------------------------------------------------------------- */
+
+static void put_log_url(json_t *task)
+{
+    CLEANUP(strbuf_fini) struct strbuf url;
+    int64_t index = json_get_int(task, "map_index", -1);
+    int64_t attempt = json_get_int(task, "try_number", 0);
+    strbuf_init(&url, 8192);
+    strbuf_add(&url, "/api/v1/dags/");
+    url_encode(&url, json_get_string(task, "dag_id", ""));
+    strbuf_add(&url, "/dagRuns/");
+    url_encode(&url, json_get_string(task, "dag_run_id", ""));
+    strbuf_add(&url, "/taskInstances/");
+    url_encode(&url, json_get_string(task, "task_id", ""));
+    strbuf_addf(&url, "/logs/%lld", (long long)attempt);
+    if (index >= 0)
+        strbuf_addf(&url, "?map_index=%lld", (long long)index);
+    json_put_string(task, "log_url", attempt > 0 ? url.text : NULL);
+}
+
+static void put_texts(json_t *task)
+{
+    static const struct {
+        const char *key;
+        const char *otherwise;
+    } TEXTS[] = {{"hostname", ""}, {"unixname", ""}, {"pool", "default_pool"}};
+    for (size_t i = 0; i < ARRAY_LEN(TEXTS); i++)
+        json_put_string(task, TEXTS[i].key,
+                        json_get_string(task, TEXTS[i].key, TEXTS[i].otherwise));
+}
+
+static void put_if_absent(json_t *task, const char *key, json_t *taken)
+{
+    if (json_object_get(task, key) == NULL)
+        json_put(task, key, taken);
+    else
+        json_decref(taken);
+}
+
+void airflow_task_shape(json_t *task)
+{
+    json_put_string(task, "state", airflow_task_state(json_get_string(task, "state", NULL)));
+    json_put(task, "execution_date", json_incref(json_object_get(task, "logical_date")));
+    json_put(task, "task_display_name", json_incref(json_object_get(task, "task_id")));
+    json_t *label = json_object_get(task, "label");
+    json_put(task, "rendered_map_index", label != NULL ? json_incref(label) : json_null());
+    json_put(task, "rendered_fields", json_build_object());
+    json_put(task, "executor", json_null());
+    json_put_string(task, "executor_config", "{}");
+    put_if_absent(task, "note", json_null());
+    put_if_absent(task, "pid", json_null());
+    put_if_absent(task, "claimed_by", json_null());
+    put_if_absent(task, "external", json_null());
+    put_texts(task);
+    put_log_url(task);
+}
+
+void airflow_tasks_shape(json_t *answer)
+{
+    const json_t *tasks = json_object_get(answer, "task_instances");
+    for (size_t i = 0; i < json_array_size(tasks); i++)
+        airflow_task_shape(json_array_get(tasks, i));
+}
+
+json_t *airflow_task_reference(const json_t *task)
+{
+    json_t *reference = json_build_object();
+    json_put_string(reference, "dag_id", json_get_string(task, "dag_id", ""));
+    json_put_string(reference, "dag_run_id", json_get_string(task, "dag_run_id", ""));
+    json_put_string(reference, "task_id", json_get_string(task, "task_id", ""));
+    json_put_string(reference, "execution_date", json_get_string(task, "logical_date", NULL));
+    json_put_string(reference, "logical_date", json_get_string(task, "logical_date", NULL));
+    json_put_int(reference, "map_index", json_get_int(task, "map_index", -1));
+    return reference;
+}
+
+/* --- lists ----------------------------------------------------------------------------------- */
+
+static void put_filters(const json_t *query, json_t *request)
+{
+    static const struct {
+        const char *theirs;
+        const char *ours;
+    } SAME[] = {{"pool", "pools"},         {"queue", "queues"},
+                {"dag_ids", "dags"},       {"dag_run_ids", "runs"},
+                {"task_ids", "tasks"},     {"duration_gte", "duration_from"},
+                {"cursor", "cursor"},      {"duration_lte", "duration_to"},
+                {"map_index", "map_index"}};
+    const json_t *states = json_object_get(query, "state");
+    for (size_t i = 0; i < ARRAY_LEN(SAME); i++)
+        airflow_copy(query, SAME[i].theirs, request, SAME[i].ours);
+    airflow_put_ranges(query, request);
+    if (json_array_size(states) == 0)
+        return;
+    json_t *ours = json_build_array();
+    for (size_t i = 0; i < json_array_size(states); i++) {
+        const char *state = json_string_value(json_array_get(states, i));
+        airflow_add_task_states(ours, state != NULL ? state : "none");
+    }
+    json_put(request, "states", ours);
+}
+
+/* All runs of a DAG, all DAGs, or one of each. */
+static enum status put_place(const struct route_call *call, json_t *request, struct err *err)
+{
+    const char *run_id = route_param(call, "dag_run_id");
+    if (airflow_put_dag(call, true, request, err) != STATUS_OK)
+        return err->code;
+    if (airflow_is_all(run_id))
+        return STATUS_OK;
+    if (json_object_get(request, "dag") != NULL)
+        return airflow_put_run(call, request, err);
+    json_t *runs = json_build_array();
+    json_build_append(runs, json_string(run_id));
+    json_put(request, "runs", runs);
+    return STATUS_OK;
+}
+
+enum status airflow_ask_tasks(const struct route_call *call, json_t **out, struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *request = json_build_object();
+    CLEANUP(json_decrefp) json_t *query = NULL;
+    if (airflow_query(call, &query, err) != STATUS_OK ||
+        put_place(call, request, err) != STATUS_OK ||
+        airflow_page(query, request, err) != STATUS_OK)
+        return err->code;
+    put_filters(query, request);
+    *out = TAKE(request);
+    return STATUS_OK;
+}
+
+enum status airflow_ask_mapped(const struct route_call *call, json_t **out, struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *request = NULL;
+    if (airflow_ask_tasks(call, &request, err) != STATUS_OK)
+        return err->code;
+    json_t *tasks = json_build_array();
+    json_build_append(tasks, json_string(route_param(call, "task_id")));
+    json_put(request, "tasks", tasks);
+    json_put_bool(request, "mapped", true);
+    *out = TAKE(request);
+    return STATUS_OK;
+}
+
+enum status airflow_ask_tasks_form(const struct route_call *call, json_t **out, struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *request = json_build_object();
+    CLEANUP(json_decrefp) json_t *form = NULL;
+    if (airflow_body(call, &form, err) != STATUS_OK)
+        return err->code;
+    airflow_copy(form, "page_limit", form, "limit");
+    airflow_copy(form, "page_offset", form, "offset");
+    if (airflow_page(form, request, err) != STATUS_OK)
+        return err->code;
+    put_filters(form, request);
+    *out = TAKE(request);
+    return STATUS_OK;
+}
+
+enum status airflow_answer_tasks(const struct route_call *call, json_t *taken, json_t **out,
+                                 struct err *err)
+{
+    (void)call;
+    (void)err;
+    airflow_tasks_shape(taken);
+    *out = taken;
+    return STATUS_OK;
+}
+
+enum status airflow_answer_tries(const struct route_call *call, json_t *taken, json_t **out,
+                                 struct err *err)
+{
+    static const char *const KEYS[] = {"try_number", NULL};
+    CLEANUP(json_decrefp) json_t *answer = taken;
+    CLEANUP(json_decrefp) json_t *query = NULL;
+    airflow_tasks_shape(answer);
+    if (airflow_query(call, &query, err) != STATUS_OK)
+        return err->code;
+    return airflow_slice(query, "task_instances",
+                         json_incref(json_object_get(answer, "task_instances")), KEYS, out, err);
+}
+
+enum status airflow_answer_try(const struct route_call *call, json_t *taken, json_t **out,
+                               struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *answer = taken;
+    const json_t *tries = json_object_get(answer, "task_instances");
+    int64_t number = 0;
+    if (str_parse_i64(route_param(call, "task_try_number"), 1, INT32_MAX, &number))
+        for (size_t i = 0; i < json_array_size(tries); i++) {
+            json_t *one = json_array_get(tries, i);
+            if (json_get_int(one, "try_number", 0) != number)
+                continue;
+            airflow_task_shape(one);
+            *out = json_incref(one);
+            return STATUS_OK;
+        }
+    return err_set(err, STATUS_NOT_FOUND, "task '%.100s' had no try '%.60s'",
+                   route_param(call, "task_id"), route_param(call, "task_try_number"));
+}
+
+/* --- one task -------------------------------------------------------------------------------- */
+
+enum status airflow_ask_task(const struct route_call *call, json_t **out, struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *request = json_build_object();
+    if (airflow_put_run(call, request, err) != STATUS_OK ||
+        airflow_put_task(call, request, err) != STATUS_OK)
+        return err->code;
+    *out = TAKE(request);
+    return STATUS_OK;
+}
+
+enum status airflow_answer_task(const struct route_call *call, json_t *taken, json_t **out,
+                                struct err *err)
+{
+    (void)call;
+    (void)err;
+    airflow_task_shape(taken);
+    *out = taken;
+    return STATUS_OK;
+}
+
+enum status airflow_ask_task_note(const struct route_call *call, json_t **out, struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *request = NULL;
+    CLEANUP(json_decrefp) json_t *body = NULL;
+    if (airflow_body(call, &body, err) != STATUS_OK ||
+        airflow_ask_task(call, &request, err) != STATUS_OK)
+        return err->code;
+    json_put_string(request, "note", json_get_string(body, "note", ""));
+    *out = TAKE(request);
+    return STATUS_OK;
+}
+
+enum status airflow_ask_task_state(const struct route_call *call, json_t **out, struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *request = NULL;
+    CLEANUP(json_decrefp) json_t *body = NULL;
+    if (airflow_body(call, &body, err) != STATUS_OK ||
+        airflow_ask_task(call, &request, err) != STATUS_OK)
+        return err->code;
+    json_put_string(request, "state", json_get_string(body, "new_state", ""));
+    json_put_bool(request, "dry_run", json_get_bool(body, "dry_run", true));
+    *out = TAKE(request);
+    return STATUS_OK;
+}
+
+enum status airflow_answer_reference(const struct route_call *call, json_t *taken, json_t **out,
+                                     struct err *err)
+{
+    (void)call;
+    (void)err;
+    *out = airflow_task_reference(taken);
+    json_decref(taken);
+    return STATUS_OK;
+}
+
+static void add_conditions(const json_t *conditions, json_t *dependencies)
+{
+    for (size_t i = 0; i < json_array_size(conditions); i++) {
+        const json_t *condition = json_array_get(conditions, i);
+        json_t *dependency = json_build_object();
+        json_put_string(dependency, "name", json_get_string(condition, "code", ""));
+        json_put_string(dependency, "reason", json_get_string(condition, "because", ""));
+        json_build_append(dependencies, dependency);
+    }
+}
+
+enum status airflow_answer_dependencies(const struct route_call *call, json_t *taken, json_t **out,
+                                        struct err *err)
+{
+    (void)call;
+    (void)err;
+    CLEANUP(json_decrefp) json_t *explanation = taken;
+    const json_t *tasks = json_object_get(explanation, "tasks");
+    json_t *dependencies = json_build_array();
+    add_conditions(json_object_get(explanation, "conditions"), dependencies);
+    for (size_t i = 0; i < json_array_size(tasks); i++)
+        add_conditions(json_object_get(json_array_get(tasks, i), "conditions"), dependencies);
+    *out = json_build_object();
+    json_put(*out, "dependencies", dependencies);
+    return STATUS_OK;
+}
+
+enum status airflow_answer_links(const struct route_call *call, json_t *taken, json_t **out,
+                                 struct err *err)
+{
+    (void)call;
+    (void)err;
+    json_decref(taken);
+    *out = json_build_list("extra_links", json_build_array());
+    return STATUS_OK;
+}

@@ -1,0 +1,474 @@
+/*
+ * task.instances: tasks of one run or of many, a page at a time.
+ *
+ * Rows of tasks have no index but their key, so runs lead to them: newest run first, within a run
+ * its tasks in their order. A question that few tasks answer would read them all; it ends after
+ * SCAN_RUNS_MAX runs or SCAN_MAX rows instead, and its cursor says where to go on.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "service/instance_filter.h"
+#include "service/json_build.h"
+#include "service/listing.h"
+#include "service/lookup.h"
+#include "service/op_handlers.h"
+#include "service/run_json.h"
+#include "store/overview.h"
+#include "store/task_note.h"
+#include "store/version.h"
+
+enum {
+    SCAN_MAX = 10000,     /* rows of tasks for one page */
+    SCAN_RUNS_MAX = 5000, /* and runs */
+    SCAN_MORE = 10,       /* times as many while rows are left out */
+    COUNT_RUNS_MAX = 25000,
+    RUNS_AT_ONCE = 200,
+    RUNS_NAMED_MAX = 1000,
+};
+
+struct instances {
+    struct service *service;
+    struct store *store;
+    struct instance_filter filter;
+    json_t *tasks;
+    int64_t limit;
+    int64_t skip;       /* still to be left out */
+    int64_t matched;    /* up to here, on this page or before it */
+    int64_t scanned;    /* rows */
+    int64_t runs;       /* runs looked at */
+    bool is_counting;   /* the page is full; what else matches is counted */
+    bool is_cut;        /* not all was looked at */
+    int64_t next_run;   /* where the next page begins; 0: there is none */
+    int64_t next_place; /* and how many of that run come before it */
+    int64_t from_place; /* of the first run: how many were shown before */
+
+    /* Of the run that is read. */
+    struct arena *arena;
+    struct run_info run;
+    struct task_note_list notes;
+    int64_t place;
+    int64_t run_total; /* tasks that it has, once its nodes were read */
+    bool is_left;      /* the rest of it is not worth reading */
+    struct task_row *expanders;
+    size_t expanders_count;
+
+    /* The host of the task before: it is mostly the same. */
+    int64_t host;
+    json_t *host_json;
+};
+
+/* --- one task -------------------------------------------------------------------------------- */
+
+static enum status put_host(struct instances *list, const struct task_row *task, json_t *object,
+                            struct err *err)
+{
+    if (task->host == 0)
+        return STATUS_OK;
+    if (task->host != list->host || task->state == TASK_RUNNING) {
+        json_t *host = json_build_object();
+        json_decref(list->host_json);
+        list->host_json = host;
+        list->host = task->host;
+        if (task_json_add_host(list->service, list->store, task, host, err) != STATUS_OK)
+            return err->code;
+    }
+    CHECK(json_object_update(object, list->host_json) == 0);
+    return STATUS_OK;
+}
+
+static enum status show(struct instances *list, const struct task_def *def,
+                        const struct task_row *task, struct err *err)
+{
+    json_t *object = task_json(list->service, &list->run, def, task);
+    json_build_append(list->tasks, object);
+    json_put_string(object, "note", task_note_find(&list->notes, task->id));
+    return put_host(list, task, object, err);
+}
+
+static enum status take(struct instances *list, const struct dag *dag, const struct task_row *task,
+                        struct err *err)
+{
+    const struct task_def *def = &dag->tasks[task->node];
+    int64_t place = list->place++;
+    if (!instance_filter_lets(&list->filter, &list->run, def, task) || place < list->from_place)
+        return STATUS_OK;
+    list->matched++;
+    if (list->is_counting)
+        return STATUS_OK;
+    if (list->skip > 0) {
+        list->skip--;
+        return STATUS_OK;
+    }
+    if ((int64_t)json_array_size(list->tasks) == list->limit) {
+        list->is_counting = true;
+        list->next_run = list->run.id;
+        list->next_place = place;
+        return STATUS_OK;
+    }
+    return show(list, def, task, err);
+}
+
+/* A mapped task that has instances is those instances. */
+static bool is_stood_for(const struct task_row *task)
+{
+    return task->instance_base != 0 && task->counts.total > 0;
+}
+
+/* Of a run with very many instances, where those that are left can be counted without them. */
+static bool may_leave(const struct instances *list)
+{
+    return list->is_counting &&
+           (list->scanned >= SCAN_MAX || instance_filter_is_open(&list->filter));
+}
+
+static enum status leave(struct instances *list, struct err *err)
+{
+    list->is_left = true;
+    if (instance_filter_is_open(&list->filter))
+        list->matched += list->run_total - list->place;
+    else
+        list->is_cut = true;
+    return err_set(err, STATUS_LIMIT, "the rest is not read");
+}
+
+static enum status visit(void *context, const struct run_row *run, const struct task_row *task,
+                         struct err *err)
+{
+    struct instances *list = context;
+    if (task_row_is_expanding(task))
+        list->expanders[list->expanders_count++] = *task;
+    if (task->map_index < 0)
+        list->run_total += is_stood_for(task) ? task->counts.total : 1;
+    else if (may_leave(list))
+        return leave(list, err);
+    list->scanned++;
+    return is_stood_for(task) ? STATUS_OK : take(list, run->dag, task, err);
+}
+
+/* --- one run --------------------------------------------------------------------------------- */
+
+/* Instances get their rows when they start; until then they are shown as tasks that wait. */
+static enum status take_to_come(struct instances *list, const struct dag *dag,
+                                const struct task_row *expander, struct err *err)
+{
+    struct task_row instance = {
+        .run = expander->run,
+        .node = expander->node,
+        .map_index = expander->inserted,
+        .generation = expander->generation,
+        .exit_code = -1,
+    };
+    for (; instance.map_index < expander->counts.total; instance.map_index++)
+        if (take(list, dag, &instance, err) != STATUS_OK)
+            return err->code;
+    return STATUS_OK;
+}
+
+static enum status read_run(struct instances *list, struct err *err)
+{
+    const struct dag *dag = NULL;
+    list->place = 0;
+    list->run_total = 0;
+    list->is_left = false;
+    list->expanders_count = 0;
+    if (!instance_filter_lets_run(&list->filter, &list->run))
+        return STATUS_OK;
+    if (store_version_dag(list->store, list->run.version, &dag, err) != STATUS_OK ||
+        store_task_notes(list->store, list->arena, list->run.id, &list->notes, err) != STATUS_OK)
+        return err->code;
+    list->expanders = arena_array(list->arena, dag->tasks_count + 1, sizeof *list->expanders);
+    struct err problem = {0};
+    if (store_task_each(list->store, list->run.id, visit, list, &problem) != STATUS_OK &&
+        !list->is_left) {
+        *err = problem;
+        return problem.code;
+    }
+    for (size_t i = 0; !list->is_left && i < list->expanders_count; i++)
+        if (take_to_come(list, dag, &list->expanders[i], err) != STATUS_OK)
+            return err->code;
+    list->from_place = 0;
+    return STATUS_OK;
+}
+
+static bool is_enough(struct instances *list)
+{
+    int64_t times = list->skip > 0 ? SCAN_MORE : 1;
+    bool is_much = list->scanned >= times * SCAN_MAX || list->runs >= times * SCAN_RUNS_MAX ||
+                   list->matched > LISTING_TOTAL_MAX;
+    list->is_cut |= is_much;
+    return is_much;
+}
+
+static enum status load_and_read(struct instances *list, int64_t id, struct err *err)
+{
+    struct err problem = {0};
+    enum status status = store_run_load(list->store, list->arena, id, &list->run, &problem);
+    list->runs++;
+    if (status == STATUS_OK)
+        status = read_run(list, &problem);
+    /* It may have been deleted since it was listed. */
+    if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
+        *err = problem;
+        return status;
+    }
+    return STATUS_OK;
+}
+
+/* --- many runs ------------------------------------------------------------------------------- */
+
+struct id_batch {
+    int64_t ids[RUNS_AT_ONCE];
+    int64_t versions[RUNS_AT_ONCE]; /* 0: not known */
+    size_t count;
+};
+
+static enum status keep_id(void *context, const struct run_info *run, struct err *err)
+{
+    (void)err;
+    struct id_batch *batch = context;
+    batch->ids[batch->count] = run->id;
+    batch->versions[batch->count++] = run->version;
+    return STATUS_OK;
+}
+
+static bool has_mapped(const struct dag *dag)
+{
+    for (size_t i = 0; i < dag->tasks_count; i++)
+        if (task_def_is_mapped(&dag->tasks[i]))
+            return true;
+    return false;
+}
+
+/* A run that lies before the page as a whole is left out without a look at its tasks. */
+static enum status leave_out(struct instances *list, int64_t version, bool *out, struct err *err)
+{
+    const struct dag *dag = NULL;
+    *out = false;
+    if (version == 0 || list->skip == 0 || list->from_place > 0 ||
+        !instance_filter_is_open(&list->filter))
+        return STATUS_OK;
+    if (store_version_dag(list->store, version, &dag, err) != STATUS_OK)
+        return err->code;
+    if (has_mapped(dag) || list->skip < (int64_t)dag->tasks_count)
+        return STATUS_OK;
+    list->skip -= (int64_t)dag->tasks_count;
+    list->matched += (int64_t)dag->tasks_count;
+    *out = true;
+    return STATUS_OK;
+}
+
+/* Whether the page is full, and all that is left to know is how many there are. */
+static bool is_full(const struct instances *list)
+{
+    return list->is_counting && instance_filter_is_open(&list->filter);
+}
+
+static enum status read_batch(struct instances *list, const struct id_batch *batch, struct err *err)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        CLEANUP(arena_freep) struct arena *arena = arena_new();
+        bool is_left_out = false;
+        list->arena = arena;
+        if (leave_out(list, batch->versions[i], &is_left_out, err) != STATUS_OK)
+            return err->code;
+        if (is_left_out)
+            continue;
+        if (load_and_read(list, batch->ids[i], err) != STATUS_OK)
+            return err->code;
+        if (is_enough(list) && !list->is_counting && list->next_run == 0)
+            list->next_run = batch->ids[i] - 1;
+        if (list->is_cut || is_full(list))
+            return STATUS_OK;
+    }
+    return STATUS_OK;
+}
+
+/* Of the runs those that have a task in such a state at such a time; others need no look. */
+static enum status keep_promising(struct instances *list, struct id_batch *batch, struct err *err)
+{
+    bool is_promising[RUNS_AT_ONCE];
+    size_t kept = 0;
+    const struct run_task_filter tasks = {
+        .runs = batch->ids,
+        .count = batch->count,
+        .states = list->filter.states,
+        .started = list->filter.started,
+        .ended = list->filter.ended,
+    };
+    if (!instance_filter_is_in_rows(&list->filter))
+        return STATUS_OK;
+    if (store_runs_with_tasks(list->store, &tasks, is_promising, err) != STATUS_OK)
+        return err->code;
+    for (size_t i = 0; i < batch->count; i++)
+        if (is_promising[i]) {
+            batch->versions[kept] = batch->versions[i];
+            batch->ids[kept++] = batch->ids[i];
+        }
+    list->runs += (int64_t)(batch->count - kept);
+    batch->count = kept;
+    return STATUS_OK;
+}
+
+static enum status read_many(struct instances *list, struct run_page *runs, struct err *err)
+{
+    struct id_batch batch;
+    bool is_last = false;
+    runs->order = RUN_BY_ID;
+    runs->is_descending = true;
+    runs->limit = RUNS_AT_ONCE;
+    while (!is_last && !list->is_cut && !is_full(list)) {
+        batch.count = 0;
+        if (store_run_page(list->store, runs, keep_id, &batch, err) != STATUS_OK)
+            return err->code;
+        is_last = batch.count < RUNS_AT_ONCE;
+        if (batch.count > 0)
+            runs->below = batch.ids[batch.count - 1];
+        if (keep_promising(list, &batch, err) != STATUS_OK ||
+            read_batch(list, &batch, err) != STATUS_OK)
+            return err->code;
+        if (is_enough(list) && !list->is_counting && !is_last && list->next_run == 0)
+            list->next_run = runs->below - 1;
+    }
+    return STATUS_OK;
+}
+
+static enum status read_named(struct instances *list, const json_t *names, struct err *err)
+{
+    for (size_t i = 0; i < json_array_size(names) && !list->is_cut; i++) {
+        struct id_batch batch = {.count = 0};
+        const char *name = json_string_value(json_array_get(names, i));
+        if (store_run_named(list->store, name, batch.ids, RUNS_AT_ONCE, &batch.count, err) !=
+                STATUS_OK ||
+            read_batch(list, &batch, err) != STATUS_OK)
+            return err->code;
+    }
+    return STATUS_OK;
+}
+
+/* --- the request ----------------------------------------------------------------------------- */
+
+static enum status read_cursor(const json_t *request, struct instances *list, struct run_page *runs,
+                               struct err *err)
+{
+    const char *text = json_get_string(request, "cursor", NULL);
+    int64_t run = 0;
+    int64_t place = 0;
+    if (text == NULL)
+        return STATUS_OK;
+    const char *dot = strchr(text, '.');
+    CLEANUP(mem_freep) char *first = mem_strndup(text, strcspn(text, "."));
+    if (dot == NULL || !str_parse_i64(first, 0, INT64_MAX - 1, &run) ||
+        !str_parse_i64(dot + 1, 0, INT64_MAX, &place))
+        return err_set(err, STATUS_INVALID, "'%.60s' is no cursor that an answer gave", text);
+    runs->below = run + 1;
+    list->from_place = place;
+    return STATUS_OK;
+}
+
+static enum status read_all(struct instances *list, const json_t *request, struct run_page *runs,
+                            struct err *err)
+{
+    const json_t *names = json_object_get(request, "runs");
+    if (json_array_size(names) > RUNS_NAMED_MAX)
+        return err_set(err, STATUS_LIMIT, "at most %d runs can be named", RUNS_NAMED_MAX);
+    if (json_get_string(request, "run", NULL) != NULL) {
+        CLEANUP(arena_freep) struct arena *arena = arena_new();
+        struct found_run found;
+        list->arena = arena;
+        if (lookup_run(list->service, DB_READ_ONLY, arena, request, &found, err) != STATUS_OK)
+            return err->code;
+        list->run = found.info;
+        if (runs->below != 0 && runs->below != found.info.id + 1)
+            return err_set(err, STATUS_INVALID, "'cursor' belongs to another run");
+        return read_run(list, err);
+    }
+    if (json_is_array(names))
+        return read_named(list, names, err);
+    return read_many(list, runs, err);
+}
+
+struct task_total {
+    struct store *store;
+    int64_t runs;
+    int64_t tasks;
+    bool is_more;
+};
+
+static enum status add_version(void *context, int64_t version, int64_t runs, struct err *err)
+{
+    struct task_total *total = context;
+    const struct dag *dag = NULL;
+    if (store_version_dag(total->store, version, &dag, err) != STATUS_OK)
+        return err->code;
+    total->runs += runs;
+    total->tasks += runs * (int64_t)dag->tasks_count;
+    total->is_more |= has_mapped(dag); /* instances are not counted */
+    return STATUS_OK;
+}
+
+/* All tasks of all runs that match, without reading them. */
+static enum status count_all(struct instances *list, const struct run_page *page, struct err *err)
+{
+    struct task_total total = {.store = list->store};
+    struct run_page runs = *page;
+    runs.below = 0;
+    if (store_run_page_versions(list->store, &runs, COUNT_RUNS_MAX, add_version, &total, err) !=
+        STATUS_OK)
+        return err_wrap(err, "count tasks");
+    list->is_cut |=
+        total.is_more || total.runs == COUNT_RUNS_MAX || total.tasks > LISTING_TOTAL_MAX;
+    list->matched = MAX(total.tasks, list->matched);
+    return STATUS_OK;
+}
+
+static json_t *answer_of(struct instances *list, bool with_total)
+{
+    int64_t shown = (int64_t)json_array_size(list->tasks);
+    json_t *answer = json_build_object();
+    json_put(answer, "task_instances", json_incref(list->tasks));
+    json_put_int(answer, "total_entries",
+                 with_total ? MIN(list->matched, (int64_t)LISTING_TOTAL_MAX) : shown);
+    if (list->is_cut)
+        json_put_bool(answer, "total_is_more", true);
+    json_put(answer, "cursor", json_null());
+    if (list->next_run > 0) {
+        char cursor[48];
+        (void)snprintf(cursor, sizeof cursor, "%lld.%lld", (long long)list->next_run,
+                       (long long)list->next_place);
+        json_put_string(answer, "cursor", cursor);
+    }
+    return answer;
+}
+
+enum status op_task_instances(struct service *service, const json_t *request, json_t **out,
+                              struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    CLEANUP(json_decrefp) json_t *tasks = json_build_array();
+    struct instances list = {.service = service, .tasks = tasks};
+    struct run_page runs;
+    if (instance_filter_read(request, arena, &list.filter, &runs, err) != STATUS_OK ||
+        run_filter_read_page(request, &list.limit, &list.skip, err) != STATUS_OK ||
+        read_cursor(request, &list, &runs, err) != STATUS_OK ||
+        service_store_if_any(service, &list.store, err) != STATUS_OK)
+        return err->code;
+    enum status status = list.store != NULL ? read_all(&list, request, &runs, err)
+                         : json_get_string(request, "run", NULL) != NULL
+                             ? err_set(err, STATUS_NOT_FOUND, "there are no runs yet")
+                             : STATUS_OK;
+    json_decref(list.host_json);
+    bool is_many =
+        json_get_string(request, "run", NULL) == NULL && json_object_get(request, "runs") == NULL;
+    if (status == STATUS_OK && is_many && is_full(&list))
+        status = count_all(&list, &runs, err);
+    if (status != STATUS_OK)
+        return status;
+    if (json_array_size(tasks) == 0 && lookup_dag_name(service, runs.dag_id, err) != STATUS_OK)
+        return err->code;
+    *out = answer_of(&list, json_get_bool(request, "with_total", false));
+    return STATUS_OK;
+}

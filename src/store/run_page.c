@@ -1,0 +1,358 @@
+/*
+ * run_page: statements for each way to a page of runs.
+ *
+ * A way is the index that the rows come from. SQLite takes the index we mean because the columns of
+ * the others stand behind a plus sign; PostgreSQL knows its tables, and is held to it all the same.
+ */
+#include "store/run_page.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "store/run_query_priv.h"
+#include "store/store_priv.h"
+
+/* $1 DAG, $2 states, $3-$10 ranges, $11 DAGs, $12 below, $13 limit, $14 offset, $15 what is seen */
+#define NEVER   "9223372036854775807"
+#define STARTED "coalesce(r.started_at_us, " NEVER ")"
+#define OF_DAG  "r.dag = (SELECT x.id FROM dag x WHERE x.dag_id = $1)"
+#define OF_ANY  "$1 = ''"
+
+#define MATCHES(of, logical, started, ended, more)                                                 \
+    " FROM run r WHERE " of " AND (($2 >> CAST(r.state AS INTEGER)) & 1) = 1 AND " logical         \
+    " >= $3 AND " logical " <= $4 AND " started " >= $5 AND " started " <= $6"                     \
+    " AND coalesce(r.started_at_us, -1) >= $5 AND " ended                                          \
+    " >= $7 AND coalesce(r.ended_at_us, " NEVER                                                    \
+    ") <= $8 AND coalesce(r.ended_at_us, r.started_at_us, r.created_at_us) >= $9"                  \
+    " AND coalesce(r.ended_at_us, r.started_at_us, r.created_at_us) <= $10"                        \
+    " AND ($11 = '' OR r.dag IN (SELECT x.id FROM dag x"                                           \
+    " WHERE replace($11, ',' || x.dag_id || ',', '') <> $11)) AND r.id < $12 AND ($15 = '' OR "    \
+    "r.dag IN (SELECT x.id FROM dag x WHERE " SEEN("$15", "x.namespace") "))" more
+
+#define LOGICAL_ASIDE "+r.logical_at_us"
+#define STARTED_ASIDE "+" STARTED
+#define ENDED_ASIDE   "coalesce(r.ended_at_us, -1)"
+
+#define PAGE(matches, order)                                                                       \
+    "SELECT " RUN_COLUMNS " FROM (SELECT r.id" matches " ORDER BY " order                          \
+    " LIMIT $13 OFFSET $14) p JOIN run r ON r.id = p.id" RUN_JOINED " ORDER BY " order
+#define COUNT(matches) COUNT_OF("SELECT 1 AS one" matches " LIMIT $13 OFFSET $14")
+
+#define VERSIONS(matches)                                                                          \
+    "SELECT version, count(*) FROM (SELECT r.version" matches                                      \
+    " LIMIT $13 OFFSET $14) p GROUP BY version"
+
+struct way {
+    const char *ascending;
+    const char *descending;
+    const char *count;
+    const char *versions;
+};
+
+#define WAY(matches, ascending, descending)                                                        \
+    {                                                                                              \
+        PAGE(matches, ascending), PAGE(matches, descending), COUNT(matches), VERSIONS(matches)     \
+    }
+#define BY(key)      key ", r.id"
+#define BY_BACK(key) key " DESC, r.id DESC"
+
+enum way_name {
+    WAY_ID,
+    WAY_LOGICAL,
+    WAY_START,
+    WAY_END,
+    WAY_IN_LOGICAL, /* by id, of a range of dates */
+    WAY_IN_START,
+    WAY_IN_END,
+    WAY_UPDATED, /* by id, of those that go on or ended lately */
+    WAY_ACTIVE,  /* by id, of those that go on */
+    WAY_BAD,     /* by id, of those that went wrong */
+    WAY_UNDONE,  /* by id, of both */
+    WAY_COUNT
+};
+
+#define BY_ID(of, more)                                                                            \
+    WAY(MATCHES(of, LOGICAL_ASIDE, STARTED_ASIDE, ENDED_ASIDE, more), "r.id", "r.id DESC")
+/* Sorted: the other index by ids would have them in order, among all that do not match. */
+#define OF_FEW(of, more)                                                                           \
+    WAY(MATCHES(of, LOGICAL_ASIDE, STARTED_ASIDE, ENDED_ASIDE, more), "+r.id", "+r.id DESC")
+#define ENDED "coalesce(r.ended_at_us, " NEVER ")"
+
+/* clang-format off */
+#define WAYS(of) {                                                                                 \
+    [WAY_ID] = BY_ID(of, ""),                                                                      \
+    [WAY_LOGICAL] = WAY(MATCHES(of, "r.logical_at_us", STARTED_ASIDE, ENDED_ASIDE, ""),            \
+        BY("r.logical_at_us"), BY_BACK("r.logical_at_us")),                                        \
+    [WAY_START] = WAY(MATCHES(of, LOGICAL_ASIDE, STARTED, ENDED_ASIDE, ""),                        \
+        BY(STARTED), BY_BACK(STARTED)),                                                            \
+    [WAY_END] = WAY(MATCHES(of, LOGICAL_ASIDE, STARTED_ASIDE, ENDED_ASIDE, ""),                    \
+        BY(ENDED), BY_BACK(ENDED)),                                                                \
+    [WAY_IN_LOGICAL] = WAY(MATCHES(of, "r.logical_at_us", STARTED_ASIDE, ENDED_ASIDE, ""),         \
+        "+r.id", "+r.id DESC"),                                                                    \
+    [WAY_IN_START] = WAY(MATCHES(of, LOGICAL_ASIDE, STARTED, ENDED_ASIDE, ""),                     \
+        "+r.id", "+r.id DESC"),                                                                    \
+    [WAY_IN_END] = WAY(MATCHES(of, LOGICAL_ASIDE, STARTED_ASIDE, "r.ended_at_us", ""),             \
+        "+r.id", "+r.id DESC"),                                                                    \
+    [WAY_UPDATED] = OF_FEW(of, " AND r.id IN (SELECT o.id FROM run o WHERE o.state IN (0, 1)"      \
+        " UNION ALL SELECT o.id FROM run o WHERE o.ended_at_us >= $9)"),                           \
+    [WAY_ACTIVE] = OF_FEW(of, " AND r.state IN (0, 1)"),                                           \
+    [WAY_BAD] = OF_FEW(of, " AND r.state IN (3, 4)"),                                              \
+    [WAY_UNDONE] = OF_FEW(of, " AND r.id IN (SELECT o.id FROM run o WHERE o.state IN (0, 1)"       \
+        " UNION ALL SELECT o.id FROM run o WHERE o.state IN (3, 4))"),                             \
+}
+/* clang-format on */
+
+static const struct way OF_ALL_DAGS[WAY_COUNT] = WAYS(OF_ANY);
+static const struct way OF_ONE_DAG[WAY_COUNT] = WAYS(OF_DAG);
+
+_Static_assert(RUN_QUEUED == 0 && RUN_RUNNING == 1, "run_active has the states that go on");
+_Static_assert(RUN_FAILED == 3 && RUN_CANCELLED == 4, "run_bad has the states that went wrong");
+
+enum {
+    STATES_ACTIVE = 1 << RUN_QUEUED | 1 << RUN_RUNNING,
+    STATES_BAD = 1 << RUN_FAILED | 1 << RUN_CANCELLED,
+};
+
+static const char *const ORDERS[] = {
+#define X(name, text) [RUN_BY_##name] = (text),
+    RUN_ORDER_MAP(X)
+#undef X
+};
+
+bool run_order_parse(const char *text, enum run_order *out)
+{
+    for (enum run_order order = 0; order < RUN_ORDER_COUNT; order++) {
+        if (strcmp(text, ORDERS[order]) == 0) {
+            *out = order;
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *run_order_name(enum run_order order)
+{
+    CHECK(order < RUN_ORDER_COUNT);
+    return ORDERS[order];
+}
+
+static bool is_within(unsigned states, unsigned all)
+{
+    return states != 0 && (states & ~all) == 0;
+}
+
+static enum way_name way_of(const struct run_page *page)
+{
+    switch (page->order) {
+    case RUN_BY_LOGICAL:
+        return WAY_LOGICAL;
+    case RUN_BY_START:
+        return WAY_START;
+    case RUN_BY_END:
+        return WAY_END;
+    case RUN_BY_ID:
+    case RUN_ORDER_COUNT:
+        break;
+    }
+    if (is_within(page->states, STATES_ACTIVE))
+        return WAY_ACTIVE;
+    if (page->started.from_us != 0)
+        return WAY_IN_START;
+    if (page->ended.from_us != 0)
+        return WAY_IN_END;
+    if (page->logical.from_us != 0)
+        return WAY_IN_LOGICAL;
+    if (page->updated.from_us != 0)
+        return WAY_UPDATED;
+    if (is_within(page->states, STATES_BAD))
+        return WAY_BAD;
+    return is_within(page->states, STATES_BAD | STATES_ACTIVE) ? WAY_UNDONE : WAY_ID;
+}
+
+static int64_t first_of(const struct run_range *range)
+{
+    return range->from_us != 0 ? range->from_us : INT64_MIN;
+}
+
+static int64_t last_of(const struct run_range *range)
+{
+    return range->to_us != 0 ? range->to_us : INT64_MAX;
+}
+
+static enum status ask(struct store *store, const char *sql, const struct run_page *page,
+                       struct db_stmt **out, struct err *err)
+{
+    return db_query(
+        store->db, out, err, sql, "tiiiiiiiiitiiit", page->dag_id != NULL ? page->dag_id : "",
+        (int64_t)(page->states != 0 ? page->states : ~0U), first_of(&page->logical),
+        last_of(&page->logical), first_of(&page->started), last_of(&page->started),
+        first_of(&page->ended), last_of(&page->ended), first_of(&page->updated),
+        last_of(&page->updated), page->dags != NULL ? page->dags : "",
+        page->below != 0 ? page->below : INT64_MAX, page->limit, page->offset, store_sight(store));
+}
+
+/* Nothing is asked for but a DAG: the index alone tells how many there are. */
+static const char COUNT_ALL[] = COUNT_OF("SELECT 1 AS one FROM run r WHERE $1 = '' LIMIT $2");
+static const char COUNT_OF_DAG[] = COUNT_OF("SELECT 1 AS one FROM run r WHERE " OF_DAG " LIMIT $2");
+
+static bool is_whole(const struct run_range *range)
+{
+    return range->from_us == 0 && range->to_us == 0;
+}
+
+static bool asks_for_dag_alone(const struct store *store, const struct run_page *page)
+{
+    return page->states == 0 && page->dags == NULL && page->below == 0 &&
+           is_whole(&page->logical) && is_whole(&page->started) && is_whole(&page->ended) &&
+           is_whole(&page->updated) && store_sight(store)[0] == '\0';
+}
+
+static struct run_page first_rows(const struct run_page *page, int64_t limit)
+{
+    struct run_page first = *page;
+    first.limit = limit;
+    first.offset = 0;
+    return first;
+}
+
+static const struct way *choose(const struct run_page *page)
+{
+    return &(page->dag_id != NULL ? OF_ONE_DAG : OF_ALL_DAGS)[way_of(page)];
+}
+
+enum status store_run_page_count(struct store *store, const struct run_page *page, int64_t most,
+                                 int64_t *out, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    struct run_page counted = first_rows(page, most);
+    int64_t count = 0;
+    enum status status =
+        asks_for_dag_alone(store, page)
+            ? db_query(store->db, &stmt, err, page->dag_id != NULL ? COUNT_OF_DAG : COUNT_ALL, "ti",
+                       page->dag_id != NULL ? page->dag_id : "", most)
+            : ask(store, choose(page)->count, &counted, &stmt, err);
+    while (status == STATUS_OK && db_next(stmt, &status, err))
+        count = db_int(stmt, 0);
+    if (status == STATUS_OK)
+        *out = count;
+    return status;
+}
+
+static enum status check_sort(struct store *store, const struct run_page *page, struct err *err)
+{
+    int64_t count = 0;
+    if (way_of(page) != WAY_END)
+        return STATUS_OK;
+    if (store_run_page_count(store, page, RUN_PAGE_SORT_MAX + 1, &count, err) != STATUS_OK)
+        return err->code;
+    if (count > RUN_PAGE_SORT_MAX)
+        return err_set(err, STATUS_LIMIT,
+                       "more than %d runs would have to be sorted by %s: narrow the list down by "
+                       "dates, or order it by id, logical_date or start_date",
+                       RUN_PAGE_SORT_MAX, run_order_name(page->order));
+    return STATUS_OK;
+}
+
+enum status store_run_page(struct store *store, const struct run_page *page,
+                           enum status (*each)(void *context, const struct run_info *info,
+                                               struct err *err),
+                           void *context, struct err *err)
+{
+    const struct way *way = choose(page);
+    struct db_stmt *stmt = NULL;
+    CHECK(page->offset <= RUN_PAGE_OFFSET_MAX);
+    if (check_sort(store, page, err) != STATUS_OK)
+        return err->code;
+    enum status status =
+        ask(store, page->is_descending ? way->descending : way->ascending, page, &stmt, err);
+    while (status == STATUS_OK && db_next(stmt, &status, err)) {
+        struct run_info info;
+        run_info_read(stmt, NULL, &info);
+        status = each(context, &info, err);
+        if (status != STATUS_OK)
+            db_reset(stmt);
+    }
+    return status;
+}
+
+enum status store_run_page_versions(struct store *store, const struct run_page *page, int64_t most,
+                                    enum status (*each)(void *context, int64_t version,
+                                                        int64_t runs, struct err *err),
+                                    void *context, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    struct run_page counted = first_rows(page, most);
+    enum status status = ask(store, choose(page)->versions, &counted, &stmt, err);
+    while (status == STATUS_OK && db_next(stmt, &status, err)) {
+        status = each(context, db_int(stmt, 0), db_int(stmt, 1), err);
+        if (status != STATUS_OK)
+            db_reset(stmt);
+    }
+    return status;
+}
+
+/* $1 runs, $2 states, $3-$6 ranges. A run's tasks stand in the blocks it has. */
+#define TASK_MATCHES                                                                               \
+    " JOIN task t ON t.id >= b.first AND t.id < b.first + b.count"                                 \
+    " WHERE (($2 >> CAST(t.state AS INTEGER)) & 1) = 1"                                            \
+    " AND coalesce(t.started_at_us, -1) >= $3 AND coalesce(t.started_at_us, " NEVER ") <= $4"      \
+    " AND coalesce(t.ended_at_us, -1) >= $5 AND coalesce(t.ended_at_us, " NEVER ") <= $6"
+static const char RUN_WITH[] = "SELECT b.run FROM block b" TASK_MATCHES " AND b.run = $1 LIMIT 1";
+static const char RUNS_WITH[] =
+    "SELECT DISTINCT b.run FROM block b" TASK_MATCHES " AND b.run = ANY($1)";
+
+static void note_run(const struct run_task_filter *filter, int64_t run, bool *out)
+{
+    for (size_t i = 0; i < filter->count; i++)
+        out[i] |= filter->runs[i] == run;
+}
+
+static enum status find_singly(struct store *store, const struct run_task_filter *filter, bool *out,
+                               struct err *err)
+{
+    for (size_t i = 0; i < filter->count; i++) {
+        int64_t found = 0;
+        if (db_get_int(store->db, 0, &found, err, RUN_WITH, "iiiiii", filter->runs[i],
+                       (int64_t)(filter->states != 0 ? filter->states : ~0U),
+                       first_of(&filter->started), last_of(&filter->started),
+                       first_of(&filter->ended), last_of(&filter->ended)) != STATUS_OK)
+            return err->code;
+        out[i] = found != 0;
+    }
+    return STATUS_OK;
+}
+
+enum status store_runs_with_tasks(struct store *store, const struct run_task_filter *filter,
+                                  bool *out, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    memset(out, 0, filter->count * sizeof *out);
+    if (db_dialect(store->db) == DB_SQLITE)
+        return find_singly(store, filter, out, err);
+    enum status status =
+        db_query(store->db, &stmt, err, RUNS_WITH, "Iiiiii", filter->runs, filter->count,
+                 (int64_t)(filter->states != 0 ? filter->states : ~0U), first_of(&filter->started),
+                 last_of(&filter->started), first_of(&filter->ended), last_of(&filter->ended));
+    while (status == STATUS_OK && db_next(stmt, &status, err))
+        note_run(filter, db_int(stmt, 0), out);
+    return status;
+}
+
+/* One look into each DAG's names: there is no index of names alone. */
+static const char NAMED[] =
+    "SELECT r.id FROM dag d CROSS JOIN run r WHERE r.dag = d.id AND r.run_id = $1"
+    " AND " SEEN("$3", "d.namespace") " ORDER BY 1 LIMIT $2";
+
+enum status store_run_named(struct store *store, const char *run_id, int64_t *out, size_t most,
+                            size_t *out_count, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    size_t count = 0;
+    enum status status =
+        db_query(store->db, &stmt, err, NAMED, "tit", run_id, (int64_t)most, store_sight(store));
+    while (status == STATUS_OK && db_next(stmt, &status, err))
+        out[count++] = db_int(stmt, 0);
+    if (status == STATUS_OK)
+        *out_count = count;
+    return status;
+}

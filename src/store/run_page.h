@@ -1,0 +1,84 @@
+#pragma once
+/*
+ * run_page: runs that a list asks for, in the order it asks for, a page at a time.
+ *
+ * There may be millions of runs. Each question is answered along an index: of the order, or of what
+ * it asks for if that is the narrower of the two. What has no index is sorted only as long as few
+ * rows match.
+ *
+ * Tests  tests/unit/store/test_run_page.c
+ */
+#include "store/run_store.h"
+
+/*    name      as in requests */
+#define RUN_ORDER_MAP(X)                                                                           \
+    X(ID, "id")                                                                                    \
+    X(LOGICAL, "logical_date")                                                                     \
+    X(START, "start_date")                                                                         \
+    X(END, "end_date")
+
+enum run_order {
+#define X(name, text) RUN_BY_##name,
+    RUN_ORDER_MAP(X)
+#undef X
+        RUN_ORDER_COUNT
+};
+
+enum { RUN_PAGE_SORT_MAX = 20000, RUN_PAGE_OFFSET_MAX = 100000 };
+
+/* Both ends belong to it; 0: no such end. What never happened is in no range that has an end. */
+struct run_range {
+    int64_t from_us;
+    int64_t to_us;
+};
+
+/* All zero: every run, the oldest first. */
+struct run_page {
+    const char *dag_id; /* only of this DAG; NULL: of any */
+    const char *dags;   /* ",a,b,": only of these; NULL: of any */
+    unsigned states;    /* a bit each (1 << state); 0: any */
+    struct run_range logical;
+    struct run_range started;
+    struct run_range ended;
+    struct run_range updated; /* the last of made, started and ended */
+    int64_t below;            /* only ids below; 0: no bound */
+    enum run_order order;
+    bool is_descending;
+    int64_t limit;
+    int64_t offset; /* at most RUN_PAGE_OFFSET_MAX */
+};
+
+NODISCARD bool run_order_parse(const char *text, enum run_order *out);
+const char *run_order_name(enum run_order order);
+
+/* STATUS_LIMIT: there are too many for an order that has no index. */
+NODISCARD enum status store_run_page(struct store *store, const struct run_page *page,
+                                     enum status (*each)(void *context, const struct run_info *info,
+                                                         struct err *err),
+                                     void *context, struct err *err);
+/* How many match on all pages, at most `most`. */
+NODISCARD enum status store_run_page_count(struct store *store, const struct run_page *page,
+                                           int64_t most, int64_t *out, struct err *err);
+
+/* How many of them are of which version; at most `most` runs are counted. */
+NODISCARD enum status store_run_page_versions(struct store *store, const struct run_page *page,
+                                              int64_t most,
+                                              enum status (*each)(void *context, int64_t version,
+                                                                  int64_t runs, struct err *err),
+                                              void *context, struct err *err);
+
+struct run_task_filter {
+    const int64_t *runs; /* of these */
+    size_t count;
+    unsigned states; /* of tasks, a bit each; 0: any */
+    struct run_range started;
+    struct run_range ended;
+};
+/* For each of the runs, whether it has a task with a row that matches. */
+NODISCARD enum status store_runs_with_tasks(struct store *store,
+                                            const struct run_task_filter *filter, bool *out,
+                                            struct err *err);
+
+/* Ids of the runs of that name in all DAGs, at most `most`. */
+NODISCARD enum status store_run_named(struct store *store, const char *run_id, int64_t *out,
+                                      size_t most, size_t *out_count, struct err *err);

@@ -1,0 +1,298 @@
+/*
+ * Pages of runs: whatever is asked for, in whatever order, is what a walk over all of them finds.
+ */
+#include "store/run_page.h"
+#include "store/sight.h"
+#include "store/store_priv.h"
+#include "store_bench.h"
+
+static struct bench_store bench;
+
+enum { RUNS = 120, QUESTIONS = 3000, DAGS = 3, HOUR = 3600 };
+
+static const char *const NAMES[DAGS] = {"a_b", "axb", "c"};
+static const char *const SPACES[DAGS] = {"default", "sales", "sales"};
+
+/* What each run is made to be. */
+struct made {
+    int64_t id;
+    int dag;
+    enum run_state state;
+    int64_t logical_us;
+    int64_t created_us;
+    int64_t started_us; /* 0: never */
+    int64_t ended_us;
+};
+
+static struct made made[RUNS];
+static uint64_t seed;
+
+static uint64_t below(uint64_t bound)
+{
+    seed = seed * 6364136223846793005U + 1442695040888963407U;
+    return (seed >> 33) % bound;
+}
+
+static int64_t version_of(int dag)
+{
+    struct err err = {0};
+    CLEANUP(json_decrefp) json_t *tree = NULL;
+    CLEANUP(diag_list_fini) struct diag_list diags = {0};
+    const char *text = arena_format(bench.arena,
+                                    "{\"dag\": \"%s\", \"namespace\": \"%s\","
+                                    " \"tasks\": {\"t\": {\"run\": \"x\"}}}",
+                                    NAMES[dag], SPACES[dag]);
+    EXPECT_OK(json_parse(text, strlen(text), &tree, &err), &err);
+    struct dag *read = dag_read(tree, &(struct dag_read_options){0}, &diags);
+    struct version_ref ref;
+    struct version_source source = {.path = "", .text = text};
+    EXPECT_OK(store_version_save(bench.store, read, &source, &ref, &err), &err);
+    dag_free(read);
+    return ref.version;
+}
+
+static const char SET[] = "UPDATE run SET state = $2, created_at_us = $3, started_at_us = $4,"
+                          " ended_at_us = $5 WHERE id = $1";
+
+static void make_run(size_t i, const int64_t *versions)
+{
+    struct err err = {0};
+    struct made *run = &made[i];
+    *run = (struct made){
+        .dag = (int)below(DAGS),
+        .state = (enum run_state)below(RUN_STATE_COUNT),
+        .logical_us = (int64_t)(1 + below(20)) * HOUR,
+        .created_us = (int64_t)(1 + below(20)) * HOUR,
+    };
+    if (run->state != RUN_QUEUED)
+        run->started_us = run->created_us + (int64_t)below(5) * HOUR;
+    if (run_state_is_final(run->state))
+        run->ended_us = run->started_us + (int64_t)below(5) * HOUR;
+    struct run_request request = {
+        .version = versions[run->dag],
+        .run_id = arena_format(bench.arena, "run%zu", i / 2),
+        .kind = "manual",
+        .logical_at_us = run->logical_us,
+        .params = "{}",
+        .conf = "{}",
+        .note = "",
+        .actor = "test",
+    };
+    struct run_created created;
+    /* Two DAGs may have a run of one name, but not one of them two. */
+    if (store_run_create(bench.store, &request, &created, &err) != STATUS_OK) {
+        request.run_id = arena_format(bench.arena, "other%zu", i);
+        err = (struct err){0};
+        EXPECT_OK(store_run_create(bench.store, &request, &created, &err), &err);
+    }
+    run->id = created.id;
+    EXPECT_OK(db_do(bench.store->db, &err, SET, "iiizz", run->id, (int64_t)run->state,
+                    run->created_us, run->started_us, run->ended_us),
+              &err);
+}
+
+static void setup(void)
+{
+    int64_t versions[DAGS];
+    bench = (struct bench_store){0};
+    bench_open(&bench);
+    seed = 7;
+    for (int i = 0; i < DAGS; i++)
+        versions[i] = version_of(i);
+    for (size_t i = 0; i < RUNS; i++)
+        make_run(i, versions);
+}
+
+static void teardown(void)
+{
+    bench_close(&bench);
+}
+
+TestSuite(run_page, .init = setup, .fini = teardown);
+
+/* --- the same, by a walk ---------------------------------------------------------------------- */
+
+static bool is_in(const struct run_range *range, int64_t at_us)
+{
+    if (range->from_us == 0 && range->to_us == 0)
+        return true;
+    return at_us != 0 && at_us >= range->from_us && (range->to_us == 0 || at_us <= range->to_us);
+}
+
+static int64_t updated_us(const struct made *run)
+{
+    return run->ended_us != 0     ? run->ended_us
+           : run->started_us != 0 ? run->started_us
+                                  : run->created_us;
+}
+
+static bool matches(const struct run_page *page, const struct made *run)
+{
+    const char *name = arena_format(bench.arena, ",%s,", NAMES[run->dag]);
+    return (page->dag_id == NULL || strcmp(page->dag_id, NAMES[run->dag]) == 0) &&
+           (page->dags == NULL || strstr(page->dags, name) != NULL) &&
+           (page->states == 0 || (page->states >> run->state & 1U) != 0) &&
+           is_in(&page->logical, run->logical_us) && is_in(&page->started, run->started_us) &&
+           is_in(&page->ended, run->ended_us) && is_in(&page->updated, updated_us(run)) &&
+           (page->below == 0 || run->id < page->below) && store_sees(bench.store, SPACES[run->dag]);
+}
+
+static enum run_order sorted_by;
+static bool is_backwards;
+
+static int64_t key_of(const struct made *run)
+{
+    int64_t key = sorted_by == RUN_BY_LOGICAL ? run->logical_us
+                  : sorted_by == RUN_BY_START ? run->started_us
+                  : sorted_by == RUN_BY_END   ? run->ended_us
+                                              : run->id;
+    return key != 0 ? key : INT64_MAX;
+}
+
+static int compare(const void *one, const void *other)
+{
+    const struct made *a = *(const struct made *const *)one;
+    const struct made *b = *(const struct made *const *)other;
+    int64_t left = key_of(a) != key_of(b) ? key_of(a) : a->id;
+    int64_t right = key_of(a) != key_of(b) ? key_of(b) : b->id;
+    int order = left < right ? -1 : left > right;
+    return is_backwards ? -order : order;
+}
+
+struct seen {
+    int64_t ids[RUNS];
+    size_t count;
+};
+
+static enum status note(void *context, const struct run_info *info, struct err *err)
+{
+    (void)err;
+    struct seen *seen = context;
+    seen->ids[seen->count++] = info->id;
+    return STATUS_OK;
+}
+
+static void check(const struct run_page *page)
+{
+    struct err err = {0};
+    const struct made *expected[RUNS];
+    size_t count = 0;
+    int64_t total = 0;
+    struct seen seen = {.count = 0};
+    for (size_t i = 0; i < RUNS; i++)
+        if (matches(page, &made[i]))
+            expected[count++] = &made[i];
+    sorted_by = page->order;
+    is_backwards = page->is_descending;
+    qsort(expected, count, sizeof expected[0], compare);
+    EXPECT_OK(store_run_page(bench.store, page, note, &seen, &err), &err);
+    size_t first = MIN((size_t)page->offset, count);
+    size_t on_page = MIN(count - first, (size_t)page->limit);
+    cr_assert_eq(seen.count, on_page, "%zu runs instead of %zu", seen.count, on_page);
+    for (size_t i = 0; i < on_page; i++)
+        cr_assert_eq(seen.ids[i], expected[first + i]->id, "place %zu of %zu", i, on_page);
+    EXPECT_OK(store_run_page_count(bench.store, page, 1000, &total, &err), &err);
+    cr_assert_eq(total, (int64_t)count);
+}
+
+static struct run_range some_range(void)
+{
+    struct run_range range = {0};
+    if (below(3) > 0)
+        return range;
+    if (below(3) > 0)
+        range.from_us = (int64_t)(1 + below(25)) * HOUR;
+    if (below(3) > 0)
+        range.to_us = (int64_t)(1 + below(25)) * HOUR;
+    return range;
+}
+
+static struct run_page some_page(void)
+{
+    static const char *const LISTS[] = {",a_b,", ",axb,c,", ",", ",unknown,c,"};
+    return (struct run_page){
+        .dag_id = below(3) == 0 ? NAMES[below(DAGS)] : NULL,
+        .dags = below(4) == 0 ? LISTS[below(ARRAY_LEN(LISTS))] : NULL,
+        .states = below(2) == 0 ? (unsigned)below(1U << RUN_STATE_COUNT) : 0,
+        .logical = some_range(),
+        .started = some_range(),
+        .ended = some_range(),
+        .updated = some_range(),
+        .below = below(5) == 0 ? made[below(RUNS)].id : 0,
+        .order = (enum run_order)below(RUN_ORDER_COUNT),
+        .is_descending = below(2) == 0,
+        .limit = (int64_t)below(40),
+        .offset = below(2) == 0 ? (int64_t)below(30) : 0,
+    };
+}
+
+Test(run_page, every_page_is_what_a_walk_finds)
+{
+    for (int i = 0; i < QUESTIONS; i++) {
+        struct run_page page = some_page();
+        check(&page);
+    }
+}
+
+Test(run_page, what_is_not_seen_is_not_there)
+{
+    store_set_sight(bench.store, " sales ");
+    for (int i = 0; i < QUESTIONS / 10; i++) {
+        struct run_page page = some_page();
+        check(&page);
+    }
+}
+
+Test(run_page, runs_of_one_name_in_several_dags)
+{
+    struct err err = {0};
+    int64_t ids[8];
+    size_t count = 0;
+    EXPECT_OK(store_run_named(bench.store, "run3", ids, ARRAY_LEN(ids), &count, &err), &err);
+    cr_assert(count == 1 || count == 2);
+    EXPECT_OK(store_run_named(bench.store, "no such run", ids, ARRAY_LEN(ids), &count, &err), &err);
+    cr_assert_eq(count, 0);
+}
+
+static enum status add_runs(void *context, int64_t version, int64_t runs, struct err *err)
+{
+    (void)version;
+    (void)err;
+    *(int64_t *)context += runs;
+    return STATUS_OK;
+}
+
+Test(run_page, versions_are_counted)
+{
+    struct err err = {0};
+    int64_t runs = 0;
+    const struct run_page all = {.limit = 1};
+    EXPECT_OK(store_run_page_versions(bench.store, &all, 1000, add_runs, &runs, &err), &err);
+    cr_assert_eq(runs, RUNS);
+    runs = 0;
+    EXPECT_OK(store_run_page_versions(bench.store, &all, 10, add_runs, &runs, &err), &err);
+    cr_assert_eq(runs, 10);
+}
+
+Test(run_page, runs_are_found_by_what_their_tasks_are)
+{
+    struct err err = {0};
+    int64_t ids[RUNS];
+    bool has[RUNS];
+    for (size_t i = 0; i < RUNS; i++)
+        ids[i] = made[i].id;
+    struct run_task_filter filter = {.runs = ids, .count = RUNS, .states = 1U << TASK_FAILED};
+    EXPECT_OK(store_runs_with_tasks(bench.store, &filter, has, &err), &err);
+    for (size_t i = 0; i < RUNS; i++)
+        cr_assert_not(has[i]);
+    EXPECT_OK(db_do(bench.store->db, &err,
+                    "UPDATE task SET state = $2, ended_at_us = 5 WHERE run = $1", "ii", ids[7],
+                    (int64_t)TASK_FAILED),
+              &err);
+    EXPECT_OK(store_runs_with_tasks(bench.store, &filter, has, &err), &err);
+    for (size_t i = 0; i < RUNS; i++)
+        cr_assert_eq(has[i], i == 7);
+    filter.ended.from_us = 6;
+    EXPECT_OK(store_runs_with_tasks(bench.store, &filter, has, &err), &err);
+    cr_assert_not(has[7]);
+}
