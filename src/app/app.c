@@ -26,6 +26,7 @@
 #include "base/str.h"
 #include "cli/cli.h"
 #include "client/client.h"
+#include "serve/routes_reference.h"
 #include "service/operations.h"
 
 struct app {
@@ -246,7 +247,12 @@ int app_main(int argc, const char *const *argv)
     /* Writing to a reader that went away is an error like others, not a death. */
     (void)signal(SIGPIPE, SIG_IGN);
     bool is_bench = argc > 1 && strcmp(argv[1], "__bench") == 0;
-    int code = is_bench ? bench_main(&app, argc, argv) : cli_main(&host, argc, argv);
+    bool is_reference = argc == 3 && strcmp(argv[1], "__docs") == 0 && strcmp(argv[2], "api") == 0;
+    int code = 0;
+    if (is_reference)
+        routes_reference(stdout); /* of routes the command line knows nothing */
+    else
+        code = is_bench ? bench_main(&app, argc, argv) : cli_main(&host, argc, argv);
     if (fflush(stdout) != 0 && errno != EPIPE)
         code = code == 0 ? 8 : code;
     client_free(app.client);

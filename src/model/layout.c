@@ -217,6 +217,8 @@ static enum status check_request(const struct layout_request *request, struct er
         if (edge->from >= request->nodes_count || edge->to >= request->nodes_count)
             return err_set(err, STATUS_INVALID, "an edge leads to a node that does not exist");
     }
+    for (size_t i = 0; request->groups != NULL && i < request->nodes_count; i++)
+        CHECK(request->groups[i] <= request->nodes_count);
     return STATUS_OK;
 }
 
@@ -245,7 +247,7 @@ enum status layout_new(const struct layout_request *request, struct layout **out
 
     struct layout_adjacency adjacency;
     layout_adjacency_init(&adjacency, layout);
-    layout_order(layout, &adjacency);
+    layout_order(layout, &adjacency, request->groups);
     layout_place(layout, &adjacency, request->node_breadth, request->dummy_breadth);
     layout_adjacency_fini(&adjacency);
     *out = TAKE(layout);

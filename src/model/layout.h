@@ -5,7 +5,8 @@
  * Layers follow the longest path; edges over several layers get placeholders, one
  * chain per source, so that all long edges of a node share a lane. Sweeps over
  * neighbours' centres order each layer, and a least-squares fit that keeps
- * that order gives the positions across. Pure, iterative, over plain arrays.
+ * that order gives the positions across. Nodes of a group stand side by side wherever they share a
+ * layer. Pure, iterative, over plain arrays.
  *
  * The unit of length is the caller's (rows of text, pixels). Positions are centres,
  * measured across the layers from 0; where layers lie along the other axis is the caller's.
@@ -29,6 +30,7 @@ struct layout_request {
     double node_breadth;  /* room that a node takes across its layer, gap included */
     double dummy_breadth; /* the same for a placeholder */
     const bool *is_late; /* nodes that stand after all others, or NULL; only late ones follow one */
+    const uint32_t *groups; /* of each node, from 1 to nodes_count, 0: none; or NULL */
 };
 
 struct layout_node {

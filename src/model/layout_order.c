@@ -12,6 +12,8 @@
 enum { SWEEPS_MAX = 8 };
 
 struct keyed {
+    double group_key; /* what counts first: that of the group, or its own */
+    uint32_t group;   /* 0: none */
     double key;
     uint32_t place; /* breaks ties, so the sort is stable */
     uint32_t node;
@@ -21,10 +23,28 @@ static int compare_keyed(const void *a, const void *b)
 {
     const struct keyed *x = a;
     const struct keyed *y = b;
+    if (x->group_key != y->group_key)
+        return x->group_key < y->group_key ? -1 : 1;
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
     if (x->key != y->key)
         return x->key < y->key ? -1 : 1;
     return x->place < y->place ? -1 : x->place > y->place;
 }
+
+/* The wishes of a group's members within one layer. */
+struct group_wish {
+    double sum;
+    uint32_t count;
+};
+
+struct ordering {
+    struct layout *layout;
+    const struct layout_adjacency *adjacency;
+    const uint32_t *groups; /* NULL: none */
+    struct group_wish *wishes;
+    struct keyed *scratch;
+};
 
 static double mean_place(const struct layout *layout, const size_t *start, const uint32_t *items,
                          uint32_t node)
@@ -38,19 +58,71 @@ static double mean_place(const struct layout *layout, const size_t *start, const
     return sum / (double)count;
 }
 
-static void sort_layer(struct layout *layout, size_t layer, const size_t *start,
-                       const uint32_t *items, struct keyed *scratch)
+static uint32_t group_of(const struct ordering *ordering, uint32_t node)
 {
+    bool has_one = ordering->groups != NULL && node < ordering->layout->real_count;
+    return has_one ? ordering->groups[node] : 0;
+}
+
+/* A group wishes what its members wish on average, so that it moves as one. */
+static void agree_in_groups(const struct ordering *ordering, size_t count)
+{
+    struct keyed *keyed = ordering->scratch;
+    for (size_t i = 0; i < count; i++)
+        ordering->wishes[keyed[i].group] = (struct group_wish){0};
+    for (size_t i = 0; i < count; i++) {
+        ordering->wishes[keyed[i].group].sum += keyed[i].key;
+        ordering->wishes[keyed[i].group].count++;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct group_wish *wish = &ordering->wishes[keyed[i].group];
+        if (keyed[i].group != 0)
+            keyed[i].group_key = wish->sum / wish->count;
+    }
+}
+
+static void sort_layer(const struct ordering *ordering, size_t layer, const size_t *start,
+                       const uint32_t *items)
+{
+    struct layout *layout = ordering->layout;
+    struct keyed *scratch = ordering->scratch;
     uint32_t *nodes = layout->layer_items + layout->layer_start[layer];
     size_t count = layout->layer_start[layer + 1] - layout->layer_start[layer];
-    for (size_t i = 0; i < count; i++)
-        scratch[i] = (struct keyed){.key = mean_place(layout, start, items, nodes[i]),
+    for (size_t i = 0; i < count; i++) {
+        double key = mean_place(layout, start, items, nodes[i]);
+        scratch[i] = (struct keyed){.group_key = key,
+                                    .group = group_of(ordering, nodes[i]),
+                                    .key = key,
                                     .place = (uint32_t)i,
                                     .node = nodes[i]};
+    }
+    if (ordering->groups != NULL)
+        agree_in_groups(ordering, count);
     qsort(scratch, count, sizeof *scratch, compare_keyed);
     for (size_t i = 0; i < count; i++) {
         nodes[i] = scratch[i].node;
         layout->nodes[nodes[i]].place = (uint32_t)i;
+    }
+}
+
+/* The order to begin with: each group where the first of it stands. */
+static void join_groups(const struct ordering *ordering)
+{
+    struct layout *layout = ordering->layout;
+    for (size_t layer = 0; ordering->groups != NULL && layer < layout->layers_count; layer++) {
+        uint32_t *nodes = layout->layer_items + layout->layer_start[layer];
+        size_t count = layout->layer_start[layer + 1] - layout->layer_start[layer];
+        for (size_t i = 0; i < count; i++)
+            ordering->scratch[i] = (struct keyed){.group_key = (double)i,
+                                                  .group = group_of(ordering, nodes[i]),
+                                                  .key = (double)i,
+                                                  .node = nodes[i]};
+        agree_in_groups(ordering, count);
+        qsort(ordering->scratch, count, sizeof *ordering->scratch, compare_keyed);
+        for (size_t i = 0; i < count; i++) {
+            nodes[i] = ordering->scratch[i].node;
+            layout->nodes[nodes[i]].place = (uint32_t)i;
+        }
     }
 }
 
@@ -106,30 +178,35 @@ uint64_t layout_crossings(const struct layout *layout)
     return total;
 }
 
-static void sweep(struct layout *layout, const struct layout_adjacency *adjacency, bool down,
-                  struct keyed *scratch)
+static void sweep(const struct ordering *ordering, bool down)
 {
-    for (size_t step = 1; step < layout->layers_count; step++) {
+    const struct layout_adjacency *adjacency = ordering->adjacency;
+    size_t layers = ordering->layout->layers_count;
+    for (size_t step = 1; step < layers; step++) {
         if (down)
-            sort_layer(layout, step, adjacency->above_start, adjacency->above, scratch);
+            sort_layer(ordering, step, adjacency->above_start, adjacency->above);
         else
-            sort_layer(layout, layout->layers_count - 1 - step, adjacency->below_start,
-                       adjacency->below, scratch);
+            sort_layer(ordering, layers - 1 - step, adjacency->below_start, adjacency->below);
     }
 }
 
-void layout_order(struct layout *layout, const struct layout_adjacency *adjacency)
+void layout_order(struct layout *layout, const struct layout_adjacency *adjacency,
+                  const uint32_t *groups)
 {
     size_t most = MAX(layout->nodes_count, layout->links_count) + 2;
     CLEANUP(mem_freep) uint32_t *tree = mem_zalloc(most, sizeof *tree);
     CLEANUP(mem_freep) struct keyed *scratch = mem_zalloc(most, sizeof *scratch);
     CLEANUP(mem_freep) uint32_t *best = mem_zalloc(layout->nodes_count + 1, sizeof *best);
+    CLEANUP(mem_freep)
+    struct group_wish *wishes = mem_zalloc(layout->real_count + 1, sizeof *wishes);
     size_t bytes = layout->nodes_count * sizeof *best;
+    const struct ordering ordering = {layout, adjacency, groups, wishes, scratch};
 
+    join_groups(&ordering);
     memcpy(best, layout->layer_items, bytes);
     uint64_t fewest = count_crossings(layout, adjacency, tree, scratch);
     for (int i = 0; i < SWEEPS_MAX && fewest > 0; i++) {
-        sweep(layout, adjacency, i % 2 == 0, scratch);
+        sweep(&ordering, i % 2 == 0);
         uint64_t crossings = count_crossings(layout, adjacency, tree, scratch);
         if (crossings >= fewest)
             continue;

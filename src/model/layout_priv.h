@@ -15,8 +15,12 @@ struct layout_adjacency {
 void layout_adjacency_init(struct layout_adjacency *adjacency, const struct layout *layout);
 void layout_adjacency_fini(struct layout_adjacency *adjacency);
 
-/* Order every layer so that few links cross; sets layer_items and place. */
-void layout_order(struct layout *layout, const struct layout_adjacency *adjacency);
+/*
+ * Order every layer so that few links cross; sets layer_items and place. Nodes of a group stay
+ * together: `groups` as in the request.
+ */
+void layout_order(struct layout *layout, const struct layout_adjacency *adjacency,
+                  const uint32_t *groups);
 
 /* Give every node its position, keeping the order. */
 void layout_place(struct layout *layout, const struct layout_adjacency *adjacency,

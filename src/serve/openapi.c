@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/str.h"
 #include "base/strbuf.h"
+#include "serve/routes.h"
 #include "service/operations.h"
 
 static json_t *new_object(void)
@@ -81,7 +83,30 @@ static json_t *type_of(const struct operation_field *field, bool may_be_null)
     return schema;
 }
 
-static json_t *schema_of(const struct operation_schema *schema, bool is_strict)
+static bool is_in_path(const struct route *route, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = strchr(route->pattern, '{'); at != NULL; at = strchr(at + 1, '{'))
+        if (strncmp(at + 1, name, length) == 0 && at[length + 1] == '}')
+            return true;
+    return false;
+}
+
+/* Files of the server are for those who are on it; the program sends their text along. */
+static bool leads_to_file(const struct route *route, const char *name)
+{
+    bool is_rest = !str_starts_with(route->pattern, ROUTES_OPERATIONS);
+    return is_rest && (str_equal(name, "file") || str_equal(name, "path"));
+}
+
+/* Whether the member is to be sent: what the path says is not said again. */
+static bool is_sent(const struct route *route, const struct operation_field *field)
+{
+    return route == NULL || (!is_in_path(route, field->name) && !leads_to_file(route, field->name));
+}
+
+/* Of a request its `route`; of an answer, which may have more members than are named, NULL. */
+static json_t *schema_of(const struct operation_schema *schema, const struct route *route)
 {
     json_t *object = new_object();
     json_t *required = new_array();
@@ -89,6 +114,8 @@ static json_t *schema_of(const struct operation_schema *schema, bool is_strict)
     json_t *properties = member(object, "properties");
     for (size_t i = 0; i < schema->count; i++) {
         const struct operation_field *field = &schema->fields[i];
+        if (!is_sent(route, field))
+            continue;
         json_t *type = type_of(field, !field->required);
         json_put_string(type, "description", field->doc);
         json_put(properties, field->name, type);
@@ -96,7 +123,7 @@ static json_t *schema_of(const struct operation_schema *schema, bool is_strict)
             append(required, json_string(field->name));
     }
     json_put(object, "required", required);
-    if (is_strict)
+    if (route != NULL)
         json_put_bool(object, "additionalProperties", false);
     return object;
 }
@@ -109,15 +136,6 @@ static json_t *content_of(json_t *taken_schema, const char *media)
 }
 
 /* --- parameters ------------------------------------------------------------------------------ */
-
-static bool is_in_path(const struct route *route, const char *name)
-{
-    size_t length = strlen(name);
-    for (const char *at = strchr(route->pattern, '{'); at != NULL; at = strchr(at + 1, '{'))
-        if (strncmp(at + 1, name, length) == 0 && at[length + 1] == '}')
-            return true;
-    return false;
-}
 
 static void add_path_parameters(const struct route *route, json_t *parameters)
 {
@@ -136,7 +154,7 @@ static void add_query_parameters(const struct route *route, const struct operati
 {
     for (size_t i = 0; i < schema->count; i++) {
         const struct operation_field *field = &schema->fields[i];
-        if (is_in_path(route, field->name))
+        if (!is_sent(route, field))
             continue;
         json_t *parameter = new_object();
         json_put_string(parameter, "name", field->name);
@@ -167,7 +185,7 @@ static void describe_request(const struct route *route, const struct operation *
     json_put(entry, "parameters", parameters);
     if (has_body && body->count > 0)
         json_put(member(entry, "requestBody"), "content",
-                 content_of(schema_of(body, true), "application/json"));
+                 content_of(schema_of(body, route), "application/json"));
 }
 
 /* --- routes ---------------------------------------------------------------------------------- */
@@ -184,7 +202,7 @@ static void describe_answers(const struct route *route, const struct operation *
     if (schema == NULL && operation != NULL && route->answer == NULL)
         schema = &operation->response;
     if (schema != NULL && route->status != 204)
-        json_put(success, "content", content_of(schema_of(schema, false), "application/json"));
+        json_put(success, "content", content_of(schema_of(schema, NULL), "application/json"));
     json_t *problem = member(responses, "default");
     json_put_string(problem, "description", "a problem");
     json_t *reference = new_object();
@@ -255,7 +273,7 @@ static void add_components(json_t *document)
     };
     static const struct operation_schema SCHEMA = {PROBLEM, ARRAY_LEN(PROBLEM)};
     json_t *components = member(document, "components");
-    json_put(member(components, "schemas"), "Problem", schema_of(&SCHEMA, false));
+    json_put(member(components, "schemas"), "Problem", schema_of(&SCHEMA, NULL));
     json_t *bearer = member(member(components, "securitySchemes"), "token");
     json_put_string(bearer, "type", "http");
     json_put_string(bearer, "scheme", "bearer");

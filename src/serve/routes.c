@@ -12,6 +12,8 @@ static const struct route_table *const PARTS[] = {
     &ROUTES_AIRFLOW_TASKS,
     &ROUTES_SIGN_IN,
     &ROUTES_SERVER,
+    &ROUTES_NATIVE,
+    &ROUTES_NATIVE_AROUND,
     &ROUTES_LIVE,
     &ROUTES_LOG,
     &ROUTES_HOOK,

@@ -18,6 +18,8 @@ extern const struct route_table ROUTES_AIRFLOW_AROUND;
 extern const struct route_table ROUTES_AIRFLOW_DAGS;
 extern const struct route_table ROUTES_AIRFLOW_TASKS;
 extern const struct route_table ROUTES_SIGN_IN;
+extern const struct route_table ROUTES_NATIVE;
+extern const struct route_table ROUTES_NATIVE_AROUND;
 extern const struct route_table ROUTES_SERVER;
 extern const struct route_table ROUTES_LIVE;
 extern const struct route_table ROUTES_LOG;

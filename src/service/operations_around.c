@@ -391,4 +391,4 @@ static const struct operation ROWS[] = {
 };
 /* clang-format on */
 
-const struct operation_table OPERATIONS_AROUND = {ROWS, ARRAY_LEN(ROWS), &OPERATIONS_USERS};
+const struct operation_table OPERATIONS_AROUND = {ROWS, ARRAY_LEN(ROWS), &OPERATIONS_VIEWS};

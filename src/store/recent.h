@@ -1,0 +1,66 @@
+#pragma once
+/*
+ * recent: what goes on now and what ended lately, over all DAGs, at a price that does not grow with
+ * the history. Nothing is changed.
+ *
+ * Tests  tests/unit/store/test_grid.c
+ */
+#include "base/arena.h"
+#include "store/overview.h"
+#include "store/run_store.h"
+#include "store/store.h"
+
+struct recent_run {
+    int64_t id;
+    enum run_state state;
+    const char *namespace_; /* borrowed during the call */
+    int64_t ended_at_us;    /* 0: it goes on */
+};
+typedef void (*recent_run_fn)(void *context, const struct recent_run *run);
+
+/* Runs that ended at `since_us` or later, the last first; at most `limit`. */
+NODISCARD enum status store_recent_ended(struct store *store, int64_t since_us, int64_t limit,
+                                         recent_run_fn each, void *context, struct err *err);
+/* Runs that are not over, the newest first; at most `limit`. */
+NODISCARD enum status store_recent_active(struct store *store, int64_t limit, recent_run_fn each,
+                                          void *context, struct err *err);
+
+/* Adds to `tally` how many tasks of these runs are in which state, instances one by one. */
+NODISCARD enum status store_recent_tally(struct store *store, const int64_t *runs, size_t count,
+                                         struct tally *tally, struct err *err);
+
+struct recent_late {
+    int64_t run;
+    int64_t due_at_us; /* of the first deadline that it has missed and still misses */
+    int64_t misses;
+};
+
+/* Runs that are not over and late, themselves or with a task; those that are late longest first. */
+NODISCARD enum status store_recent_late(struct store *store, int64_t limit, struct recent_late *out,
+                                        size_t *out_count, struct err *err);
+
+struct recent_dags {
+    int64_t total;
+    int64_t active; /* some host offers them */
+    int64_t paused; /* of these */
+};
+
+/* By namespace. */
+NODISCARD enum status store_recent_dags(struct store *store,
+                                        void (*each)(void *context, const char *space,
+                                                     const struct recent_dags *dags),
+                                        void *context, struct err *err);
+
+struct recent_next {
+    const char *dag_id;
+    const char *namespace_;
+    int64_t at_us;
+};
+
+/* The next instants at which DAGs that are not paused start by themselves; texts in the arena. */
+NODISCARD enum status store_recent_next(struct store *store, struct arena *arena, int64_t limit,
+                                        struct recent_next **out, size_t *out_count,
+                                        struct err *err);
+
+/* DAG files with problems, on all hosts. */
+NODISCARD enum status store_recent_broken(struct store *store, int64_t *out, struct err *err);
