@@ -11,6 +11,7 @@ import pytest
 
 from api import LISTEN, Api
 from harness import ROOT, wait_for
+from test_api_native import Described
 
 WORKER = ROOT / "examples/http_worker.py"
 QUEUE = "remote"
@@ -353,3 +354,18 @@ def test_what_makes_no_sense_is_refused(house):
         assert status in (400, 404, 409), number
     tell(house.api, got, "complete", result="x" * (2 << 20), code=422)
     assert house.status(job) == "claimed"
+
+
+def test_every_row_answers_as_described(house):
+    place = Described(house.api)
+    for payload in range(3):
+        house.enqueue(payload=payload)
+    one, two, three = place.post("claim", {"worker": "w1", "slots": 3})["jobs"]
+    place.post("heartbeat", {"worker": "w1", "jobs": [one["id"]]})
+    place.post("jobs/{job}/log", {**end(one), "text": "x"}, job=one["id"])
+    for got, verb in ((one, "complete"), (two, "fail"), (three, "release")):
+        place.post("jobs/{job}/" + verb, end(got), job=got["id"])
+    place.post("leave", {"worker": "w1"})
+    rows = {(method, path) for path, methods in place.paths.items()
+            for method, entry in methods.items() if entry.get("x-permission") == "worker"}
+    assert rows == place.called and len(rows) == 7
