@@ -186,6 +186,7 @@ Test(lounge, a_claim_is_served_when_somebody_wakes)
 Test(lounge, who_came_first_is_first)
 {
     struct waiting *one = wait_for((struct wish){"a", "q", NULL, LONG_MS, LONG_MS});
+    wait_until(&asked, 1); /* else one round may serve both, and ask only once */
     struct waiting *two = wait_for((struct wish){"b", "q", NULL, LONG_MS, LONG_MS});
     wait_until(&asked, 2);
     atomic_store(&jobs, 1);
