@@ -13,6 +13,7 @@
 #include "os/file.h"
 #include "serve/doorway.h"
 #include "serve/live.h"
+#include "serve/lounge.h"
 #include "serve/openapi.h"
 #include "serve/routes.h"
 #include "serve/server.h"
@@ -131,6 +132,13 @@ static enum status begin_live(struct api *api, struct err *err)
     return STATUS_OK;
 }
 
+static enum status begin_lounge(struct api *api, struct err *err)
+{
+    struct lounge_options options = {
+        .open_service = open_service, .close_service = close_service, .context = api};
+    return lounge_new(&options, &api->world.lounge, err);
+}
+
 /* --- who may come in ------------------------------------------------------------------------- */
 
 /* What others reach has users whom it knows, and keeps their passwords from listeners. */
@@ -196,6 +204,8 @@ enum status api_start(const struct api_options *options, struct api **out, struc
     if (status == STATUS_OK)
         status = begin_live(api, err);
     if (status == STATUS_OK)
+        status = begin_lounge(api, err);
+    if (status == STATUS_OK)
         status = listen_there(api, err);
     if (status == STATUS_OK && doorway_is_loopback(settings_text(settings, SETTING_LISTEN)))
         status = offer_link(api, err);
@@ -219,9 +229,11 @@ void api_stop(struct api *api)
 {
     if (api == NULL)
         return;
+    lounge_close(api->world.lounge);
     if (api->place.url != NULL)
         api_place_remove(api->home);
     server_stop(api->server);
+    lounge_free(api->world.lounge);
     live_free(api->live);
     api_place_fini(&api->place);
     free(api->owner);
@@ -239,8 +251,10 @@ const char *api_url(const struct api *api)
 
 void api_wake(struct api *api)
 {
-    if (api != NULL)
-        live_wake(api->live);
+    if (api == NULL)
+        return;
+    live_wake(api->live);
+    lounge_wake(api->world.lounge);
 }
 
 json_t *api_describe(void)

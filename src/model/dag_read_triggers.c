@@ -6,7 +6,7 @@
  *     after: other_dag                     or {dag: other_dag, states: any, conf: true}, or the
  *                                          same lists and maps as for datasets
  *     file: landing/orders-?.csv           or {path: .., settle: 2s}, or a list
- *     webhook: true                        or a name, or a list of names
+ *     webhook: true                        or a name, or {name, signature}, or a list of these
  */
 #include <string.h>
 
@@ -330,16 +330,45 @@ static void read_file(struct trigger_reader *t, struct placed placed)
         reader_problem(t->r, placed.spot, "'file' has no 'path'");
 }
 
-static void read_webhook(struct trigger_reader *t, struct placed placed)
+static void read_webhook_name(struct trigger_reader *t, struct placed placed,
+                              struct trigger_webhook *out)
 {
     const char *name =
         json_is_true(placed.value) ? TRIGGER_WEBHOOK_DEFAULT : json_string_value(placed.value);
+    if (name == NULL || !dag_name_is_valid(name))
+        reader_mismatch(t->r, placed.spot, "webhook", "true, a name, or a map with name, signature",
+                        placed.value);
+    else
+        out->name = arena_strdup(t->arena, name);
+}
+
+static void read_signature(struct trigger_reader *t, struct placed placed, bool *out)
+{
+    const char *text = json_string_value(placed.value);
+    *out = str_equal(text, "github");
+    if (!*out && !str_equal(text, "eider"))
+        reader_mismatch(t->r, placed.spot, "signature", "eider or github", placed.value);
+}
+
+static void read_webhook(struct trigger_reader *t, struct placed placed)
+{
+    struct trigger_webhook webhook = {.name = TRIGGER_WEBHOOK_DEFAULT};
+    struct spot at = {placed.value, 0};
     if (json_is_false(placed.value))
         return;
-    if (name == NULL || !dag_name_is_valid(name))
-        reader_mismatch(t->r, placed.spot, "webhook", "true or a name", placed.value);
-    else
-        t->triggers->webhooks[t->triggers->webhooks_count++] = arena_strdup(t->arena, name);
+    if (!json_is_object(placed.value))
+        read_webhook_name(t, placed, &webhook);
+    for (READER_EACH(placed.value, iter, at)) {
+        const char *key = json_object_iter_key(iter);
+        struct placed member = {at, json_object_iter_value(iter)};
+        if (str_equal(key, "name"))
+            read_webhook_name(t, member, &webhook);
+        else if (str_equal(key, "signature"))
+            read_signature(t, member, &webhook.takes_github);
+        else
+            reader_problem_at_key(t->r, at, "unknown key '%s' in 'webhook': name, signature", key);
+    }
+    t->triggers->webhooks[t->triggers->webhooks_count++] = webhook;
 }
 
 static size_t size_of(const struct placed *placed)

@@ -113,6 +113,8 @@ const struct setting SETTINGS[SETTING_COUNT] = {
         1, NULL, "listen beyond this machine even without users or without TLS"},
     ROW(SESSION_TIME) = {"session_time", "EIDER_SESSION_TIME", NULL, SETTING_DURATION, "12h", 60000,
         FOR_EVER_MS, NULL, "how long somebody who signed in stays so"},
+    ROW(WEBHOOK_RATE) = {"webhook_rate", "EIDER_WEBHOOK_RATE", NULL, SETTING_INTEGER, "600", 1, 60000,
+        NULL, "calls a minute that each webhook takes over HTTP, all of them at once if they come so"},
     ROW(API_WORKERS) = {"api_workers", "EIDER_API_WORKERS", NULL, SETTING_INTEGER, "4", 1, 64, NULL,
         "requests that are worked on at once; each worker has a connection to the store"},
     ROW(API_CONNECTIONS) = {"api_connections", "EIDER_API_CONNECTIONS", NULL, SETTING_INTEGER,

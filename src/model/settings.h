@@ -74,6 +74,7 @@ enum setting_type {
     X(LISTEN, "listen", "EIDER_LISTEN")                                                            \
     X(LISTEN_ANYWAY, "listen_anyway", "EIDER_LISTEN_ANYWAY")                                       \
     X(SESSION_TIME, "session_time", "EIDER_SESSION_TIME")                                          \
+    X(WEBHOOK_RATE, "webhook_rate", "EIDER_WEBHOOK_RATE")                                          \
     X(API_WORKERS, "api_workers", "EIDER_API_WORKERS")                                             \
     X(API_CONNECTIONS, "api_connections", "EIDER_API_CONNECTIONS")                                 \
     X(API_CONNECTIONS_PEER, "api_connections_peer", "EIDER_API_CONNECTIONS_PEER")                  \

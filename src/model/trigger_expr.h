@@ -54,13 +54,18 @@ struct trigger_file {
     int64_t settle_ms;
 };
 
+struct trigger_webhook {
+    const char *name;
+    bool takes_github; /* calls signed as GitHub does, without their time, count as well */
+};
+
 struct triggers {
     struct arena *arena;
     struct trigger_rules datasets;
     struct trigger_rules after;
     struct trigger_file *files;
     size_t files_count;
-    const char **webhooks; /* names */
+    struct trigger_webhook *webhooks;
     size_t webhooks_count;
     bool keeps_while_paused; /* `catchup` is not none: what happens meanwhile is made up for */
 };

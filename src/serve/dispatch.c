@@ -74,8 +74,9 @@ static bool may_enter(const struct route *route, const struct dispatch_visitor *
                       "changes by a session need the header X-CSRF-Token with the token "
                       "that the session was given");
     if (route->access == ROUTE_WORKER && visitor->principal.queues == NULL)
-        return refuse(out, 403, "this needs the token of a worker: `eider tokens add NAME --queue "
-                                "QUEUE` makes one");
+        return refuse(out, 403,
+                      "this needs the token of a worker: `eider tokens add NAME --queue "
+                      "QUEUE` makes one");
     enum permission needed = needed_of(route);
     if (route->access == ROUTE_PERMISSION &&
         (needed == PERMISSION_NONE || principal_best_role(&visitor->principal) < needed)) {
@@ -125,7 +126,8 @@ static bool read_body(struct route_call *call, json_t **out_body, struct http_re
 {
     struct err err = {0};
     const struct http_request *request = call->request;
-    if (request->body_length == 0 || call->route->handle != NULL)
+    if (request->body_length == 0 ||
+        (call->route->handle != NULL && call->route->operation == NULL))
         return true;
     if (!is_json(http_header(request, "Content-Type")))
         return refuse(out, 415, "a body must be JSON, sent with `Content-Type: application/json`");

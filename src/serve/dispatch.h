@@ -15,6 +15,7 @@
 
 struct crew;
 struct live;
+struct lounge;
 struct usher;
 
 struct dispatch_visitor {
@@ -35,9 +36,10 @@ struct serve_world {
      */
     enum status (*admit)(void *context, struct service *service, const struct http_request *request,
                          struct arena *arena, struct dispatch_visitor *out, struct err *err);
-    void *context;       /* of `admit` */
-    struct usher *usher; /* for the routes of signing in */
-    struct live *live;   /* NULL: nobody can listen */
+    void *context;         /* of `admit` */
+    struct usher *usher;   /* for the routes of signing in */
+    struct live *live;     /* NULL: nobody can listen */
+    struct lounge *lounge; /* NULL: no claim can wait */
 };
 
 /* One worker's place: what it works with. */

@@ -74,9 +74,11 @@ static ssize_t read_stream(void *context, uint64_t position, char *to, size_t mo
         bool is_over = exchange->is_over;
         exchange->is_woken = false;
         CHECK(pthread_mutex_unlock(&exchange->lock) == 0);
+        const struct http_stream *stream = &exchange->response.stream;
         ssize_t got =
-            is_over ? -1
-                    : exchange->response.stream.read(exchange->response.stream.context, to, most);
+            is_over && !stream->has_last_word ? -1 : stream->read(stream->context, to, most);
+        if (got == 0 && is_over)
+            got = -1;
         if (got != 0)
             return got < 0 ? MHD_CONTENT_READER_END_OF_STREAM : got;
         CHECK(pthread_mutex_lock(&exchange->lock) == 0);

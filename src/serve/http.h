@@ -74,6 +74,7 @@ struct http_stream {
     void (*close)(void *context);
     /* Called once, before the first read: `wake(waker)`, from any thread, has read called again. */
     void (*attach)(void *context, void (*wake)(void *waker), void *waker);
+    bool has_last_word; /* what it has to say is said even when the server stops */
     bool has_length;
     uint64_t length; /* of the whole, when it is known; else it ends when reading says so */
 };

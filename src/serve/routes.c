@@ -16,6 +16,8 @@ static const struct route_table *const PARTS[] = {
     &ROUTES_NATIVE_AROUND,
     &ROUTES_LIVE,
     &ROUTES_LOG,
+    &ROUTES_HOOK,
+    &ROUTES_WORKER,
 };
 
 static size_t count_rows(void)

@@ -12,6 +12,8 @@ NODISCARD struct route_table *routes_new(void);
 void routes_free(struct route_table *table);
 
 /* The parts. */
+extern const struct route_table ROUTES_HOOK;
+extern const struct route_table ROUTES_WORKER;
 extern const struct route_table ROUTES_AIRFLOW_AROUND;
 extern const struct route_table ROUTES_AIRFLOW_DAGS;
 extern const struct route_table ROUTES_AIRFLOW_TASKS;

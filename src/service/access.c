@@ -234,9 +234,8 @@ static enum status check_scope(const struct question *question, struct err *err)
     case SCOPE_LIMIT:
         return check_limit(question, err);
     case SCOPE_WORKER:
-        return question->service->principal != NULL && question->service->principal->queues != NULL
-                   ? STATUS_OK
-                   : check_everywhere(question, err);
+        return principal_is_worker(question->service->principal) ? STATUS_OK
+                                                                 : check_everywhere(question, err);
     case SCOPE_COUNT:
         break;
     }

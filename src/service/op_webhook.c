@@ -69,13 +69,16 @@ enum status op_webhook_create(struct service *service, const json_t *request, js
     struct webhook_info info = {0};
     char token[WEBHOOK_TOKEN_MAX];
     int64_t id = 0;
-    const struct webhook_request wanted = {
+    struct webhook_request wanted = {
         .dag_id = json_get_string(request, "dag", ""),
         .name = json_get_string(request, "name", TRIGGER_WEBHOOK_DEFAULT),
         .actor = service->actor,
     };
     if (service_store(service, DB_READ_WRITE, &store, err) != STATUS_OK ||
-        store_webhook_create(store, &wanted, &id, token, err) != STATUS_OK ||
+        service_vault(service, &wanted.vault, err) != STATUS_OK)
+        return err->code;
+    CLEANUP(vault_freep) struct vault *vault = wanted.vault;
+    if (store_webhook_create(store, &wanted, &id, token, err) != STATUS_OK ||
         find(store, arena, id, &info, err) != STATUS_OK)
         return err->code;
     *out = webhook_json(&info);

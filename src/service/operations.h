@@ -12,3 +12,4 @@ extern const struct operation_table OPERATIONS_LOGS;
 extern const struct operation_table OPERATIONS_LISTS;
 extern const struct operation_table OPERATIONS_USERS;
 extern const struct operation_table OPERATIONS_VIEWS;
+extern const struct operation_table OPERATIONS_WORKERS;

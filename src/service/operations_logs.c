@@ -37,4 +37,4 @@ static const struct operation ROWS[] = {
 };
 /* clang-format on */
 
-const struct operation_table OPERATIONS_LOGS = {ROWS, ARRAY_LEN(ROWS), NULL};
+const struct operation_table OPERATIONS_LOGS = {ROWS, ARRAY_LEN(ROWS), &OPERATIONS_WORKERS};

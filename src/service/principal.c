@@ -49,9 +49,14 @@ bool principal_sees_all(const struct principal *principal)
     return principal_role(principal, NULL) >= PERMISSION_VIEWER;
 }
 
+bool principal_is_worker(const struct principal *principal)
+{
+    return principal != NULL && principal->queues != NULL;
+}
+
 bool principal_serves(const struct principal *principal, const char *queue)
 {
-    if (principal == NULL || principal->queues == NULL)
+    if (!principal_is_worker(principal))
         return false;
     size_t length = strlen(queue);
     for (const char *at = principal->queues; *at != '\0'; at += strspn(at, " ")) {

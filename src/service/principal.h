@@ -38,6 +38,7 @@ enum permission principal_best_role(const struct principal *principal);
 bool principal_sees(const struct principal *principal, const char *space);
 /* Whether everything is. */
 bool principal_sees_all(const struct principal *principal);
+bool principal_is_worker(const struct principal *principal);
 /* Whether it is a worker that may take work from the queue. */
 bool principal_serves(const struct principal *principal, const char *queue);
 

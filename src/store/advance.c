@@ -1,6 +1,7 @@
 #include "store/advance.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/check.h"
 #include "base/clock.h"
@@ -108,11 +109,19 @@ static bool is_success(const struct outcome *outcome)
            attempt_decide(task_def_default(), 0, &outcome->end, 0).state == TASK_SUCCESS;
 }
 
+/* Another attempt than the one that is remembered may have been claimed by somebody else since. */
+static bool is_of(const struct outcome *outcome, const struct task_row *row)
+{
+    return row->attempt == outcome->attempt &&
+           memcmp(&row->nonce, &outcome->nonce, sizeof row->nonce) == 0;
+}
+
 /* A job's row from memory, if it may be taken from there. */
 static void recall(struct work *work, const struct outcome *outcome)
 {
     const struct task_row *row = own_jobs_take(work->store->own_jobs, outcome->task, work->arena);
-    if (row != NULL && is_success(outcome) && idmap_find(work->tasks, outcome->task) == NULL)
+    if (row != NULL && is_success(outcome) && is_of(outcome, row) &&
+        idmap_find(work->tasks, outcome->task) == NULL)
         (void)work_add(work, row);
 }
 

@@ -78,7 +78,8 @@ const struct move_table MOVE_TABLES[] = {
     {"trigger_pending", "id dag kind source name/t state at_us seen", true, false},
     {"run_cause", "run kind source name/t state at_us", false, false},
     {"file_arrival", "id dag path/t mtime_us bytes inode at_us run", true, false},
-    {"webhook", "id dag name/t token_hash/t actor/t created_at_us used_at_us calls", true, false},
+    {"webhook", "id dag name/t token_hash/t actor/t created_at_us used_at_us calls sealed/t paced_us",
+        true, false},
     {"webhook_call", "webhook key/t run at_us", false, false},
     {"deadline", "run task kind generation due_at_us", false, false},
     {"sla_miss", "run task kind generation due_at_us dag node map_index noticed_at_us ended_at_us"
@@ -93,6 +94,7 @@ const struct move_table MOVE_TABLES[] = {
     {"account", "id name/t password/t grants/t disabled stamp actor/t created_at_us", true, false},
     {"token", "id hash/t name/t account grants/t queues/t actor/t created_at_us expires_at_us"
         " used_at_us", true, false},
+    {"worker_claim", "-host -name/t -task -attempt", false, true},
     {"session", "-hash/t -account -created_at_us -expires_at_us", false, true},
     {"login_link", "-hash/t -created_at_us -expires_at_us", false, true},
     /* Logs and large values move as files, since not every store has them in a table. */

@@ -116,7 +116,8 @@ static struct watch_list list_watches(const struct triggers *triggers, const cha
         add(&list, (struct watch){TRIGGER_FILE, path, 0, triggers->files[i].settle_ms});
     }
     for (size_t i = 0; i < triggers->webhooks_count; i++)
-        add(&list, (struct watch){TRIGGER_WEBHOOK, triggers->webhooks[i], 0, 0});
+        add(&list, (struct watch){TRIGGER_WEBHOOK, triggers->webhooks[i].name,
+                                  triggers->webhooks[i].takes_github, 0});
     return list;
 }
 

@@ -89,6 +89,10 @@ NODISCARD enum status vault_seal(struct vault *vault, const struct secret_contex
                                  const struct secret_value *plain, struct strbuf *out,
                                  struct err *err);
 
+/* The value of a text that was sealed for this context; statuses as secret_box_open. */
+NODISCARD enum status vault_unseal(struct vault *vault, const struct secret_context *context,
+                                   const char *sealed, struct secret_value *out, struct err *err);
+
 /* What is sealed in the store, and with which keys. */
 struct vault_sealed {
     size_t count;

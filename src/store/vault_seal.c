@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "os/privacy.h"
 #include "store/vault_priv.h"
+#include "store/webhook_priv.h"
 
 /* --- keys ------------------------------------------------------------------------------------ */
 
@@ -50,26 +51,32 @@ static enum status renew_keys(struct vault *vault, struct err *err)
 
 /* --- values ---------------------------------------------------------------------------------- */
 
+enum status vault_unseal(struct vault *vault, const struct secret_context *context,
+                         const char *sealed, struct secret_value *out, struct err *err)
+{
+    char id[SECRET_KEY_ID_MAX] = "";
+    if (need_keys(vault, false, err) != STATUS_OK) {
+        bool is_sealed = secret_box_key_id(sealed, id);
+        tell_from_missing(err);
+        return err_wrap(err, "the %s '%s' is sealed (key id %s)", context->kind, context->name,
+                        is_sealed ? id : "unknown");
+    }
+    struct err first = {0};
+    if (secret_box_open(vault->keys, context, sealed, out, &first) == STATUS_OK)
+        return STATUS_OK;
+    struct err ignored = {0};
+    if (first.code == STATUS_DENIED && renew_keys(vault, &ignored) == STATUS_OK)
+        return secret_box_open(vault->keys, context, sealed, out, err);
+    *err = first;
+    return err->code;
+}
+
 enum status vault_open(struct vault *vault, enum vault_kind kind, const struct vault_row *row,
                        struct secret_value *out, struct err *err)
 {
     const struct secret_context context = {
         .kind = vault_kind_name(kind), .space = row->space, .name = row->name};
-    char id[SECRET_KEY_ID_MAX] = "";
-    if (need_keys(vault, false, err) != STATUS_OK) {
-        bool is_sealed = secret_box_key_id(row->sealed, id);
-        tell_from_missing(err);
-        return err_wrap(err, "the %s '%s' is sealed (key id %s)", context.kind, row->name,
-                        is_sealed ? id : "unknown");
-    }
-    struct err first = {0};
-    if (secret_box_open(vault->keys, &context, row->sealed, out, &first) == STATUS_OK)
-        return STATUS_OK;
-    struct err ignored = {0};
-    if (first.code == STATUS_DENIED && renew_keys(vault, &ignored) == STATUS_OK)
-        return secret_box_open(vault->keys, &context, row->sealed, out, err);
-    *err = first;
-    return err->code;
+    return vault_unseal(vault, &context, row->sealed, out, err);
 }
 
 static bool is_among(const struct secret_keys *keys, const char *id)
@@ -154,32 +161,65 @@ static void note_failure(struct vault_rotation *rotation, const struct err *err)
         (void)snprintf(rotation->first_failure, sizeof rotation->first_failure, "%s", err->text);
 }
 
+/* What was sealed for the context, sealed anew; nothing is added when it need not, or cannot be. */
+static enum status seal_anew(struct vault *vault, const struct secret_context *context,
+                             const char *sealed, struct vault_rotation *rotation,
+                             struct strbuf *out, struct err *err)
+{
+    struct secret_value plain = {0};
+    struct err refused = {0};
+    enum status status = STATUS_OK;
+    if (vault_unseal(vault, context, sealed, &plain, &refused) != STATUS_OK) {
+        note_failure(rotation, &refused);
+        return STATUS_OK;
+    }
+    if (secret_box_is_outdated(vault->keys, sealed))
+        status = secret_box_seal(vault->keys, context, &plain, out, err);
+    else
+        rotation->current++;
+    secret_value_fini(&plain);
+    return status;
+}
+
 static enum status rotate_row(struct vault *vault, enum vault_kind kind,
                               const struct vault_row *row, struct vault_rotation *rotation,
                               struct err *err)
 {
-    struct secret_value plain = {0};
-    struct err refused = {0};
-    if (vault_open(vault, kind, row, &plain, &refused) != STATUS_OK) {
-        note_failure(rotation, &refused);
-        return STATUS_OK;
-    }
-    if (!secret_box_is_outdated(vault->keys, row->sealed)) {
-        rotation->current++;
-        secret_value_fini(&plain);
-        return STATUS_OK;
-    }
     const struct secret_context context = {
         .kind = vault_kind_name(kind), .space = row->space, .name = row->name};
     CLEANUP(strbuf_fini) struct strbuf sealed;
     strbuf_init(&sealed, (size_t)2 * SECRET_BOX_BYTES_MAX);
-    enum status status = secret_box_seal(vault->keys, &context, &plain, &sealed, err);
-    secret_value_fini(&plain);
     bool done = false;
-    if (status != STATUS_OK ||
-        store_vault_reseal(vault->store, kind, row, sealed.text, &done, err) != STATUS_OK)
+    if (seal_anew(vault, &context, row->sealed, rotation, &sealed, err) != STATUS_OK)
+        return err->code;
+    if (sealed.length == 0)
+        return STATUS_OK;
+    if (store_vault_reseal(vault->store, kind, row, sealed.text, &done, err) != STATUS_OK)
         return err->code;
     rotation->resealed += done;
+    return STATUS_OK;
+}
+
+static enum status rotate_webhooks(struct vault *vault, struct vault_rotation *rotation,
+                                   struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    struct webhook_sealed *list = NULL;
+    size_t count = 0;
+    if (webhook_list_sealed(vault->store, arena, &list, &count, err) != STATUS_OK)
+        return err->code;
+    for (size_t i = 0; i < count; i++) {
+        const struct secret_context context = webhook_context(list[i].hash);
+        CLEANUP(strbuf_fini) struct strbuf sealed;
+        strbuf_init(&sealed, (size_t)2 * SECRET_BOX_BYTES_MAX);
+        if (seal_anew(vault, &context, list[i].sealed, rotation, &sealed, err) != STATUS_OK)
+            return err->code;
+        if (sealed.length == 0)
+            continue;
+        if (webhook_reseal(vault->store, &list[i], sealed.text, err) != STATUS_OK)
+            return err->code;
+        rotation->resealed++;
+    }
     return STATUS_OK;
 }
 
@@ -211,7 +251,8 @@ enum status vault_rotate(struct vault *vault, const char *actor, struct vault_ro
     vault->keys = keys;
     (void)secret_key_id_format(keys->keys[0].id, rotation.key_id);
     if (rotate_kind(vault, VAULT_CONNECTION, &rotation, err) != STATUS_OK ||
-        rotate_kind(vault, VAULT_SECRET, &rotation, err) != STATUS_OK)
+        rotate_kind(vault, VAULT_SECRET, &rotation, err) != STATUS_OK ||
+        rotate_webhooks(vault, &rotation, err) != STATUS_OK)
         return err->code;
     if (rotation.resealed > 0 &&
         store_vault_tell_resealed(vault->store, rotation.resealed, rotation.key_id, actor, err) !=

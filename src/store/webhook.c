@@ -11,8 +11,11 @@
 #include "model/limits.h"
 #include "store/trigger_priv.h"
 #include "store/version.h"
+#include "store/webhook_priv.h"
 
-enum { TOKEN_BYTES = 24, FIRE_TRIES = 5, NONCE_BYTES = 16 };
+enum { TOKEN_BYTES = 24, FIRE_TRIES = 5, NONCE_BYTES = 16, SEALED_MAX = 4096 };
+
+static const int64_t MINUTE_US = INT64_C(60000000);
 
 #define IS_ASKED                                                                                   \
     "(SELECT count(*) FROM trigger_watch t WHERE t.dag = w.dag AND t.kind = 3 AND t.name = "       \
@@ -21,8 +24,8 @@ enum { TOKEN_BYTES = 24, FIRE_TRIES = 5, NONCE_BYTES = 16 };
 static const char ASKED[] =
     "SELECT count(*) FROM trigger_watch WHERE dag = $1 AND kind = 3 AND name = $2";
 static const char INSERT[] =
-    "INSERT INTO webhook (dag, name, token_hash, actor, created_at_us) VALUES ($1, $2, $3, $4, $5)"
-    " RETURNING id";
+    "INSERT INTO webhook (dag, name, token_hash, actor, created_at_us, sealed)"
+    " VALUES ($1, $2, $3, $4, $5, $6) RETURNING id";
 static const char LIST[] =
     "SELECT w.id, d.dag_id, w.name, w.actor, w.created_at_us, w.used_at_us, w.calls, " IS_ASKED
     " FROM webhook w JOIN dag d ON d.id = w.dag WHERE ($1 = '' OR d.dag_id = $1)"
@@ -33,11 +36,12 @@ static const char DELETE_CALLS[] = "DELETE FROM webhook_call WHERE webhook = $1"
 static const char DELETE[] = "DELETE FROM webhook WHERE id = $1";
 static const char BY_TOKEN[] =
     "SELECT w.id, w.dag, w.name, d.dag_id, " IS_ASKED
-    ", d.active FROM webhook w JOIN dag d ON d.id = w.dag WHERE w.token_hash = $1";
+    ", d.active, w.paced_us FROM webhook w JOIN dag d ON d.id = w.dag WHERE w.token_hash = $1";
 static const char BY_KEY[] = "SELECT run FROM webhook_call WHERE webhook = $1 AND key = $2";
 static const char CALL_ADD[] =
     "INSERT INTO webhook_call (webhook, key, run, at_us) VALUES ($1, $2, $3, $4)";
-static const char USED[] = "UPDATE webhook SET used_at_us = $2, calls = calls + 1 WHERE id = $1";
+static const char USED[] =
+    "UPDATE webhook SET used_at_us = $2, calls = calls + 1, paced_us = $3 WHERE id = $1";
 
 static void format_hex(const unsigned char *bytes, size_t count, char *out)
 {
@@ -61,6 +65,7 @@ struct making {
     const struct webhook_request *request;
     int64_t dag_key;
     const char *hash;
+    const char *sealed; /* or NULL */
     int64_t id;
 };
 
@@ -78,8 +83,8 @@ static enum status make(struct store *store, struct making *making, struct err *
                        "DAG '%s' does not wait for a webhook '%s': its schedule needs "
                        "'webhook: %s'",
                        request->dag_id, request->name, request->name);
-    if (db_query(store->db, &stmt, err, INSERT, "ittti", making->dag_key, request->name,
-                 making->hash, request->actor, store_now_us(store)) != STATUS_OK ||
+    if (db_query(store->db, &stmt, err, INSERT, "itttit", making->dag_key, request->name,
+                 making->hash, request->actor, store_now_us(store), making->sealed) != STATUS_OK ||
         db_step(stmt, &row, err) != STATUS_OK)
         return err->code;
     CHECK(row);
@@ -97,6 +102,18 @@ static enum status make_once(struct store *store, const void *context, struct er
     return db_commit(db, err);
 }
 
+static enum status seal(const struct webhook_request *request, const char *token, const char *hash,
+                        struct strbuf *out, struct err *err)
+{
+    const struct secret_context context = webhook_context(hash);
+    if (request->vault == NULL)
+        return STATUS_OK;
+    struct secret_value plain = secret_value_new(token, strlen(token));
+    enum status status = vault_seal(request->vault, &context, &plain, out, err);
+    secret_value_fini(&plain);
+    return status;
+}
+
 enum status store_webhook_create(struct store *store, const struct webhook_request *request,
                                  int64_t *out_id, char token[static WEBHOOK_TOKEN_MAX],
                                  struct err *err)
@@ -106,12 +123,17 @@ enum status store_webhook_create(struct store *store, const struct webhook_reque
     unsigned char bytes[TOKEN_BYTES];
     char text[WEBHOOK_TOKEN_MAX] = "ewh_";
     char hash[SHA256_HEX_MAX];
+    CLEANUP(strbuf_fini) struct strbuf sealed;
+    strbuf_init(&sealed, SEALED_MAX);
     if (store_version_newest(store, arena, request->dag_id, &version, err) != STATUS_OK)
         return err->code;
     rng_bytes(bytes, sizeof bytes);
     format_hex(bytes, sizeof bytes, text + strlen(text));
     (void)sha256_hex(text, strlen(text), hash);
-    struct making *making = &(struct making){request, version.dag_key, hash, 0};
+    if (seal(request, text, hash, &sealed, err) != STATUS_OK)
+        return err_wrap(err, "make a webhook");
+    struct making *making = &(struct making){request, version.dag_key, hash,
+                                             request->vault != NULL ? sealed.text : NULL, 0};
     if (store_repeat(store, make_once, &making, err) != STATUS_OK)
         return err_wrap(err, "make a webhook");
     *out_id = making->id;
@@ -179,6 +201,7 @@ struct firing {
     const char *hash;
     const char *key;
     const json_t *conf;
+    int64_t rate;
     struct webhook_answer *out;
 };
 
@@ -190,6 +213,7 @@ struct target {
     char name[LIMIT_ID_BYTES + 1];
     bool is_asked;
     bool is_active;
+    int64_t paced_us; /* when its calls so far are paid for */
 };
 
 static enum status find_target(struct store *store, const char *hash, struct target *out,
@@ -207,10 +231,27 @@ static enum status find_target(struct store *store, const char *hash, struct tar
         .dag_key = db_int(stmt, 1),
         .is_asked = db_int(stmt, 4) > 0,
         .is_active = db_int(stmt, 5) != 0,
+        .paced_us = db_int(stmt, 6),
     };
     (void)snprintf(out->name, sizeof out->name, "%s", db_text(stmt, 2));
     (void)snprintf(out->dag_id, sizeof out->dag_id, "%s", db_text(stmt, 3));
     db_reset(stmt);
+    return STATUS_OK;
+}
+
+/* Every call costs its part of a minute, and a minute may be owed. */
+static enum status keep_pace(const struct firing *firing, struct target *target, int64_t now_us,
+                             struct err *err)
+{
+    if (firing->rate == 0)
+        return STATUS_OK;
+    int64_t paid_us = MAX(target->paced_us, now_us) + MINUTE_US / firing->rate;
+    if (paid_us - now_us > MINUTE_US) {
+        firing->out->wait_ms = (paid_us - now_us - MINUTE_US) / 1000 + 1;
+        return err_set(err, STATUS_LIMIT, "DAG '%s' takes %lld calls a minute by this webhook",
+                       target->dag_id, (long long)firing->rate);
+    }
+    target->paced_us = paid_us;
     return STATUS_OK;
 }
 
@@ -235,9 +276,9 @@ static enum status make_run(struct store *store, const struct firing *firing,
     if (trigger_make_run(store, &run, &created, err) != STATUS_OK ||
         db_do(store->db, err, CALL_ADD, "itii", target->id, firing->key, created.id, now_us) !=
             STATUS_OK ||
-        db_do(store->db, err, USED, "ii", target->id, now_us) != STATUS_OK)
+        db_do(store->db, err, USED, "iii", target->id, now_us, target->paced_us) != STATUS_OK)
         return err->code;
-    *firing->out = (struct webhook_answer){created.id, true};
+    *firing->out = (struct webhook_answer){created.id, true, 0};
     return STATUS_OK;
 }
 
@@ -252,7 +293,7 @@ static enum status fire(struct store *store, const struct firing *firing, struct
         db_get_int(store->db, 0, &run, err, BY_KEY, "it", target.id, firing->key) != STATUS_OK)
         return err->code;
     if (run != 0) {
-        *firing->out = (struct webhook_answer){run, false};
+        *firing->out = (struct webhook_answer){run, false, 0};
         return STATUS_OK;
     }
     if (!target.is_asked)
@@ -263,6 +304,8 @@ static enum status fire(struct store *store, const struct firing *firing, struct
                        target.dag_id);
     if (!is_free)
         return err_set(err, STATUS_CONFLICT, "DAG '%s' is paused", target.dag_id);
+    if (keep_pace(firing, &target, store_now_us(store), err) != STATUS_OK)
+        return err->code;
     return make_run(store, firing, &target, err);
 }
 
@@ -312,10 +355,12 @@ enum status store_webhook_fire(struct store *store, const struct webhook_call *c
     format_hex(bytes, sizeof bytes, nonce + 1);
     (void)sha256_hex(call->token, strlen(call->token), hash);
     /* Without a key the call has one of its own, so that a lost answer can be asked for again. */
-    const struct firing firing = {hash, call->key != NULL ? call->key : nonce, conf, &answer};
+    const struct firing firing = {hash, call->key != NULL ? call->key : nonce, conf, call->rate,
+                                  &answer};
     enum status status = STATUS_UNKNOWN;
     for (int tries = 0; status == STATUS_UNKNOWN && tries < FIRE_TRIES; tries++)
         status = store_repeat(store, fire_once, &firing, err);
+    out->wait_ms = answer.wait_ms;
     if (status != STATUS_OK)
         return err_wrap(err, "webhook");
     if (call->key == NULL)

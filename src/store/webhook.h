@@ -2,12 +2,14 @@
 /*
  * webhook: tokens with which others start a DAG that waits for calls (`schedule: {webhook: ..}`).
  *
- * The store keeps only the hash of a token; whoever made it sees it once. A call that names a key
+ * The store finds a token by its hash, and keeps the token itself only sealed, to check calls that
+ * are signed with it; whoever made it sees it once. A call that names a key
  * makes one run however often it comes.
  */
 #include "base/arena.h"
 #include "store/run_store.h"
 #include "store/store.h"
+#include "store/vault.h"
 
 enum { WEBHOOK_TOKEN_MAX = 64, WEBHOOK_KEY_MAX = 200 };
 
@@ -26,6 +28,7 @@ struct webhook_request {
     const char *dag_id;
     const char *name;
     const char *actor;
+    struct vault *vault; /* that seals the token, so that calls can be signed with it; or NULL */
 };
 
 /*
@@ -48,18 +51,41 @@ struct webhook_call {
     const char *body; /* JSON; an object is the conf of the run, anything else its member `body` */
     size_t body_bytes;
     const char *key; /* the same key again gives the same run; NULL: none */
+    int64_t rate;    /* at most so many runs a minute, all at once if they come so; 0: any */
 };
 
 struct webhook_answer {
     int64_t run;
-    bool is_new; /* false: the key was used before */
+    bool is_new;     /* false: the key was used before */
+    int64_t wait_ms; /* with STATUS_LIMIT: until the next call may come; 0: it is something else */
 };
 
 /*
  *   STATUS_DENIED    the token is none of ours
  *   STATUS_CONFLICT  the DAG is paused, or does not wait for calls any more
- *   STATUS_LIMIT     the body is too long
+ *   STATUS_LIMIT     the body is too long; or it was called too often, then `wait_ms` is set
  *   STATUS_INVALID   it is not JSON, or the DAG's params do not take it
  */
 NODISCARD enum status store_webhook_fire(struct store *store, const struct webhook_call *call,
                                          struct webhook_answer *out, struct err *err);
+
+/* A token that calls may be signed with. */
+struct webhook_secret {
+    struct secret_value token; /* the caller's to free */
+    bool takes_github;         /* as in struct trigger_webhook */
+};
+
+enum { WEBHOOK_SECRETS_MAX = 16 };
+
+struct webhook_secrets {
+    struct webhook_secret *items; /* in the arena */
+    size_t count;
+};
+
+/*
+ * The newest tokens of a DAG that asks for them; none when there is no such DAG. Those that cannot
+ * be opened are left out; if none can, the status says why.
+ */
+NODISCARD enum status store_webhook_secrets(struct store *store, struct vault *vault,
+                                            struct arena *arena, const char *dag_id,
+                                            struct webhook_secrets *out, struct err *err);

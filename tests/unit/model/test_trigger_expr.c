@@ -222,8 +222,10 @@ Test(trigger_expr, the_state_of_a_run_that_ended_counts)
 Test(trigger_expr, files_and_webhooks_are_listed_and_catchup_keeps)
 {
     CLEANUP(triggers_freep)
-    struct triggers *triggers = make("{\"file\":[\"in/*.csv\",{\"path\":\"/x\",\"settle\":\"5s\"}],"
-                                     "\"webhook\":[true,\"git\"],\"catchup\":\"all\"}");
+    struct triggers *triggers =
+        make("{\"file\":[\"in/*.csv\",{\"path\":\"/x\",\"settle\":\"5s\"}],"
+             "\"webhook\":[true,{\"name\":\"git\",\"signature\":\"github\"}],"
+             "\"catchup\":\"all\"}");
     CLEANUP(triggers_freep) struct triggers *none = make("\"@daily\"");
 
     cr_assert_eq(triggers->files_count, 2);
@@ -231,8 +233,10 @@ Test(trigger_expr, files_and_webhooks_are_listed_and_catchup_keeps)
     cr_assert_eq(triggers->files[0].settle_ms, 2000);
     cr_assert_eq(triggers->files[1].settle_ms, 5000);
     cr_assert_eq(triggers->webhooks_count, 2);
-    EXPECT_STR(TRIGGER_WEBHOOK_DEFAULT, triggers->webhooks[0]);
-    EXPECT_STR("git", triggers->webhooks[1]);
+    EXPECT_STR(TRIGGER_WEBHOOK_DEFAULT, triggers->webhooks[0].name);
+    cr_assert(!triggers->webhooks[0].takes_github);
+    EXPECT_STR("git", triggers->webhooks[1].name);
+    cr_assert(triggers->webhooks[1].takes_github);
     cr_assert(triggers->keeps_while_paused);
     cr_assert(!triggers_are_none(triggers));
     cr_assert(triggers_are_none(none));

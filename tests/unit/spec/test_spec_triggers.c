@@ -33,6 +33,7 @@ Test(spec_triggers, every_form_is_read)
         "schedule: {file: {path: /data/x, settle: 500ms}}",
         "schedule: {webhook: true}",
         "schedule: {webhook: [a, b]}",
+        "schedule: {webhook: [a, {name: b, signature: github}]}",
         "schedule: {cron: '@daily', datasets: a, file: x, webhook: true}",
         "schedule: ['@daily', {datasets: a}, {after: x}]",
     };
@@ -75,7 +76,10 @@ Test(spec_triggers, mistakes_are_found_at_their_places)
         {"schedule: {file: {settle: 2s}}", "1:18: 'file' has no 'path'\n"},
         {"schedule: {file: {path: x, settle: 2h}}",
          "1:36: 'settle': expected a duration of at most 1h such as 2s, found the string '2h'\n"},
-        {"schedule: {webhook: 3}", "1:21: 'webhook': expected true or a name, found an integer\n"},
+        {"schedule: {webhook: 3}", "1:21: 'webhook': expected true, a name, or a map with name, "
+                                   "signature, found an integer\n"},
+        {"schedule: {webhook: {signature: md5}}",
+         "1:33: 'signature': expected eider or github, found the string 'md5'\n"},
     };
     for (size_t i = 0; i < ARRAY_LEN(CASES); i++)
         expect_problems(CASES[i].text, CASES[i].problems);

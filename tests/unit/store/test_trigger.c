@@ -559,7 +559,7 @@ static enum status fire(const char *token, const char *body, const char *key,
                         struct webhook_answer *out)
 {
     struct err err = {0};
-    struct webhook_call call = {token, body, strlen(body), key};
+    struct webhook_call call = {token, body, strlen(body), key, 0};
     return store_webhook_fire(bench.store, &call, out, &err);
 }
 
@@ -571,8 +571,8 @@ STORE_TEST(trigger, a_call_with_the_token_makes_a_run_and_a_key_makes_one_only)
     int64_t id = 0;
     struct webhook_answer first;
     struct webhook_answer second;
-    struct webhook_request request = {"d", "git", "test"};
-    struct webhook_request wrong = {"d", "other", "test"};
+    struct webhook_request request = {"d", "git", "test", NULL};
+    struct webhook_request wrong = {"d", "other", "test", NULL};
     cr_assert_eq(store_webhook_create(bench.store, &wrong, &id, token, &err), STATUS_CONFLICT);
     EXPECT_OK(store_webhook_create(bench.store, &request, &id, token, &err), &err);
 
@@ -609,8 +609,33 @@ Test(trigger, a_body_that_is_too_long_is_refused_before_it_is_read)
     struct webhook_answer answer;
     CLEANUP(mem_freep) char *body = mem_alloc((1 << 20) + 2);
     memset(body, ' ', (1 << 20) + 1);
-    struct webhook_call call = {"t", body, (1 << 20) + 1, NULL};
+    struct webhook_call call = {"t", body, (1 << 20) + 1, NULL, 0};
     cr_assert_eq(store_webhook_fire(bench.store, &call, &answer, &err), STATUS_LIMIT);
+}
+
+STORE_TEST(trigger, calls_keep_their_pace_and_what_came_before_costs_nothing)
+{
+    struct err err = {0};
+    int64_t dag = keep_dag("d", "{\"webhook\":true}");
+    char token[WEBHOOK_TOKEN_MAX];
+    int64_t id = 0;
+    struct webhook_answer answer = {0};
+    struct webhook_request request = {"d", "default", "test", NULL};
+    EXPECT_OK(store_webhook_create(bench.store, &request, &id, token, &err), &err);
+    struct webhook_call call = {token, "{}", 2, "a", 2};
+    EXPECT_OK(store_webhook_fire(bench.store, &call, &answer, &err), &err);
+    EXPECT_OK(store_webhook_fire(bench.store, &call, &answer, &err), &err);
+    call.key = "b";
+    EXPECT_OK(store_webhook_fire(bench.store, &call, &answer, &err), &err);
+    call.key = "c";
+    cr_assert_eq(store_webhook_fire(bench.store, &call, &answer, &err), STATUS_LIMIT);
+    cr_assert_gt(answer.wait_ms, 0);
+    cr_assert_leq(answer.wait_ms, 30001);
+    bench_now_us += answer.wait_ms * 1000;
+    err = (struct err){0};
+    EXPECT_OK(store_webhook_fire(bench.store, &call, &answer, &err), &err);
+    cr_assert_eq(answer.wait_ms, 0);
+    cr_assert_eq(count_runs(dag), 3);
 }
 
 /* --- circles --------------------------------------------------------------------------------- */

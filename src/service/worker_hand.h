@@ -1,0 +1,28 @@
+#pragma once
+/*
+ * worker_hand: who a worker is that asks through HTTP, and whether a claim is its own.
+ *
+ * A worker belongs to whoever's token it comes with. Workers of one token may act for each other,
+ * those of different tokens never.
+ */
+#include "base/json.h"
+#include "service/service.h"
+#include "store/worker_claim.h"
+
+/* Whom the workers of who asks belong to. */
+const char *worker_hand_owner(const struct service *service);
+
+/*
+ * The job, the attempt and the nonce that a request names, and what became of that attempt.
+ *
+ *   STATUS_INVALID   the nonce is none
+ *   STATUS_CONFLICT  it is not the claim of a worker of who asks
+ */
+NODISCARD enum status worker_hand_attempt(struct service *service, const json_t *request,
+                                          struct worker_held *out_held,
+                                          struct worker_attempt *out_attempt, struct err *err);
+
+enum { WORKER_NONCE_TEXT_MAX = 33 };
+
+/* As hexadecimal digits. Returns `out`. */
+const char *worker_hand_nonce(const struct nonce *nonce, char out[static WORKER_NONCE_TEXT_MAX]);
