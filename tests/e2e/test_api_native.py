@@ -244,6 +244,8 @@ def look_at_runs(place, sales, broken):
     values = place.get("runs/{run}/values", run=sales, query={"task": "list_parts"})["values"]
     assert values[0]["value"] == [1, 2, 3]
     place.get("running")
+    assert place.get("events", query={"run": sales})["events"]
+    assert not place.get("runs/{run}/tasks/{task}/log", run=broken, task="only")["live"]
     assert place.post("runs/{run}/note", {"note": "looked at"}, run=sales)["note"] == "looked at"
     note = place.post("runs/{run}/tasks/{task}/note", {"note": "known"}, run=broken, task="only")
     assert note["note"] == "known"
@@ -290,6 +292,7 @@ def look_at_jobs(place):
     place("PATCH", "jobs/{job}", {"delay": "2h"}, job=later)
     gone = place.post("jobs/{job}/cancel", {"reason": "no need"}, job=later)
     assert gone["status"] == "cancelled"
+    assert not place.get("jobs/{job}/log", job=failing)["live"]
     assert place.get("dlq")["letters"][0]["id"] == failing
     assert place.get("dlq/{id}", id=failing)["kind"] == "job"
     place.post("requeue", {"all": True, "dry_run": True})
