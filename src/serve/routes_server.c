@@ -47,8 +47,9 @@ static enum status answer_ready(struct route_call *call, struct http_response *o
 /* At this machine itself, not through something that passes others' requests on. */
 static bool is_local(const struct http_request *request)
 {
-    static const char *const PASSED_ON[] = {"Forwarded", "X-Forwarded-For", "X-Forwarded-Host",
-                                            "X-Forwarded-Proto", "X-Real-IP", "Via"};
+    static const char *const PASSED_ON[] = {"Forwarded",        "X-Forwarded-For",
+                                            "X-Forwarded-Host", "X-Forwarded-Proto",
+                                            "X-Real-IP",        "Via"};
     for (size_t i = 0; i < ARRAY_LEN(PASSED_ON); i++)
         if (http_header(request, PASSED_ON[i]) != NULL)
             return false;

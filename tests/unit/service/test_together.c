@@ -1,5 +1,4 @@
 #include "service/together.h"
-
 #include "service_fixture.h"
 
 static const char DAG[] = "tasks: { a: { run: 'true' } }\n";
