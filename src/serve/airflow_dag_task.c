@@ -76,7 +76,6 @@ enum status airflow_answer_dag_tasks(const struct route_call *call, json_t *take
     static const char *const KEYS[] = {"task_id", NULL};
     CLEANUP(json_decrefp) json_t *answer = taken;
     CLEANUP(json_decrefp) json_t *query = NULL;
-    CLEANUP(json_decrefp) json_t *page = NULL;
     const json_t *tasks = json_object_get(answer, "tasks");
     if (airflow_query(call, &query, err) != STATUS_OK)
         return err->code;

@@ -75,7 +75,6 @@ enum status airflow_handle_log(struct route_call *call, struct http_response *ou
 {
     CLEANUP(json_decrefp) json_t *query = NULL;
     CLEANUP(json_decrefp) json_t *part = NULL;
-    CLEANUP(json_decrefp) json_t *task = NULL;
     CLEANUP(strbuf_fini) struct strbuf text;
     strbuf_init(&text, (size_t)WHOLE_MAX + (4 << 20));
     if (airflow_query(call, &query, err) != STATUS_OK ||

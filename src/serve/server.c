@@ -35,6 +35,7 @@ static size_t leave_escaped(void *context, struct MHD_Connection *connection, ch
     return strlen(text);
 }
 
+static void complain(void *context, const char *format, va_list args) PRINTF(2, 0);
 static void complain(void *context, const char *format, va_list args)
 {
     (void)context;

@@ -77,7 +77,7 @@ enum status op_webhook_create(struct service *service, const json_t *request, js
     if (service_store(service, DB_READ_WRITE, &store, err) != STATUS_OK ||
         service_vault(service, &wanted.vault, err) != STATUS_OK)
         return err->code;
-    CLEANUP(vault_freep) struct vault *vault = wanted.vault;
+    CLEANUP(vault_freep) UNUSED struct vault *vault = wanted.vault;
     if (store_webhook_create(store, &wanted, &id, token, err) != STATUS_OK ||
         find(store, arena, id, &info, err) != STATUS_OK)
         return err->code;

@@ -45,13 +45,18 @@ static const char *const DELETE_BLOCK[] = {
     "DELETE FROM task WHERE id >= $1 AND id < $2",
 };
 /* That it was deleted is told first, and stays. */
-#define EVENTS_OF_RUN "run = $1 AND run > 0 AND kind <> 13"
+#define EVENTS_OF_RUN        "run = $1 AND run > 0 AND kind <> 13"
+#define DELETE_EVENTS_OF_RUN "DELETE FROM event WHERE " EVENTS_OF_RUN
 _Static_assert(EVENT_RUN_DELETED == 13, "as in the SQL");
 static const char *const DELETE_REST[] = {
-    "DELETE FROM block WHERE run = $1",       "DELETE FROM deadline WHERE run = $1",
-    "DELETE FROM sla_miss WHERE run = $1",    EVENTS_REMOVED_NOTE(EVENTS_OF_RUN),
-    "DELETE FROM event WHERE " EVENTS_OF_RUN, "DELETE FROM run_cause WHERE run = $1",
-    "DELETE FROM task_note WHERE run = $1",   "DELETE FROM run_trace WHERE run = $1",
+    "DELETE FROM block WHERE run = $1",
+    "DELETE FROM deadline WHERE run = $1",
+    "DELETE FROM sla_miss WHERE run = $1",
+    EVENTS_REMOVED_NOTE(EVENTS_OF_RUN),
+    DELETE_EVENTS_OF_RUN,
+    "DELETE FROM run_cause WHERE run = $1",
+    "DELETE FROM task_note WHERE run = $1",
+    "DELETE FROM run_trace WHERE run = $1",
     "DELETE FROM run WHERE id = $1",
 };
 static const char NEXT_BLOCK[] =

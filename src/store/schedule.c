@@ -157,7 +157,7 @@ enum status schedule_save(struct store *store, const struct current_version *cur
     struct schedule_row row = {0};
     if (!current->is_new && load_row(store, current->dag_key, &row, err) != STATUS_OK)
         return err_wrap(err, "schedule of DAG '%s'", current->dag_id);
-    CLEANUP(mem_freep) char *old_timing = row.timing;
+    CLEANUP(mem_freep) UNUSED char *old_timing = row.timing;
     bool is_first = current->is_offered && !row.is_offered;
     /* A pause outlives the file. */
     row.is_paused |= is_first && current->starts_paused;
