@@ -503,7 +503,8 @@ static char *shown_of(enum setting_key key, const char *text)
 {
     CLEANUP(json_decrefp) json_t *hooks = NULL;
     struct err ignored = {0};
-    if (key == SETTING_TOKEN && text != NULL && text[0] != '\0')
+    bool is_secret = key == SETTING_TOKEN || key == SETTING_OTLP_HEADERS;
+    if (is_secret && text != NULL && text[0] != '\0')
         return mem_strdup("***");
     if (key == SETTING_STORE && text != NULL)
         return store_url_shown(text);

@@ -130,3 +130,23 @@ Test(settings, wrong_values_are_refused_with_their_place)
         json_decref(project);
     }
 }
+
+Test(settings, what_is_secret_is_not_shown)
+{
+    static const enum setting_key KEYS[] = {SETTING_STORE, SETTING_TOKEN, SETTING_OTLP_HEADERS};
+    json_t *flags = object("{\"store\":\"postgresql://u:hidden@h/d\",\"token\":\"hidden\","
+                           "\"otlp_headers\":\"authorization=hidden\"}");
+    struct settings_layers layers = {.flags = flags};
+    struct settings settings = {0};
+    struct err err = {0};
+    EXPECT_OK(settings_resolve(&layers, &settings, &err), &err);
+    for (size_t i = 0; i < ARRAY_LEN(KEYS); i++) {
+        json_t *row = settings_describe(&settings, KEYS[i]);
+        const char *shown = json_get_string(row, "value", "");
+        cr_expect_null(strstr(shown, "hidden"), "%s", shown);
+        cr_expect_neq(shown[0], '\0');
+        json_decref(row);
+    }
+    settings_fini(&settings);
+    json_decref(flags);
+}
