@@ -307,6 +307,13 @@ static enum MHD_Result begin(struct exchange *exchange, const char *method)
     return MHD_YES;
 }
 
+/* Passwords take long to check; others would wait for the transaction meanwhile. */
+static bool has_password(const struct http_request *request)
+{
+    const char *credentials = http_header(request, "Authorization");
+    return credentials != NULL && strncasecmp(credentials, "Basic", 5) == 0;
+}
+
 static bool hand_to_crew(struct exchange *exchange)
 {
     struct exchange_hall *hall = exchange->hall;
@@ -336,7 +343,7 @@ static enum MHD_Result hand_over(struct exchange *exchange)
         dispatch_look(exchange->hall->options.world, request, &exchange->response);
     if (route == NULL)
         return send_answer(exchange);
-    exchange->job.is_grouped = route->is_grouped;
+    exchange->job.is_grouped = route->is_grouped && !has_password(request);
     return hand_to_crew(exchange) ? MHD_YES
                                   : refuse(exchange, 503, "the server stops; ask another one");
 }
