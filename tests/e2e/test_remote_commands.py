@@ -8,6 +8,8 @@ from fleet import Daemon, finish_all
 from harness import Eider, wait_for
 from remote import LISTEN, Remote
 
+pytestmark = pytest.mark.in_order
+
 DAGS = {
     "etl.yaml": """
         title: Load things

@@ -82,7 +82,7 @@ def top(eider):
     panes = []
 
     def start(*args, **options):
-        panes.append(Pane(eider, *args, **options))
+        panes.append(Pane(eider, *args, **{"name": f"tmux{len(panes)}", **options}))
         return panes[-1]
 
     yield start
