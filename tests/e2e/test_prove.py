@@ -122,8 +122,13 @@ def test_nonces_that_can_be_guessed_are_found(sabotaged, place):
 
 
 def test_late_outcomes_that_are_believed_are_found(sabotaged, place, postgres):
+    """Where no outcome comes late there is nothing to find, so it may take a few proofs."""
     env = {"EIDER_STORE": postgres, "EIDER_SABOTAGE": "complete_without_nonce"}
-    done = prove(sabotaged, place, "-o", "json", env=env, code=1)
+    for _ in range(12):
+        done = prove(sabotaged, place, "-o", "json", env=env)
+        if done.code != 0:
+            break
+    assert done.code == 1, done
     assert "tasks with one verdict, success" in failed_checks(done)
     check_left_nothing(sabotaged, place, {"EIDER_STORE": postgres})
 

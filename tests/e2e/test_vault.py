@@ -2,6 +2,7 @@
 import base64
 import http.server
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -163,12 +164,12 @@ def test_a_secret_is_nowhere_after_a_run_of_a_daemon(eider, store, request):
 
 
 def test_others_cannot_look_into_a_daemon_with_secrets(eider):
-    """Its environment has the key, until it has read it."""
-    daemon = Daemon(eider, env={"EIDER_SECRET_KEY": KEYS["a"]})
+    """Its environment has the key, until it has read it. A key that no other test has."""
+    key = base64.b64encode(os.urandom(32))
+    daemon = Daemon(eider, env={"EIDER_SECRET_KEY": key.decode()})
     try:
         daemon.wait_until_up()
         pid = daemon.child.pid
-        key = KEYS["a"].encode()
         assert key not in pathlib.Path(f"/proc/{pid}/environ").read_bytes()
         assert pathlib.Path(f"/proc/{pid}/environ").stat().st_uid == 0
         for entry in pathlib.Path("/proc").glob("[0-9]*/environ"):
