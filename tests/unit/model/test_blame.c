@@ -4,18 +4,7 @@
 #include "base/json.h"
 #include "expect.h"
 #include "model/blame.h"
-#include "model/dag_read.h"
-
-static struct dag *read_dag(const char *text)
-{
-    struct err err = {0};
-    CLEANUP(json_decrefp) json_t *tree = NULL;
-    CLEANUP(diag_list_fini) struct diag_list diags = {0};
-    EXPECT_OK(json_parse(text, strlen(text), &tree, &err), &err);
-    struct dag *dag = dag_read(tree, &(struct dag_read_options){.default_id = "d"}, &diags);
-    cr_assert_not_null(dag, "%s", diags.count > 0 ? diags.items[0].text : "no DAG");
-    return dag;
-}
+#include "read_dag.h"
 
 /* One letter for each task, in the order of the file: success, failed, upstream failed, skipped. */
 static enum task_state state_of(char letter)

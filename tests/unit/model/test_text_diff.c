@@ -8,6 +8,7 @@
 #include "model/dag_read.h"
 #include "model/dag_write.h"
 #include "model/text_diff.h"
+#include "read_dag.h"
 
 static char *diff_of(const char *before, const char *after)
 {
@@ -78,17 +79,6 @@ Test(text_diff, texts_without_anything_in_common_are_shown_one_after_the_other)
     free(got);
     strbuf_fini(&before);
     strbuf_fini(&after);
-}
-
-static struct dag *read_dag(const char *text)
-{
-    struct err err = {0};
-    CLEANUP(json_decrefp) json_t *tree = NULL;
-    CLEANUP(diag_list_fini) struct diag_list diags = {0};
-    EXPECT_OK(json_parse(text, strlen(text), &tree, &err), &err);
-    struct dag *dag = dag_read(tree, &(struct dag_read_options){.default_id = "d"}, &diags);
-    cr_assert_not_null(dag, "%s", diags.count > 0 ? diags.items[0].text : "no DAG");
-    return dag;
 }
 
 Test(dag_diff, tells_tasks_and_keys_that_differ)

@@ -5,20 +5,9 @@
 
 #include "base/mem.h"
 #include "expect.h"
-#include "model/dag_read.h"
 #include "model/limits.h"
 #include "model/weight.h"
-
-static struct dag *read(const char *text)
-{
-    struct err err = {0};
-    CLEANUP(json_decrefp) json_t *tree = NULL;
-    CLEANUP(diag_list_fini) struct diag_list diags = {0};
-    EXPECT_OK(json_parse(text, strlen(text), &tree, &err), &err);
-    struct dag *dag = dag_read(tree, &(struct dag_read_options){.default_id = "d"}, &diags);
-    cr_assert_not_null(dag, "%s", diags.count > 0 ? diags.items[0].text : "no DAG");
-    return dag;
-}
+#include "read_dag.h"
 
 static int64_t weight_of(const struct dag *dag, const char *task)
 {
@@ -44,7 +33,7 @@ Test(weight, each_rule_adds_what_it_says)
         {DIAMOND("upstream"), {1, 11, 101, 1111, 1106}},
     };
     for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
-        CLEANUP(dag_freep) struct dag *dag = read(CASES[i].json);
+        CLEANUP(dag_freep) struct dag *dag = read_dag(CASES[i].json);
         for (size_t node = 0; node < 5; node++)
             cr_expect_eq(dag->tasks[node].weight, CASES[i].weights[node], "%zu: %s is %lld", i,
                          dag->tasks[node].id, (long long)dag->tasks[node].weight);
@@ -54,7 +43,7 @@ Test(weight, each_rule_adds_what_it_says)
 Test(weight, the_rule_of_one_task_is_its_own_and_the_default_is_absolute)
 {
     CLEANUP(dag_freep)
-    struct dag *dag = read(
+    struct dag *dag = read_dag(
         "{\"tasks\": {\"a\": {\"run\": \"x\", \"priority\": 2, \"weight_rule\": \"downstream\"},"
         " \"b\": {\"run\": \"x\", \"priority\": 3, \"needs\": [\"a\"]}}}");
     cr_assert_eq(weight_of(dag, "a"), 5);
@@ -64,11 +53,11 @@ Test(weight, the_rule_of_one_task_is_its_own_and_the_default_is_absolute)
 Test(weight, a_weight_stays_within_what_a_priority_may_be)
 {
     CLEANUP(dag_freep)
-    struct dag *dag =
-        read("{\"defaults\": {\"weight_rule\": \"upstream\", \"priority\": 1000000}, \"tasks\": {"
-             "\"a\": {\"run\": \"x\"}, \"b\": {\"run\": \"x\", \"needs\": [\"a\"]},"
-             " \"m\": {\"run\": \"x\", \"priority\": -1000000},"
-             " \"n\": {\"run\": \"x\", \"priority\": -1000000, \"needs\": [\"m\"]}}}");
+    struct dag *dag = read_dag(
+        "{\"defaults\": {\"weight_rule\": \"upstream\", \"priority\": 1000000}, \"tasks\": {"
+        "\"a\": {\"run\": \"x\"}, \"b\": {\"run\": \"x\", \"needs\": [\"a\"]},"
+        " \"m\": {\"run\": \"x\", \"priority\": -1000000},"
+        " \"n\": {\"run\": \"x\", \"priority\": -1000000, \"needs\": [\"m\"]}}}");
     cr_assert_eq(weight_of(dag, "b"), LIMIT_PRIORITY);
     cr_assert_eq(weight_of(dag, "n"), -LIMIT_PRIORITY);
 }

@@ -2,6 +2,7 @@
  * What follows from the current version of a DAG: its schedule and what it waits for come, change
  * and go with it, whichever way it changes.
  */
+#include "read_dag.h"
 #include "store/dag_delete.h"
 #include "store/dag_file.h"
 #include "store/move_tables.h"
@@ -39,17 +40,6 @@ static void teardown(void)
 }
 
 TestSuite(dag_follow, .init = setup, .fini = teardown);
-
-static struct dag *read_dag(const char *text)
-{
-    struct err err = {0};
-    CLEANUP(json_decrefp) json_t *tree = NULL;
-    CLEANUP(diag_list_fini) struct diag_list diags = {0};
-    EXPECT_OK(json_parse(text, strlen(text), &tree, &err), &err);
-    struct dag *dag = dag_read(tree, &(struct dag_read_options){.default_id = "d"}, &diags);
-    cr_assert_not_null(dag, "%s", diags.count > 0 ? diags.items[0].text : "no DAG");
-    return dag;
-}
 
 static void offer_as(const char *path, const char *text, bool starts_paused)
 {
