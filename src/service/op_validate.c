@@ -23,6 +23,7 @@
 #include "spec/spec.h"
 #include "spec/spec_find.h"
 #include "store/pool.h"
+#include "store/sight.h"
 #include "store/vault.h"
 
 struct validation {
@@ -81,7 +82,8 @@ static enum status add_doubts(const struct validation *validation, struct spec_f
         const struct dag *dag = file->dags[i];
         struct pool_doubt *doubts = NULL;
         size_t count = 0;
-        if (dag == NULL)
+        /* Of pools that are not shown nothing is told either. */
+        if (dag == NULL || !store_sees(validation->store, dag->namespace_))
             continue;
         if (store_pool_doubts(validation->store, arena, dag, &doubts, &count, err) != STATUS_OK)
             return err->code;
