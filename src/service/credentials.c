@@ -22,6 +22,7 @@ static struct principal principal_of(const struct account *account)
         .grants = account->grants.items,
         .count = account->grants.count,
         .user = account->name,
+        .stamp = account->stamp,
     };
 }
 
@@ -47,6 +48,8 @@ static struct principal principal_of_token(struct arena *arena, const struct tok
         .grants = grants.items,
         .count = token->queues == NULL ? grants.count : 0,
         .user = token->is_owned ? token->owner.name : NULL,
+        .stamp = token->is_owned ? token->owner.stamp : 0,
+        .token = token->id,
         .queues = token->queues,
         .expires_at_us = token->expires_at_us,
     };
@@ -101,6 +104,26 @@ enum status credentials_user(struct service *service, struct arena *arena, const
         return err->code;
     *out = user_of(&account);
     return STATUS_OK;
+}
+
+bool credentials_hold(struct service *service, const struct principal *principal)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    struct err ignored = {0};
+    struct store *store = NULL;
+    struct account account;
+    bool is_there = true;
+    if (principal->user == NULL && principal->token == 0)
+        return true;
+    if (service_store(service, DB_READ_ONLY, &store, &ignored) != STATUS_OK)
+        return false;
+    if (principal->token != 0 &&
+        (store_token_exists(store, principal->token, &is_there, &ignored) != STATUS_OK ||
+         !is_there))
+        return false;
+    return principal->user == NULL ||
+           (store_account_load(store, arena, principal->user, &account, &ignored) == STATUS_OK &&
+            account.stamp == principal->stamp && !account.is_disabled);
 }
 
 enum status credentials_sign_in(struct service *service, const struct user *user, const char *from,

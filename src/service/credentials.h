@@ -31,6 +31,12 @@ struct user {
 NODISCARD enum status credentials_user(struct service *service, struct arena *arena,
                                        const char *name, struct user *out, struct err *err);
 
+/*
+ * For answers that go on for long: whether the token is still there, and the account as it was when
+ * it was let in. When in doubt it does not hold: whoever comes back is asked anew.
+ */
+bool credentials_hold(struct service *service, const struct principal *principal);
+
 /* `from` is the address of who signed in. The secret goes to `out`. */
 NODISCARD enum status credentials_sign_in(struct service *service, const struct user *user,
                                           const char *from, char out[static SECRET_TEXT_MAX],
