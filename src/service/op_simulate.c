@@ -20,7 +20,7 @@
 
 static const int64_t DAY_US = 86400000000;
 static const int64_t LONGEST_US = 366 * 86400000000;
-enum { UNKNOWN_MS = 60000 };
+enum { UNKNOWN_MS = 60000, SLOTS_MOST = 1000000 };
 
 /* --- a place of its own ---------------------------------------------------------------------- */
 
@@ -148,12 +148,17 @@ static enum status read_request(const struct service *service, const json_t *req
     int64_t now_us = service->now_us != NULL ? service->now_us() : clock_wall_us();
     out->now_us = now_us;
     out->slots = json_get_int(request, "slots", settings_number(service->settings, SETTING_SLOTS));
-    out->unknown_us = json_get_int(request, "unknown_ms", UNKNOWN_MS) * 1000;
+    int64_t unknown_ms = json_get_int(request, "unknown_ms", UNKNOWN_MS);
+    if (unknown_ms < 0 || unknown_ms > LONGEST_US / 1000)
+        return err_set(err, STATUS_INVALID, "'unknown_ms' is from 0 to a year");
+    out->unknown_us = unknown_ms * 1000;
     if (read_instant(request, "from", now_us, &out->from_us, err) != STATUS_OK ||
         read_instant(request, "to", out->from_us + DAY_US, &out->to_us, err) != STATUS_OK)
         return err->code;
     if (out->slots < 1)
         return err_set(err, STATUS_INVALID, "at least one slot is needed");
+    if (out->slots > SLOTS_MOST)
+        return err_set(err, STATUS_INVALID, "at most %d slots are simulated", SLOTS_MOST);
     return check_span(out->from_us, out->to_us, err);
 }
 
