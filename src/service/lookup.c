@@ -209,8 +209,10 @@ static enum status dag_of_text(struct service *service, const json_t *request,
         return err_set(err, STATUS_LIMIT, "'%.100s' has more than %d bytes", name,
                        LIMIT_FILE_BYTES);
     struct spec_file *file = spec_load_text(name, json_string_value(text), length);
-    if (dag_of_spec(file, dag_id, out, err) != STATUS_OK ||
-        check_id(service, out->dag->id, err) != STATUS_OK)
+    if (dag_of_spec(file, dag_id, out, err) != STATUS_OK)
+        return err->code;
+    CHECK(out->dag != NULL);
+    if (check_id(service, out->dag->id, err) != STATUS_OK)
         return err->code;
     out->is_sent = true;
     return STATUS_OK;

@@ -2,6 +2,7 @@
  * What the coming hours will bring.
  */
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -259,8 +260,8 @@ static json_t *forecast_json(const struct forecast *forecast, int64_t slots)
     return out;
 }
 
-enum status op_simulate(struct service *service, const json_t *request, json_t **out,
-                        struct err *err)
+static enum status simulate(struct service *service, const json_t *request, json_t **out,
+                            struct err *err)
 {
     CLEANUP(remove_scratch) char *dir = NULL;
     CLEANUP(store_closep) struct store *own = NULL;
@@ -277,4 +278,18 @@ enum status op_simulate(struct service *service, const json_t *request, json_t *
         return err->code;
     *out = forecast_json(&forecast, question.slots);
     return STATUS_OK;
+}
+
+/* It may take minutes, and whoever may look may ask for it: others shall be answered meanwhile. */
+enum status op_simulate(struct service *service, const json_t *request, json_t **out,
+                        struct err *err)
+{
+    static atomic_flag is_taken = ATOMIC_FLAG_INIT;
+    if (atomic_flag_test_and_set(&is_taken))
+        return err_set(err, STATUS_BUSY,
+                       "another simulation goes on here, and they take long: try again when it is "
+                       "done");
+    enum status status = simulate(service, request, out, err);
+    atomic_flag_clear(&is_taken);
+    return status;
 }

@@ -1,4 +1,5 @@
 """What somebody tries who has little or nothing to lose."""
+import concurrent.futures
 import contextlib
 import http.client
 import re
@@ -136,6 +137,19 @@ def test_no_number_is_too_large_to_be_refused(house, number):
         answer = api("POST", OP + "schedule.simulate", {name: number})
         assert answer.status == 400, answer
     assert api("GET", "/healthz").status == 200
+
+
+def test_one_simulation_at_a_time_leaves_room_for_others(world, up):
+    world.write("dags/often.yaml", 'schedule: "* * * * *"\ntasks: { one: { run: "true" } }\n')
+    api = Api(up(env=LISTEN), token(world, "viewer"))
+    wait_for(lambda: api("GET", "/api/v1/x/dags/often").status == 200, "the DAG is known")
+    body = {"from": "2026-01-01", "to": "2026-01-01T06:00:00Z"}
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        many = [pool.submit(api, "POST", OP + "schedule.simulate", body) for _ in range(8)]
+        wait_for(lambda: any(one.done() for one in many), "some are answered")
+        statuses = sorted(one.result().status for one in many)
+    assert statuses[0] == 200 and statuses[-1] == 503, statuses
+    api.post(OP + "schedule.simulate", {"from": "2026-01-01", "to": "2026-01-01T00:05:00Z"})
 
 
 def begin_upload(api, length):
