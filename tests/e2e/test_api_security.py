@@ -112,6 +112,15 @@ def test_checking_a_file_tells_nothing_of_pools_elsewhere(house):
     assert not any("desk" in problem for problem in problems("hr"))
 
 
+def test_checking_files_does_not_tell_which_files_the_server_has(house):
+    _, api = house
+    text = "dag: twice\ntasks: { one: { run: x } }\n"
+    for folder in ("/etc", "/nix"):
+        names = [f"{folder}/passwd", f"{folder}/../{folder}/passwd"]
+        answer = api.post(OP + "dag.validate", {"texts": {name: text for name in names}})
+        assert answer["errors"] == 1, folder
+
+
 # --- taking the machine ------------------------------------------------------------------------
 
 
