@@ -63,10 +63,11 @@ static void pull_free(struct pull *pull)
 static bool is_still_let_in(struct pull *pull, struct service *service)
 {
     int64_t now_us = clock_wait_us();
+    struct err err = {0};
     if (now_us - pull->looked_us < LOOK_US)
         return true;
     pull->looked_us = now_us;
-    return credentials_hold(service, &pull->principal);
+    return credentials_again(service, &pull->principal, &err) != STATUS_DENIED;
 }
 
 static void fetch(struct pull *pull, struct service *service, struct strbuf *out,

@@ -106,24 +106,40 @@ enum status credentials_user(struct service *service, struct arena *arena, const
     return STATUS_OK;
 }
 
-bool credentials_hold(struct service *service, const struct principal *principal)
+static enum status changed(struct err *err)
+{
+    return err_set(err, STATUS_DENIED, "the token was taken back, or the user was changed");
+}
+
+static enum status check_account(struct store *store, const struct principal *principal,
+                                 struct err *err)
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
-    struct err ignored = {0};
-    struct store *store = NULL;
     struct account account;
+    struct err problem = {0};
+    enum status status = store_account_load(store, arena, principal->user, &account, &problem);
+    if (status == STATUS_NOT_FOUND ||
+        (status == STATUS_OK && (account.is_disabled || account.stamp != principal->stamp)))
+        return changed(err);
+    if (status != STATUS_OK)
+        *err = problem;
+    return status;
+}
+
+enum status credentials_again(struct service *service, const struct principal *principal,
+                              struct err *err)
+{
+    struct store *store = NULL;
     bool is_there = true;
     if (principal->user == NULL && principal->token == 0)
-        return true;
-    if (service_store(service, DB_READ_ONLY, &store, &ignored) != STATUS_OK)
-        return false;
-    if (principal->token != 0 &&
-        (store_token_exists(store, principal->token, &is_there, &ignored) != STATUS_OK ||
-         !is_there))
-        return false;
-    return principal->user == NULL ||
-           (store_account_load(store, arena, principal->user, &account, &ignored) == STATUS_OK &&
-            account.stamp == principal->stamp && !account.is_disabled);
+        return STATUS_OK;
+    if (service_store(service, DB_READ_ONLY, &store, err) != STATUS_OK ||
+        (principal->token != 0 &&
+         store_token_exists(store, principal->token, &is_there, err) != STATUS_OK))
+        return err->code;
+    if (!is_there)
+        return changed(err);
+    return principal->user != NULL ? check_account(store, principal, err) : STATUS_OK;
 }
 
 enum status credentials_sign_in(struct service *service, const struct user *user, const char *from,

@@ -32,10 +32,12 @@ NODISCARD enum status credentials_user(struct service *service, struct arena *ar
                                        const char *name, struct user *out, struct err *err);
 
 /*
- * For answers that go on for long: whether the token is still there, and the account as it was when
- * it was let in. When in doubt it does not hold: whoever comes back is asked anew.
+ * For answers that go on for long: whether whoever was let in would be let in again.
+ *
+ *   STATUS_DENIED  the token was taken back, or the account is not as it was
  */
-bool credentials_hold(struct service *service, const struct principal *principal);
+NODISCARD enum status credentials_again(struct service *service, const struct principal *principal,
+                                        struct err *err);
 
 /* `from` is the address of who signed in. The secret goes to `out`. */
 NODISCARD enum status credentials_sign_in(struct service *service, const struct user *user,
