@@ -1,12 +1,12 @@
 #include "base/json.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/json_write.h"
+#include "base/str.h"
 #include "base/strbuf.h"
 
 /* jansson limits nesting at 2048; ours is tighter and checked before it recurses. */
@@ -88,9 +88,27 @@ static size_t utf8_sequence(const unsigned char *p, size_t left)
     return overlong || surrogate || beyond ? 0 : length;
 }
 
+/* Only ASCII, and no NUL byte; looked at eight bytes at a time, as nearly everything is. */
+static bool is_plain(const char *bytes, size_t length)
+{
+    const uint64_t ones = UINT64_MAX / 255;
+    size_t i = 0;
+    for (; i + 8 <= length; i += 8) {
+        uint64_t word;
+        memcpy(&word, bytes + i, sizeof word);
+        if (((word | (word - ones)) & ones << 7) != 0)
+            return false;
+    }
+    while (i < length && bytes[i] > 0)
+        i++;
+    return i == length;
+}
+
 json_t *json_text(const char *bytes, size_t length)
 {
-    json_t *value = memchr(bytes, 0, length) == NULL ? json_stringn(bytes, length) : NULL;
+    json_t *value = is_plain(bytes, length)            ? json_stringn_nocheck(bytes, length)
+                    : memchr(bytes, 0, length) == NULL ? json_stringn(bytes, length)
+                                                       : NULL;
     if (value != NULL)
         return value;
     struct strbuf mended;
@@ -130,7 +148,8 @@ bool json_get_bool(const json_t *object, const char *key, bool otherwise)
 void json_put(json_t *object, const char *key, json_t *taken)
 {
     CHECK(taken != NULL);
-    CHECK(json_object_set_new(object, key, taken) == 0);
+    CHECK((is_plain(key, strlen(key)) ? json_object_set_new_nocheck(object, key, taken)
+                                      : json_object_set_new(object, key, taken)) == 0);
 }
 
 void json_put_string(json_t *object, const char *key, const char *text)
@@ -150,13 +169,14 @@ void json_put_bool(json_t *object, const char *key, bool value)
 
 void json_put_id(json_t *object, const char *key, int64_t id)
 {
-    char text[32];
-    CHECK(snprintf(text, sizeof text, "%" PRId64, id) > 0);
-    json_put(object, key, json_string(text));
+    char text[INTEGER_TEXT_MAX];
+    const char *digits = str_from_i64(id, text);
+    json_put(object, key, json_stringn_nocheck(digits, strlen(digits)));
 }
 
 void json_put_instant(json_t *object, const char *key, int64_t at_us)
 {
     char text[INSTANT_TEXT_MAX];
-    json_put(object, key, at_us == 0 ? json_null() : json_string(instant_format(at_us, text)));
+    json_put(object, key,
+             at_us == 0 ? json_null() : json_string_nocheck(instant_format(at_us, text)));
 }

@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "base/str.h"
 
 struct writer {
     struct strbuf *out;
@@ -38,16 +39,8 @@ static void tidy_real(char text[static REAL_TEXT_MAX])
 
 static void write_integer(struct writer *writer, int64_t value)
 {
-    char digits[24];
-    size_t at = sizeof digits;
-    uint64_t left = value < 0 ? -(uint64_t)value : (uint64_t)value;
-    do {
-        digits[--at] = (char)('0' + left % 10);
-        left /= 10;
-    } while (left > 0);
-    if (value < 0)
-        digits[--at] = '-';
-    strbuf_add_bytes(writer->out, digits + at, sizeof digits - at);
+    char text[INTEGER_TEXT_MAX];
+    strbuf_add(writer->out, str_from_i64(value, text));
 }
 
 /*
@@ -96,6 +89,27 @@ static bool is_plain(unsigned char c)
     return c >= 0x20 && c != '"' && c != '\\';
 }
 
+/* How many bytes go as they are, eight at a time. */
+static size_t plain_length(const char *text, size_t length)
+{
+    const uint64_t ones = UINT64_MAX / 255;
+    size_t i = 0;
+    for (; i + 8 <= length; i += 8) {
+        uint64_t word;
+        memcpy(&word, text + i, sizeof word);
+        uint64_t quote = word ^ (ones * '"');
+        uint64_t slash = word ^ (ones * '\\');
+        /* The high bit of a byte that is below 0x20, or 0 after the exclusive or. */
+        uint64_t found =
+            ((word - ones * 0x20) & ~word) | ((quote - ones) & ~quote) | ((slash - ones) & ~slash);
+        if ((found & ones << 7) != 0)
+            break;
+    }
+    while (i < length && is_plain((unsigned char)text[i]))
+        i++;
+    return i;
+}
+
 static void write_escape(struct writer *writer, unsigned char c)
 {
     static const char SHORT[0x60] = {
@@ -110,16 +124,25 @@ static void write_escape(struct writer *writer, unsigned char c)
 
 static void write_string(struct writer *writer, const char *text, size_t length)
 {
-    size_t from = 0;
-    strbuf_add_char(writer->out, '"');
-    for (size_t i = 0; i < length; i++) {
-        if (is_plain((unsigned char)text[i]))
-            continue;
-        strbuf_add_bytes(writer->out, text + from, i - from);
-        write_escape(writer, (unsigned char)text[i]);
-        from = i + 1;
+    size_t plain = plain_length(text, length);
+    char *room = plain == length ? strbuf_room(writer->out, length + 2) : NULL;
+    if (room != NULL) {
+        room[0] = '"';
+        memcpy(room + 1, text, length);
+        room[length + 1] = '"';
+        strbuf_extend(writer->out, length + 2);
+        return;
     }
-    strbuf_add_bytes(writer->out, text + from, length - from);
+    strbuf_add_char(writer->out, '"');
+    for (;;) {
+        strbuf_add_bytes(writer->out, text, plain);
+        if (plain == length)
+            break;
+        write_escape(writer, (unsigned char)text[plain]);
+        text += plain + 1;
+        length -= plain + 1;
+        plain = plain_length(text, length);
+    }
     strbuf_add_char(writer->out, '"');
 }
 
