@@ -13,6 +13,8 @@ import datetime
 import http.client
 import json
 import os
+import pathlib
+import random
 import re
 import shutil
 import statistics
@@ -283,8 +285,102 @@ def row_beside(store, options):
                share, ">= 80 %", share >= 0.8, alone=alone, beside=beside, pace=pace)
 
 
+def rss_mb(daemon):
+    status = pathlib.Path(f"/proc/{daemon.child.pid}/status").read_text()
+    return int(status.split("VmRSS:")[1].split()[0]) / 1e3
+
+
+def row_idle(store, options):
+    """memory of an idle daemon that has answered a request"""
+    store.make_anew()
+    with daemon_on(store, None, "api,worker,scheduler") as daemon:
+        daemon.get("/api/v1/dags")
+        time.sleep(3)
+        size = rss_mb(daemon)
+    return row(f"{size:.1f} MB", "", None, "< 30 MB", size < 30, mb=size)
+
+
+async def hold(daemon, count, inside):
+    """So many streams at once, and `inside` while they are open."""
+    host, port = daemon.at.split(":")
+    writers = []
+    for _ in range(count):
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(f"GET /api/v1/x/events HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n"
+                     f"Authorization: Bearer {daemon.token}\r\n\r\n".encode())
+        if b" 200 " not in await reader.readline():
+            raise Unmeasured("a stream was refused")
+        writers.append(writer)
+    inside()
+    for writer in writers:
+        writer.close()
+
+
+def row_streams(store, options):
+    """memory of 500 streams of events"""
+    store.make_anew()
+    sizes = []
+    with daemon_on(store) as daemon:
+        daemon.get("/api/v1/dags")
+        before = rss_mb(daemon)
+        asyncio.run(hold(daemon, 500, lambda: sizes.append(rss_mb(daemon))))
+    grown = sizes[0] - before
+    return row(f"{grown:.1f} MB", f"{before:.1f} MB before", None, "< 50 MB", grown < 50, mb=grown)
+
+
+def quickest(daemon, path):
+    """Milliseconds of the quickest of five."""
+    took = []
+    for _ in range(5):
+        began = time.monotonic()
+        daemon.get(path)
+        took.append((time.monotonic() - began) * 1e3)
+    return min(took)
+
+
+def layered(name, tasks):
+    """A DAG of so many tasks; each needs up to three of the fifty before it."""
+    chance = random.Random(7)
+    lines = [f"dag: {name}", "tasks:"]
+    for i in range(tasks):
+        needs = sorted({chance.randrange(max(0, i - 50), i) for _ in range(3)}) if i > 10 else []
+        lines.append(f"  t{i}: {{noop: true, needs: [{', '.join(f't{k}' for k in needs)}]}}")
+    return "\n".join(lines) + "\n"
+
+
+def row_graph(store, options):
+    """a graph of 1,000 and of 5,000 tasks, laid out"""
+    folder = PLACE / "graphs"
+    sizes = (1000, 5000)
+    dag_files.make(folder, len(sizes), lambda i: layered(f"g{sizes[i]}", sizes[i]))
+    store.make_anew()
+    with daemon_on(store, folder, "api,scheduler") as daemon:
+        daemon.eider("dags", "sync", "-o", "json")
+        small, large = (quickest(daemon, f"/api/v1/x/graph/g{size}") for size in sizes)
+    return row(f"{small:.0f} ms, {large:.0f} ms", "", None, "< 200 ms, < 2,000 ms",
+               small < 200 and large < 2000, small_ms=small, large_ms=large)
+
+
+def row_log(store, options):
+    """the end of a log of 1 GB, and the memory it takes"""
+    folder = PLACE / "talk"
+    dag_files.make(folder, 1, lambda i: "dag: talk\ntasks:\n  a:\n    run: yes 'a line of this log,"
+                                        " of which there are very many' | head -c 1000000000\n")
+    store.make_anew()
+    with daemon_on(store, folder, "api,worker,scheduler") as daemon:
+        run = daemon.eider("dags", "trigger", "talk", "-o", "json")
+        daemon.eider("runs", "wait", run["number"], "-o", "json")
+        before = rss_mb(daemon)
+        tail = quickest(daemon, f"/api/v1/x/runs/{run['number']}/tasks/a/log?tail=100")
+        grown = rss_mb(daemon) - before
+    return row(f"{tail:.1f} ms, {grown:.1f} MB more", "", None, "< 100 ms, flat",
+               tail < 100 and grown < 10, ms=tail, mb=grown)
+
+
 ROWS = {"one": row_one, "list": row_list, "post": row_post, "page": row_page, "live": row_live,
-        "beside": row_beside}
+        "beside": row_beside, "idle": row_idle, "streams": row_streams, "graph": row_graph,
+        "log": row_log}
+FILE_ONLY = {"streams", "graph", "log"}  # the kind of store does not matter
 
 
 def main():
@@ -298,7 +394,7 @@ def main():
     results = {}
     with both_stores.both(PLACE) as (stores, version):
         for name in options.rows or ROWS:
-            for store in stores:
+            for store in stores[:1] if name in FILE_ONLY else stores:
                 print(f"measuring: {ROWS[name].__doc__}, {store.name}", file=sys.stderr)
                 cells = measure(ROWS[name], store, options)
                 cells["what"] = f"{ROWS[name].__doc__}, {store.name}"
