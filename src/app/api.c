@@ -28,7 +28,6 @@ struct api {
     struct route_table *routes;
     struct router *router;
     struct serve_world world;
-    struct live *live;
     struct server *server;
     struct api_place place; /* for those who read our state folder */
     char *owner;            /* who they are */
@@ -126,10 +125,7 @@ static enum status begin_live(struct api *api, struct err *err)
 {
     struct live_options options = {
         .open_service = open_service, .close_service = close_service, .context = api};
-    if (live_new(&options, &api->live, err) != STATUS_OK)
-        return err->code;
-    api->world.live = api->live;
-    return STATUS_OK;
+    return live_new(&options, &api->world.live, err);
 }
 
 static enum status begin_lounge(struct api *api, struct err *err)
@@ -234,7 +230,7 @@ void api_stop(struct api *api)
         api_place_remove(api->home);
     server_stop(api->server);
     lounge_free(api->world.lounge);
-    live_free(api->live);
+    live_free(api->world.live);
     api_place_fini(&api->place);
     free(api->owner);
     usher_free(api->world.usher);
@@ -253,7 +249,7 @@ void api_wake(struct api *api)
 {
     if (api == NULL)
         return;
-    live_wake(api->live);
+    live_wake(api->world.live);
     lounge_wake(api->world.lounge);
 }
 
