@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "serve/pass.h"
 #include "service/operations.h"
 #include "service/service.h"
 
@@ -22,8 +23,7 @@ enum phase {
 struct pull {
     struct crew_job job; /* first: the crew gives it back */
     struct crew *crew;
-    struct arena *arena;
-    struct principal principal;
+    struct pass *pass;
     struct pull_source source;
     pthread_mutex_t lock;
     enum phase phase;
@@ -51,30 +51,25 @@ static void pull_free(struct pull *pull)
     pull->source.free(pull->source.context);
     strbuf_fini(&pull->piece);
     CHECK(pthread_mutex_destroy(&pull->lock) == 0);
-    arena_free(pull->arena);
+    pass_free(pull->pass);
     free(pull);
 }
 
 /* --- fetching -------------------------------------------------------------------------------- */
 
-static void fetch(struct pull *pull, struct service *service, struct strbuf *out,
-                  struct pull_next *next)
+static enum status fetch(struct pull *pull, struct service *service, struct strbuf *out,
+                         struct pull_next *next, struct err *err)
 {
     struct operation_local local = {.table = &OPERATIONS, .service = service};
     struct operation_caller operations = {.context = &local, .call = operation_local_call};
-    struct err err = {0};
-    int64_t expires_at_us = pull->principal.expires_at_us;
-    if (expires_at_us != 0 && clock_wall_us() >= expires_at_us) {
-        next->is_over = true;
-        return;
-    }
-    service->principal = &pull->principal;
-    service->actor = pull->principal.name;
-    if (pull->source.fetch(pull->source.context, &operations, out, next, &err) != STATUS_OK) {
-        log_debug("an answer ends early", LOG_STR("why", err.text));
-        next->is_over = true;
-    }
+    if (pass_look(pull->pass, service, err) != STATUS_OK)
+        return err->code;
+    service->principal = pass_principal(pull->pass);
+    service->actor = service->principal->name;
+    enum status status = pull->source.fetch(pull->source.context, &operations, out, next, err);
     service->principal = NULL;
+    service->actor = NULL;
+    return status;
 }
 
 /* With the lock. When the crew goes home, this ends, too. */
@@ -90,8 +85,12 @@ static void work(struct crew_job *job, struct service *service)
     struct pull *pull = (struct pull *)job;
     struct strbuf piece;
     struct pull_next next = {0};
+    struct err err = {0};
     strbuf_init(&piece, PIECE_MAX);
-    fetch(pull, service, &piece, &next);
+    if (fetch(pull, service, &piece, &next, &err) != STATUS_OK) {
+        log_debug("an answer ends early", LOG_STR("why", err.text));
+        next.is_over = true;
+    }
     lock(pull);
     strbuf_fini(&pull->piece);
     pull->piece = piece;
@@ -164,8 +163,7 @@ enum status pull_open(const struct route_call *call, const struct pull_source *s
     struct pull *pull = mem_zalloc(1, sizeof *pull);
     pull->job.work = work;
     pull->crew = call->crew;
-    pull->arena = arena_new();
-    pull->principal = principal_copy(pull->arena, call->service->principal);
+    pull->pass = pass_new(call->world, call->request, &call->visitor->principal);
     pull->source = *source;
     pull->piece = piece;
     pull->phase = next.is_over ? PHASE_OVER : PHASE_IDLE;

@@ -320,6 +320,21 @@ def test_nobody_acts_for_a_worker_of_another_token(house):
     assert house.status(job) == "claimed"
 
 
+def test_a_claim_that_waits_ends_with_its_token(house):
+    answers = []
+    waiting = threading.Thread(target=lambda: answers.append(claim(house.api, wait=50)))
+    waiting.start()
+    wait_for(lambda: "w1" in house.hosts(), "the worker is known")
+    listed = house.world("tokens", "list", "-o", "json", code=0).json()["tokens"]
+    gpu = next(token["id"] for token in listed if token["name"] == "gpu")
+    house.world("tokens", "remove", gpu, code=0)
+    number = house.enqueue()
+    waiting.join()
+    assert answers[0]["jobs"] == [], answers
+    assert house.status(number) == "pending"
+    claim(house.api, code=401)
+
+
 def test_a_token_that_was_taken_back_ends_nothing(house):
     job = house.enqueue()
     (got,) = claim(house.api)["jobs"]
