@@ -202,6 +202,23 @@ def test_a_claim_that_waits_in_vain_is_answered(house):
     assert answer["jobs"] == [] and time.monotonic() - begun >= 1
 
 
+def test_claims_that_wait_are_answered_when_the_daemon_stops(house):
+    many = 20
+    answers = []
+
+    def wait(number):
+        answers.append(claim(house.api, f"w{number}", wait=50))
+
+    waiting = [threading.Thread(target=wait, args=(number,)) for number in range(many)]
+    for thread in waiting:
+        thread.start()
+    wait_for(lambda: len(house.hosts()) == many, "all of them wait")
+    house.daemon.finish()
+    for thread in waiting:
+        thread.join()
+    assert [answer["jobs"] for answer in answers] == [[]] * many
+
+
 def test_the_same_claim_again_gives_the_same_job(house):
     house.enqueue(payload=1), house.enqueue(payload=2)
     first = claim(house.api, request_id="a")["jobs"]
