@@ -8,6 +8,8 @@
 void airflow_task_shape(json_t *task);
 /* The same for each in the member "task_instances". */
 void airflow_tasks_shape(json_t *answer);
+/* Of these instances: ids of tasks, each once; those of mapped ones speak for their task. */
+NODISCARD json_t *airflow_task_ids(const json_t *instances);
 /* dag_id, dag_run_id, task_id, execution_date and map_index alone; a new reference. */
 NODISCARD json_t *airflow_task_reference(const json_t *task);
 

@@ -81,14 +81,3 @@ char *url_decode_query(struct arena *arena, const char *text)
     char *decoded = decode(arena, text, strlen(text), true);
     return decoded != NULL && (is_plain(decoded) || is_utf8(decoded)) ? decoded : NULL;
 }
-
-void url_encode(struct strbuf *out, const char *text)
-{
-    static const char KEPT[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
-    for (; *text != '\0'; text++) {
-        if (strchr(KEPT, *text) != NULL)
-            strbuf_add_char(out, *text);
-        else
-            strbuf_addf(out, "%%%02X", (unsigned)(unsigned char)*text);
-    }
-}
