@@ -18,15 +18,13 @@ enum {
     HEADERS_MAX = 40,
     WAIT_MS_MAX = 5000,
 };
-static const char OPERATIONS_PATH[] = "/api/v1/x/operations/";
 
 /* Waits before the second and the third time. */
 static const int64_t WAITS_MS[] = {250, 1000};
 
 struct client {
     char *server;
-    char *token;         /* NULL: none */
-    char *authorization; /* the header's value, NULL: none */
+    char *authorization; /* the header's value; NULL: none */
     char *ca_file;       /* NULL: whom the system trusts */
     bool is_here;
     bool (*pause)(void *context, int64_t ms);
@@ -52,11 +50,6 @@ static enum status check_server(const char *server, struct err *err)
     return STATUS_OK;
 }
 
-static char *text_or_null(const char *text)
-{
-    return text != NULL && text[0] != '\0' ? mem_strdup(text) : NULL;
-}
-
 enum status client_new(const struct client_options *options, struct client **out, struct err *err)
 {
     if (check_server(options->server, err) != STATUS_OK)
@@ -66,10 +59,10 @@ enum status client_new(const struct client_options *options, struct client **out
     while (options->server[length - 1] == '/')
         length--;
     client->server = mem_strndup(options->server, length);
-    client->token = text_or_null(options->token);
-    if (client->token != NULL)
-        client->authorization = mem_format("Bearer %s", client->token);
-    client->ca_file = text_or_null(options->ca_file);
+    if (options->token != NULL && options->token[0] != '\0')
+        client->authorization = mem_format("Bearer %s", options->token);
+    if (options->ca_file != NULL && options->ca_file[0] != '\0')
+        client->ca_file = mem_strdup(options->ca_file);
     client->is_here = options->is_here;
     client->pause = options->pause;
     client->pause_context = options->pause_context;
@@ -84,7 +77,6 @@ void client_free(struct client *client)
         return;
     http_session_free(client->session);
     free(client->server);
-    free(client->token);
     free(client->authorization);
     free(client->ca_file);
     free(client);

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "base/str.h"
 
 static const struct {
     const char *text;
@@ -71,6 +72,18 @@ bool http_cookie(const struct http_request *request, const char *name, char *out
         at += length;
     }
     return false;
+}
+
+bool http_is_local(const struct http_request *request)
+{
+    static const char *const PASSED_ON[] = {"Forwarded",        "X-Forwarded-For",
+                                            "X-Forwarded-Host", "X-Forwarded-Proto",
+                                            "X-Real-IP",        "Via"};
+    for (size_t i = 0; i < ARRAY_LEN(PASSED_ON); i++)
+        if (http_header(request, PASSED_ON[i]) != NULL)
+            return false;
+    return str_starts_with(request->peer, "127.") || str_equal(request->peer, "::1") ||
+           str_starts_with(request->peer, "::ffff:127.");
 }
 
 void http_response_init(struct http_response *response)

@@ -63,6 +63,9 @@ const char *http_query(const struct http_request *request, const char *name);
 NODISCARD bool http_cookie(const struct http_request *request, const char *name, char *out,
                            size_t size);
 
+/* From this machine itself, not through something that passes others' requests on. */
+bool http_is_local(const struct http_request *request);
+
 /*
  * An answer that is written piece by piece. Whoever has more to say wakes it.
  */

@@ -69,6 +69,9 @@ struct live {
     bool is_failing;
 };
 
+void live_lock(struct live *live);
+void live_unlock(struct live *live);
+
 /* All with the lock. */
 void live_reader_wake(struct live_reader *reader);
 /* Where there is something in the ring that it wants. */

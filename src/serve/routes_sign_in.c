@@ -4,9 +4,7 @@
  */
 #include <string.h>
 
-#include "base/check.h"
 #include "base/mem.h"
-#include "base/str.h"
 #include "model/settings.h"
 #include "os/secret_box.h"
 #include "serve/answer.h"
@@ -15,13 +13,7 @@
 #include "serve/routes.h"
 #include "serve/usher.h"
 #include "service/credentials.h"
-
-static json_t *new_object(void)
-{
-    json_t *object = json_object();
-    CHECK(object != NULL);
-    return object;
-}
+#include "service/json_build.h"
 
 /* --- cookies --------------------------------------------------------------------------------- */
 
@@ -49,14 +41,13 @@ static void begin_session(const struct route_call *call, const char *secret,
 static json_t *describe(const struct principal *principal, const char *session)
 {
     char csrf[SHA256_HEX_MAX];
-    json_t *object = new_object();
-    json_t *grants = json_array();
-    CHECK(grants != NULL);
+    json_t *object = json_build_object();
+    json_t *grants = json_build_array();
     for (size_t i = 0; i < principal->count; i++) {
-        json_t *grant = new_object();
+        json_t *grant = json_build_object();
         json_put_string(grant, "namespace", principal->grants[i].space);
         json_put_string(grant, "role", permission_name(principal->grants[i].role));
-        CHECK(json_array_append_new(grants, grant) == 0);
+        json_build_append(grants, grant);
     }
     json_put_string(object, "name", principal->name);
     json_put_string(object, "user", principal->user);
@@ -138,19 +129,13 @@ static enum status answer_logout(struct route_call *call, struct http_response *
 
 /* --- the first one --------------------------------------------------------------------------- */
 
-static bool is_this_machine(const char *peer)
-{
-    return str_starts_with(peer, "127.") || str_equal(peer, "::1") ||
-           str_starts_with(peer, "::ffff:127.");
-}
-
 /* Only from this machine: whoever reads the daemon's words is its user. */
 static enum status answer_link(struct route_call *call, struct http_response *out, struct err *err)
 {
     const char *link = http_query(call->request, "link");
     struct user user;
     char secret[SECRET_TEXT_MAX];
-    if (call->request->method != HTTP_GET || link == NULL || !is_this_machine(call->request->peer))
+    if (call->request->method != HTTP_GET || link == NULL || !http_is_local(call->request))
         return err_set(err, STATUS_NOT_FOUND, "there is no such link");
     if (credentials_use_link(call->service, call->arena, link, &user, err) != STATUS_OK ||
         credentials_sign_in(call->service, &user, call->request->peer, secret, err) != STATUS_OK)
