@@ -124,6 +124,7 @@ void top_open(struct top *top, enum top_page page)
 {
     CHECK(top->back_count < TOP_PAGE_COUNT);
     top->back[top->back_count++] = top->page;
+    top->turn++;
     top_rows_clear(&top->tables[page]);
     show(top, page);
 }
@@ -167,11 +168,6 @@ static void fold(struct top *top, const char *task_id)
     top_table(top)->is_due = true;
 }
 
-static bool is_job(const json_t *row)
-{
-    return str_equal(json_get_string(row, "dag_id", ""), "(job)");
-}
-
 static void open_event(struct top *top, const json_t *row)
 {
     const char *number = json_get_string(row, "number", NULL);
@@ -201,7 +197,7 @@ static void open_chosen(struct top *top)
         open_event(top, row);
     else if (top->page == TOP_DAGS)
         open_dag(top, row);
-    else if (top->page == TOP_TASKS && is_job(row))
+    else if (top->page == TOP_TASKS && top_is_job(row))
         top_say(top, false, "a job belongs to no run: `eider jobs show %s` tells more",
                 json_get_string(row, "dag_run_id", ""));
     else if (top->page == TOP_RUN && json_object_get(row, "instances") != NULL)
