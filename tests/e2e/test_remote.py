@@ -196,9 +196,11 @@ def test_a_context_that_is_none_is_refused(eider, name, url, words):
 
 
 def test_a_token_over_plain_http_is_warned_of(eider):
-    plain = eider("context", "add", "a", "http://h.example", "--token", "t", code=0)
-    assert "can be read on the way" in plain.err
-    assert "warning" not in eider("context", "add", "a", "https://h.example", "--token", "t").err
+    for elsewhere in ("h.example", "localhost.example", "127.0.0.1.example:80", "[::2]/x"):
+        plain = eider("context", "add", "a", f"http://{elsewhere}", "--token", "t", code=0)
+        assert "can be read on the way" in plain.err, elsewhere
+    for fine in ("https://h.example", "http://localhost:4337", "http://127.0.0.1", "http://[::1]/"):
+        assert "warning" not in eider("context", "add", "a", fine, "--token", "t", code=0).err
 
 
 def test_a_project_cannot_take_tokens(eider, odd):
