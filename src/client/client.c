@@ -95,6 +95,14 @@ struct sending {
     bool was_sent;   /* some of it went out */
 };
 
+static bool has_header(const struct client_request *request, const char *name)
+{
+    for (size_t i = 0; i < request->headers_count; i++)
+        if (strcasecmp(request->headers[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 static enum status perform(struct client *client, const struct client_request *request,
                            struct sending *sending, struct http_answer *out, struct err *err)
 {
@@ -104,11 +112,14 @@ static enum status perform(struct client *client, const struct client_request *r
         return err_set(err, STATUS_LIMIT, "a request has at most %d headers", HEADERS_MAX - 3);
     for (size_t i = 0; i < request->headers_count; i++)
         headers[count++] = request->headers[i];
-    headers[count++] = (struct http_header){"Accept", "application/json, */*;q=0.5"};
-    if (client->authorization != NULL)
-        headers[count++] = (struct http_header){"Authorization", client->authorization};
-    if (request->body != NULL)
-        headers[count++] = (struct http_header){"Content-Type", "application/json"};
+    const struct http_header ours[] = {
+        {"Accept", "application/json, */*;q=0.5"},
+        {"Authorization", client->authorization},
+        {"Content-Type", request->body != NULL ? "application/json" : NULL},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(ours); i++)
+        if (ours[i].value != NULL && !has_header(request, ours[i].name))
+            headers[count++] = ours[i];
     CLEANUP(mem_freep) char *url = mem_format("%s%s", client->server, request->path);
     struct http_request sent = {
         .method = request->method,

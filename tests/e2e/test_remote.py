@@ -460,10 +460,11 @@ def test_raw_requests(served):
 def test_queries_and_headers_are_sent_as_given(eider, odd):
     server = odd(EMPTY)
     eider("api", "GET", "dags?x=1", "--query", "a b=c&d", "--query", "limit=5", "-H",
-          "If-Match: 3", "--server", server.url, code=0)
+          "If-Match: 3", "-H", "accept: text/plain", "--server", server.url, code=0)
     method, path, headers, _ = server.seen[-1]
     assert (method, path) == ("GET", "/api/v1/dags?x=1&a%20b=c%26d&limit=5")
     assert headers["If-Match"] == "3"
+    assert headers["accept"] == "text/plain" and "Accept" not in headers, "what is said once counts"
 
 
 # --- schemas -----------------------------------------------------------------------------------
