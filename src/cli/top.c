@@ -120,7 +120,7 @@ static void show_tab(struct top *top, size_t tab)
     show(top, (enum top_page)(tab % TOP_TABS));
 }
 
-void top_open(struct top *top, enum top_page page)
+static void open_page(struct top *top, enum top_page page)
 {
     CHECK(top->back_count < TOP_PAGE_COUNT);
     top->back[top->back_count++] = top->page;
@@ -137,7 +137,7 @@ static void open_run(struct top *top, const char *number)
     top->run = NULL;
     top->open_tasks = json_array();
     CHECK(top->open_tasks != NULL);
-    top_open(top, TOP_RUN);
+    open_page(top, TOP_RUN);
 }
 
 static void open_log(struct top *top, const json_t *row)
@@ -148,7 +148,7 @@ static void open_log(struct top *top, const json_t *row)
     top->map_index = json_get_int(row, "map_index", -1);
     top->ends_mid_line = false;
     top->log_is_live = true;
-    top_open(top, TOP_LOG);
+    open_page(top, TOP_LOG);
 }
 
 /* A mapped task has no log of its own: its instances have. */
@@ -221,7 +221,7 @@ static void open_why(struct top *top)
     top_keep(&top->task_id, json_get_string(row, "task_id", NULL));
     if (top->page == TOP_RUNS)
         top_keep(&top->run_number, json_get_string(row, "number", ""));
-    top_open(top, TOP_EXPLAIN);
+    open_page(top, TOP_EXPLAIN);
 }
 
 /* --- the line that is typed ------------------------------------------------------------------ */

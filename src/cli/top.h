@@ -193,5 +193,3 @@ double top_pace_mean(const struct top_pace *pace, int64_t seconds);
 /* Keep a copy of a text, or (NULL) none, in place of the one before. */
 void top_keep(char **place, const char *text);
 void top_say(struct top *top, bool is_bad, const char *fmt, ...) PRINTF(3, 4);
-/* A run, a task, or (with a question) why: the page of it. */
-void top_open(struct top *top, enum top_page page);

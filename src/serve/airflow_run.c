@@ -49,7 +49,8 @@ static void put_states(const json_t *states, json_t *request)
     json_put(request, "states", ours);
 }
 
-enum status airflow_run_filter(const json_t *query, json_t *request, struct err *err)
+/* From a query, or the form of a list: states, dates, DAGs, order. */
+static enum status put_filters(const json_t *query, json_t *request, struct err *err)
 {
     static const struct airflow_word ORDERS[] = {
         {"id", "id"},
@@ -76,7 +77,7 @@ enum status airflow_ask_runs(const struct route_call *call, json_t **out, struct
     if (airflow_query(call, &query, err) != STATUS_OK ||
         airflow_put_dag(call, true, request, err) != STATUS_OK ||
         airflow_page(query, request, err) != STATUS_OK ||
-        airflow_run_filter(query, request, err) != STATUS_OK)
+        put_filters(query, request, err) != STATUS_OK)
         return err->code;
     *out = TAKE(request);
     return STATUS_OK;
@@ -91,7 +92,7 @@ enum status airflow_ask_runs_form(const struct route_call *call, json_t **out, s
     airflow_copy(form, "page_limit", form, "limit");
     airflow_copy(form, "page_offset", form, "offset");
     if (airflow_page(form, request, err) != STATUS_OK ||
-        airflow_run_filter(form, request, err) != STATUS_OK)
+        put_filters(form, request, err) != STATUS_OK)
         return err->code;
     *out = TAKE(request);
     return STATUS_OK;

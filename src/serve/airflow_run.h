@@ -7,8 +7,6 @@
 /* Change a run of ours into one of theirs, ours' members beside. */
 void airflow_run_shape(json_t *run);
 
-/* Filters of lists of runs, from a query or the form of a list: states, dates, DAGs, order. */
-NODISCARD enum status airflow_run_filter(const json_t *query, json_t *request, struct err *err);
 /* {logical,execution,start,end,updated_at}_{gte,lte} in our words. */
 void airflow_put_ranges(const json_t *query, json_t *request);
 

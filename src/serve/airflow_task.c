@@ -52,7 +52,7 @@ static void put_if_absent(json_t *task, const char *key, json_t *taken)
         json_decref(taken);
 }
 
-void airflow_task_shape(json_t *task)
+static void shape(json_t *task)
 {
     json_put_string(task, "state", airflow_task_state(json_get_string(task, "state", NULL)));
     json_put(task, "execution_date", json_incref(json_object_get(task, "logical_date")));
@@ -74,7 +74,7 @@ void airflow_tasks_shape(json_t *answer)
 {
     const json_t *tasks = json_object_get(answer, "task_instances");
     for (size_t i = 0; i < json_array_size(tasks); i++)
-        airflow_task_shape(json_array_get(tasks, i));
+        shape(json_array_get(tasks, i));
 }
 
 json_t *airflow_task_ids(const json_t *instances)
@@ -214,7 +214,7 @@ enum status airflow_answer_try(const struct route_call *call, json_t *taken, jso
             json_t *one = json_array_get(tries, i);
             if (json_get_int(one, "try_number", 0) != number)
                 continue;
-            airflow_task_shape(one);
+            shape(one);
             *out = json_incref(one);
             return STATUS_OK;
         }
@@ -239,7 +239,7 @@ enum status airflow_answer_task(const struct route_call *call, json_t *taken, js
 {
     (void)call;
     (void)err;
-    airflow_task_shape(taken);
+    shape(taken);
     *out = taken;
     return STATUS_OK;
 }

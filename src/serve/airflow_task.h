@@ -4,9 +4,7 @@
  */
 #include "serve/airflow.h"
 
-/* Change a task instance of ours into one of theirs, ours' members beside. */
-void airflow_task_shape(json_t *task);
-/* The same for each in the member "task_instances". */
+/* Change each of the member "task_instances" into one of theirs, ours' members beside. */
 void airflow_tasks_shape(json_t *answer);
 /* Of these instances: ids of tasks, each once; those of mapped ones speak for their task. */
 NODISCARD json_t *airflow_task_ids(const json_t *instances);

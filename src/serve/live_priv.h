@@ -73,7 +73,6 @@ void live_lock(struct live *live);
 void live_unlock(struct live *live);
 
 /* All with the lock. */
-void live_reader_wake(struct live_reader *reader);
 /* Where there is something in the ring that it wants. */
 void live_reader_notice(struct live_reader *reader);
 /* The round that it waited for is over. */

@@ -46,7 +46,7 @@ static void tell(struct live_reader *reader, const char *event, const char *why)
     reader->is_place_told = true;
 }
 
-void live_reader_wake(struct live_reader *reader)
+static void rouse(struct live_reader *reader)
 {
     if (!reader->is_asleep)
         return;
@@ -70,7 +70,7 @@ void live_reader_join(struct live_reader *reader)
         (void)snprintf(reader->until, sizeof reader->until, "%s", live->place);
         reader->phase = READER_BEHIND;
     }
-    live_reader_wake(reader);
+    rouse(reader);
 }
 
 void live_reader_reset(struct live_reader *reader, const char *why)
@@ -112,7 +112,7 @@ void live_reader_feed(struct live_reader *reader, const json_t *response)
         if (is_there)
             tell(reader, "ready", NULL);
     }
-    live_reader_wake(reader);
+    rouse(reader);
 }
 
 void live_reader_notice(struct live_reader *reader)
@@ -121,13 +121,13 @@ void live_reader_notice(struct live_reader *reader)
     if (reader->phase != READER_LIVE || !reader->is_asleep)
         return;
     if (reader->next < event_ring_first(ring)) {
-        live_reader_wake(reader);
+        rouse(reader);
         return;
     }
     for (; reader->next < event_ring_next(ring); reader->next++) {
         const struct ring_event *event = event_ring_get(ring, reader->next);
         if (event_filter_passes(&reader->filter, &event->facts)) {
-            live_reader_wake(reader);
+            rouse(reader);
             return;
         }
         set_place(reader, event->id, false);
@@ -143,7 +143,7 @@ int64_t live_reader_mind(struct live_reader *reader, int64_t now_us)
         return now_us + reader->live->options.beat_ms * 1000;
     if (now_us >= reader->ends_us) {
         reader->phase = READER_OVER;
-        live_reader_wake(reader);
+        rouse(reader);
         return INT64_MAX;
     }
     if (now_us < due_us)
@@ -152,7 +152,7 @@ int64_t live_reader_mind(struct live_reader *reader, int64_t now_us)
     sse_add_beat(fresh_out(reader), has_news ? reader->place : NULL);
     reader->is_place_told |= has_news;
     reader->spoke_us = now_us;
-    live_reader_wake(reader);
+    rouse(reader);
     return now_us + reader->live->options.beat_ms * 1000;
 }
 
