@@ -239,6 +239,32 @@ enum status airflow_put_order(const json_t *query, const struct airflow_word *or
     return no_order(order, err);
 }
 
+enum status airflow_list(const struct route_call *call, const struct airflow_word *orders,
+                         size_t count, json_t *request, json_t **out_query, struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *query = NULL;
+    if (airflow_query(call, &query, err) != STATUS_OK ||
+        airflow_page(query, request, err) != STATUS_OK ||
+        airflow_put_order(query, orders, count, request, err) != STATUS_OK)
+        return err->code;
+    *out_query = TAKE(query);
+    return STATUS_OK;
+}
+
+enum status airflow_form(const struct route_call *call, json_t *request, json_t **out_form,
+                         struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *form = NULL;
+    if (airflow_body(call, &form, err) != STATUS_OK)
+        return err->code;
+    airflow_copy(form, "page_limit", form, "limit");
+    airflow_copy(form, "page_offset", form, "offset");
+    if (airflow_page(form, request, err) != STATUS_OK)
+        return err->code;
+    *out_form = TAKE(form);
+    return STATUS_OK;
+}
+
 json_t *airflow_shape_all(const json_t *list, airflow_shape_fn shape)
 {
     json_t *shaped = json_build_array();

@@ -44,6 +44,14 @@ NODISCARD enum status airflow_page(const json_t *query, json_t *request, struct 
 NODISCARD enum status airflow_put_order(const json_t *query, const struct airflow_word *orders,
                                         size_t count, json_t *request, struct err *err);
 
+/* The query of a list; its page and its order go to the operation's request. */
+NODISCARD enum status airflow_list(const struct route_call *call, const struct airflow_word *orders,
+                                   size_t count, json_t *request, json_t **out_query,
+                                   struct err *err);
+/* A list that is asked for by a form in the body; its page goes to the operation's request. */
+NODISCARD enum status airflow_form(const struct route_call *call, json_t *request,
+                                   json_t **out_form, struct err *err);
+
 typedef json_t *(*airflow_shape_fn)(const json_t *ours);
 /* Each of a list in another shape; a new reference. */
 NODISCARD json_t *airflow_shape_all(const json_t *list, airflow_shape_fn shape);

@@ -74,9 +74,7 @@ enum status airflow_ask_datasets(const struct route_call *call, json_t **out, st
     static const struct airflow_word ORDERS[] = {{"uri", "uri"}, {"id", "uri"}};
     CLEANUP(json_decrefp) json_t *request = json_build_object();
     CLEANUP(json_decrefp) json_t *query = NULL;
-    if (airflow_query(call, &query, err) != STATUS_OK ||
-        airflow_page(query, request, err) != STATUS_OK ||
-        airflow_put_order(query, ORDERS, ARRAY_LEN(ORDERS), request, err) != STATUS_OK)
+    if (airflow_list(call, ORDERS, ARRAY_LEN(ORDERS), request, &query, err) != STATUS_OK)
         return err->code;
     airflow_copy(query, "uri_pattern", request, "contains");
     airflow_copy(query, "dag_ids", request, "dags");
@@ -176,9 +174,7 @@ enum status airflow_ask_dataset_events(const struct route_call *call, json_t **o
                                                {"source_map_index", "map_index"}};
     CLEANUP(json_decrefp) json_t *request = json_build_object();
     CLEANUP(json_decrefp) json_t *query = NULL;
-    if (airflow_query(call, &query, err) != STATUS_OK ||
-        airflow_page(query, request, err) != STATUS_OK ||
-        airflow_put_order(query, ORDERS, ARRAY_LEN(ORDERS), request, err) != STATUS_OK)
+    if (airflow_list(call, ORDERS, ARRAY_LEN(ORDERS), request, &query, err) != STATUS_OK)
         return err->code;
     if (json_get_int(query, "dataset_id", -1) >= 0)
         json_put_id(request, "asset", json_get_int(query, "dataset_id", 0));

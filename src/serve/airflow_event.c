@@ -49,9 +49,7 @@ enum status airflow_ask_event_logs(const struct route_call *call, json_t **out, 
                                                {"after", "when_from"}, {"before", "when_to"}};
     CLEANUP(json_decrefp) json_t *request = json_build_object();
     CLEANUP(json_decrefp) json_t *query = NULL;
-    if (airflow_query(call, &query, err) != STATUS_OK ||
-        airflow_page(query, request, err) != STATUS_OK ||
-        airflow_put_order(query, ORDERS, ARRAY_LEN(ORDERS), request, err) != STATUS_OK)
+    if (airflow_list(call, ORDERS, ARRAY_LEN(ORDERS), request, &query, err) != STATUS_OK)
         return err->code;
     (void)json_object_del(request, "with_total");
     airflow_copy_words(query, SAME, ARRAY_LEN(SAME), request);

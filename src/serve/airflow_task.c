@@ -169,11 +169,7 @@ enum status airflow_ask_tasks_form(const struct route_call *call, json_t **out, 
 {
     CLEANUP(json_decrefp) json_t *request = json_build_object();
     CLEANUP(json_decrefp) json_t *form = NULL;
-    if (airflow_body(call, &form, err) != STATUS_OK)
-        return err->code;
-    airflow_copy(form, "page_limit", form, "limit");
-    airflow_copy(form, "page_offset", form, "offset");
-    if (airflow_page(form, request, err) != STATUS_OK)
+    if (airflow_form(call, request, &form, err) != STATUS_OK)
         return err->code;
     put_filters(form, request);
     *out = TAKE(request);
