@@ -46,7 +46,8 @@ static void put(struct http_response *response, int status, const char *code, co
     json_put_int(problem, "status", status);
     json_put_string(problem, "detail", detail);
     json_put_string(problem, "code", code);
-    CHECK(response->stream.read == NULL);
+    if (response->stream.read != NULL)
+        response->stream.close(response->stream.context);
     http_response_fini(response);
     http_response_init(response);
     answer_json(response, status, problem);
@@ -60,6 +61,12 @@ static void put(struct http_response *response, int status, const char *code, co
 void problem_put(struct http_response *response, int status, const char *detail)
 {
     put(response, status, problem_code_word(problem_code_status(status, NULL)), detail);
+}
+
+void problem_put_as(struct http_response *response, int status, enum status word,
+                    const char *detail)
+{
+    put(response, status, problem_code_word(word), detail);
 }
 
 void problem_answer(struct http_response *response, const struct err *err)

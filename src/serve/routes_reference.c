@@ -4,6 +4,7 @@
 
 #include "base/attrs.h"
 #include "base/str.h"
+#include "serve/keyed.h"
 #include "serve/openapi.h"
 #include "serve/routes.h"
 #include "service/operations.h"
@@ -102,7 +103,7 @@ static void print_name(FILE *out, const char *name, bool is_required, bool *is_f
     *is_first = false;
 }
 
-static void print_query(FILE *out, const json_t *entry)
+static void print_query(FILE *out, const struct route *route, const json_t *entry)
 {
     bool is_first = true;
     size_t i;
@@ -113,6 +114,8 @@ static void print_query(FILE *out, const json_t *entry)
             print_name(out, json_get_string(parameter, "name", ""),
                        json_get_bool(parameter, "required", false), &is_first);
     }
+    if (keyed_covers(route))
+        print_name(out, KEYED_HEADER, false, &is_first);
 }
 
 static bool has_name(const json_t *names, const char *wanted)
@@ -160,7 +163,7 @@ static void print_row(FILE *out, const struct route *route, const json_t *entry)
     (void)fprintf(out, " | %s | ",
                   is_public ? "anybody"
                             : json_get_string(entry, "x-permission", "who is signed in"));
-    print_query(out, entry);
+    print_query(out, route, entry);
     (void)fputs(" | ", out);
     print_content(out, json_object_get(entry, "requestBody"));
     (void)fputs(" | ", out);
