@@ -3,7 +3,7 @@
 
 EIDER_TOKEN is a worker's token (`eider tokens add NAME --queue QUEUE`). The handler of a job is a
 program in the folder HANDLERS (./handlers); it reads the payload and prints the log."""
-import json, os, subprocess, sys, tempfile, time, urllib.error, urllib.request, uuid
+import http.client, json, os, subprocess, sys, tempfile, time, urllib.error, urllib.request, uuid
 URL, QUEUES = sys.argv[1].rstrip("/") + "/api/v1/x/", sys.argv[2:]
 HANDLERS, LEASE = os.environ.get("HANDLERS", "handlers"), float(os.environ.get("LEASE", "30"))
 ME = f"{os.uname().nodename}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
@@ -20,7 +20,7 @@ def ask(path, **body):
         except urllib.error.HTTPError as problem:
             if problem.code not in (429, 502, 503, 504):
                 raise
-        except (OSError, ValueError):  # a broken connection, or half an answer
+        except (OSError, ValueError, http.client.HTTPException):  # broken, or half an answer
             pass
         time.sleep(1)
 

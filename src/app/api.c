@@ -28,7 +28,6 @@ struct api {
     struct route_table *routes;
     struct router *router;
     struct serve_world world;
-    struct live *live;
     struct server *server;
     struct api_place place; /* for those who read our state folder */
     char *owner;            /* who they are */
@@ -126,10 +125,7 @@ static enum status begin_live(struct api *api, struct err *err)
 {
     struct live_options options = {
         .open_service = open_service, .close_service = close_service, .context = api};
-    if (live_new(&options, &api->live, err) != STATUS_OK)
-        return err->code;
-    api->world.live = api->live;
-    return STATUS_OK;
+    return live_new(&options, &api->world.live, err);
 }
 
 static enum status begin_lounge(struct api *api, struct err *err)
@@ -140,6 +136,21 @@ static enum status begin_lounge(struct api *api, struct err *err)
 }
 
 /* --- who may come in ------------------------------------------------------------------------- */
+
+static enum status refuse_exposure(const char *address, bool has_users, bool has_tls,
+                                   struct err *err)
+{
+    const char *lacks = has_users ? "TLS is off"
+                        : has_tls ? "there are no users"
+                                  : "there are no users and TLS is off";
+    const char *mend = has_users ? "set tls_certificate and tls_key"
+                       : has_tls ? "`eider users add` makes one"
+                                 : "`eider users add` makes one, set tls_certificate and tls_key";
+    return err_set(err, STATUS_INVALID,
+                   "'%s' is reached by other machines, but %s: %s, listen at 127.0.0.1, or set "
+                   "listen_anyway",
+                   address, lacks, mend);
+}
 
 /* What others reach has users whom it knows, and keeps their passwords from listeners. */
 static enum status check_exposure(struct api *api, struct err *err)
@@ -155,15 +166,7 @@ static enum status check_exposure(struct api *api, struct err *err)
     close_service(api, service);
     if (status != STATUS_OK || (has_tls && has_users))
         return status;
-    return err_set(err, STATUS_INVALID,
-                   "'%s' is reached by other machines, but %s%s%s: %s%s, listen at 127.0.0.1, or "
-                   "set listen_anyway",
-                   address, has_users ? "" : "there are no users",
-                   has_users || has_tls ? "" : " and ", has_tls ? "" : "TLS is off",
-                   has_users ? "" : "`eider users add` makes one",
-                   has_tls     ? ""
-                   : has_users ? "set tls_certificate and tls_key"
-                               : ", set tls_certificate and tls_key");
+    return refuse_exposure(address, has_users, has_tls, err);
 }
 
 /* While there is nobody, the way in is printed where only this machine's user reads it. */
@@ -234,7 +237,7 @@ void api_stop(struct api *api)
         api_place_remove(api->home);
     server_stop(api->server);
     lounge_free(api->world.lounge);
-    live_free(api->live);
+    live_free(api->world.live);
     api_place_fini(&api->place);
     free(api->owner);
     usher_free(api->world.usher);
@@ -253,7 +256,7 @@ void api_wake(struct api *api)
 {
     if (api == NULL)
         return;
-    live_wake(api->live);
+    live_wake(api->world.live);
     lounge_wake(api->world.lounge);
 }
 

@@ -7,28 +7,18 @@
 #include "base/check.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/rng.h"
+#include "base/secret_text.h"
 #include "os/file.h"
+#include "os/password.h"
 
-enum { KEY_BYTES = 32, FILE_BYTES_MAX = 4096 };
+enum { FILE_BYTES_MAX = 4096 };
 static const char FILE_NAME[] = "api";
-
-static char *new_key(void)
-{
-    static const char DIGITS[] = "0123456789abcdef";
-    unsigned char bytes[KEY_BYTES];
-    rng_bytes(bytes, sizeof bytes);
-    char *key = mem_zalloc(2 * KEY_BYTES + 1, 1);
-    for (size_t i = 0; i < KEY_BYTES; i++) {
-        key[2 * i] = DIGITS[bytes[i] >> 4];
-        key[2 * i + 1] = DIGITS[bytes[i] & 15];
-    }
-    return key;
-}
 
 void api_place_init(struct api_place *place)
 {
-    *place = (struct api_place){.key = new_key()};
+    char key[SECRET_TEXT_MAX];
+    secret_text_make("edk_", key);
+    *place = (struct api_place){.key = mem_strdup(key)};
 }
 
 enum status api_place_leave(struct api_place *place, const struct home *home, const char *url,
@@ -83,10 +73,5 @@ void api_place_fini(struct api_place *place)
 
 bool api_place_has_key(const struct api_place *place, const char *key)
 {
-    unsigned difference = 0;
-    if (place->key == NULL || key == NULL || strlen(key) != 2 * (size_t)KEY_BYTES)
-        return false;
-    for (size_t i = 0; i < 2 * (size_t)KEY_BYTES; i++)
-        difference |= (unsigned char)(place->key[i] ^ key[i]);
-    return difference == 0;
+    return place->key != NULL && secret_equal(place->key, key);
 }

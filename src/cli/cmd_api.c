@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "base/percent.h"
 #include "base/str.h"
 #include "base/strbuf.h"
 #include "cli/cli.h"
@@ -21,18 +22,6 @@ enum { PATH_BYTES_MAX = 16 << 10, BODY_BYTES_MAX = 64 << 20, HEADERS_MAX = 32 };
 
 /* --- api ------------------------------------------------------------------------------------- */
 
-static void add_encoded(struct strbuf *out, const char *text, size_t length)
-{
-    static const char PLAIN[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
-    for (size_t i = 0; i < length; i++) {
-        if (strchr(PLAIN, text[i]) != NULL && text[i] != '\0')
-            strbuf_add_char(out, text[i]);
-        else
-            strbuf_addf(out, "%%%02X", (unsigned char)text[i]);
-    }
-}
-
 /* "dags" is short for "/api/v1/dags". */
 static enum status make_path(const struct parsed *parsed, struct strbuf *out, struct err *err)
 {
@@ -44,9 +33,9 @@ static enum status make_path(const struct parsed *parsed, struct strbuf *out, st
         if (equals == NULL || equals == pair)
             return err_set(err, STATUS_INVALID, "--query %.80s: write NAME=VALUE", pair);
         strbuf_add_char(out, strchr(out->text, '?') == NULL ? '?' : '&');
-        add_encoded(out, pair, (size_t)(equals - pair));
+        percent_add(out, pair, (size_t)(equals - pair));
         strbuf_add_char(out, '=');
-        add_encoded(out, equals + 1, strlen(equals + 1));
+        percent_add(out, equals + 1, strlen(equals + 1));
     }
     if (out->overflow)
         return err_set(err, STATUS_LIMIT, "the path has more than %d bytes", PATH_BYTES_MAX);

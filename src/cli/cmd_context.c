@@ -175,13 +175,16 @@ static void token_fini(struct strbuf *token)
     strbuf_fini(token);
 }
 
+/* By the whole of its host: localhost.example is another machine. */
 static bool is_this_machine(const char *server)
 {
-    static const char *const STARTS[] = {"http://127.", "http://localhost", "http://[::1]"};
-    for (size_t i = 0; i < ARRAY_LEN(STARTS); i++)
-        if (str_starts_with(server, STARTS[i]))
+    static const char *const NAMES[] = {"localhost", "[::1]"};
+    const char *host = server + strlen("http://");
+    size_t length = host[0] == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":/");
+    for (size_t i = 0; i < ARRAY_LEN(NAMES); i++)
+        if (strlen(NAMES[i]) == length && strncmp(host, NAMES[i], length) == 0)
             return true;
-    return false;
+    return str_starts_with(host, "127.") && strspn(host, "0123456789.") == length;
 }
 
 static enum status check_address(const struct context *context, struct err *err)

@@ -1,6 +1,8 @@
 /*
  * eider top: drives the monitor. What it does is in top.h, what it looks like in top_view.h.
  */
+#include <unistd.h>
+
 #include "base/clock.h"
 #include "base/json.h"
 #include "cli/cli.h"
@@ -8,6 +10,7 @@
 #include "cli/handlers.h"
 #include "cli/parsed.h"
 #include "cli/top.h"
+#include "cli/top_asker.h"
 #include "cli/top_screen.h"
 #include "cli/top_view.h"
 #include "os/terminal.h"
@@ -23,17 +26,35 @@ static void read_size(struct cli *cli, struct top *top)
                MIN(rows > 0 ? rows : 24, (size_t)ROWS_MOST));
 }
 
-/* One question, if one is due. */
-static enum status ask(struct cli *cli, struct top *top, struct err *err)
+/* The first question, before there is a screen. */
+static enum status ask_once(struct cli *cli, struct top *top, struct err *err)
 {
     struct top_question question;
     CLEANUP(json_decrefp) json_t *response = NULL;
     if (!top_ask(top, clock_mono_us(), &question))
         return STATUS_OK;
-    enum status status = cli_call(cli, question.operation, question.request, &response, err);
-    top_answer(top, &question, status == STATUS_OK ? response : NULL, err);
+    if (cli_call(cli, question.operation, question.request, &response, err) != STATUS_OK)
+        return err->code;
+    top_answer(top, &question, response, err);
     top_note_time(top, &question, clock_mono_us());
-    return status;
+    return STATUS_OK;
+}
+
+static void take_reply(struct top *top, struct top_asker *asker)
+{
+    struct top_reply reply;
+    if (!top_asker_take(asker, &reply))
+        return;
+    top_answer(top, &reply.question, reply.response, &reply.err);
+    top_note_time(top, &reply.question, clock_mono_us());
+    json_decref(reply.response);
+}
+
+static void ask(struct top *top, struct top_asker *asker)
+{
+    struct top_question question;
+    if (!top_asker_is_busy(asker) && top_ask(top, clock_mono_us(), &question))
+        top_asker_ask(asker, &question);
 }
 
 static void draw(const struct top *top, struct top_screen *screen)
@@ -45,20 +66,22 @@ static void draw(const struct top *top, struct top_screen *screen)
     top_canvas_fini(&canvas);
 }
 
-/* Keys come first: whoever types does not wait for more than one answer. */
-static void drive(struct cli *cli, struct top *top, struct top_screen *screen)
+/* Keys come first: whoever types waits for no answer. */
+static void drive(struct cli *cli, struct top *top, struct top_screen *screen,
+                  struct top_asker *asker)
 {
     while (!top->is_over) {
-        struct err err = {0};
         uint32_t key = TOP_KEY_NONE;
         read_size(cli, top);
         top_screen_resize(screen, top->columns, top->rows);
         draw(top, screen);
-        if (!top_screen_key(screen, top_wait_ms(top, clock_mono_us()), &key))
+        int64_t wait_ms = top_asker_is_busy(asker) ? -1 : top_wait_ms(top, clock_mono_us());
+        if (!top_screen_key(screen, top_asker_fd(asker), wait_ms, &key))
             return;
         top_press(top, key);
+        take_reply(top, asker);
         if (key == TOP_KEY_NONE)
-            (void)ask(cli, top, &err);
+            ask(top, asker);
     }
 }
 
@@ -82,14 +105,18 @@ static enum status watch(struct cli *cli, struct top *top, struct err *err)
         .color = cli->output.style.color,
         .utf8 = cli->output.style.utf8,
     };
+    struct top_asker *asker = NULL;
     read_size(cli, top);
-    if (ask(cli, top, err) != STATUS_OK)
+    if (ask_once(cli, top, err) != STATUS_OK || top_asker_new(cli, &asker, err) != STATUS_OK)
         return err->code;
-    if (top_screen_open(&options, &screen, err) != STATUS_OK)
-        return err->code;
-    drive(cli, top, screen);
+    enum status status = top_screen_open(&options, &screen, err);
+    if (status == STATUS_OK)
+        drive(cli, top, screen, asker);
     top_screen_close(screen);
-    return STATUS_OK;
+    /* An answer that nobody wants may take minutes: the program ends without it. */
+    if (!top_asker_free(asker))
+        _exit(EXIT_CODE_DONE);
+    return status;
 }
 
 int cmd_top(struct cli *cli, const struct parsed *parsed)

@@ -38,7 +38,8 @@ static const struct command ROWS[] = {
         "says what its status means.",
         "eider api GET dags --query limit=5\n"
         "eider api POST dags/orders/dagRuns -d '{\"conf\": {\"region\": \"eu\"}}'\n"
-        "eider api PATCH dags/orders -d @change.json -H 'If-Match: 3'",
+        "eider api PATCH dags/orders -d @change.json\n"
+        "eider api GET x/runs/7/tasks/load/log -H 'Accept: text/plain'",
         OPTIONS(API_OPTIONS), cmd_api},
     {"health", GROUP_SERVER, COMMAND_READS, "", 0, 0, COMPLETE_NONE, NULL,
         "check that work moves",

@@ -120,10 +120,11 @@ static void show_tab(struct top *top, size_t tab)
     show(top, (enum top_page)(tab % TOP_TABS));
 }
 
-void top_open(struct top *top, enum top_page page)
+static void open_page(struct top *top, enum top_page page)
 {
     CHECK(top->back_count < TOP_PAGE_COUNT);
     top->back[top->back_count++] = top->page;
+    top->turn++;
     top_rows_clear(&top->tables[page]);
     show(top, page);
 }
@@ -136,7 +137,7 @@ static void open_run(struct top *top, const char *number)
     top->run = NULL;
     top->open_tasks = json_array();
     CHECK(top->open_tasks != NULL);
-    top_open(top, TOP_RUN);
+    open_page(top, TOP_RUN);
 }
 
 static void open_log(struct top *top, const json_t *row)
@@ -147,7 +148,7 @@ static void open_log(struct top *top, const json_t *row)
     top->map_index = json_get_int(row, "map_index", -1);
     top->ends_mid_line = false;
     top->log_is_live = true;
-    top_open(top, TOP_LOG);
+    open_page(top, TOP_LOG);
 }
 
 /* A mapped task has no log of its own: its instances have. */
@@ -165,11 +166,6 @@ static void fold(struct top *top, const char *task_id)
     }
     CHECK(json_array_append_new(top->open_tasks, json_string(task_id)) == 0);
     top_table(top)->is_due = true;
-}
-
-static bool is_job(const json_t *row)
-{
-    return str_equal(json_get_string(row, "dag_id", ""), "(job)");
 }
 
 static void open_event(struct top *top, const json_t *row)
@@ -201,7 +197,7 @@ static void open_chosen(struct top *top)
         open_event(top, row);
     else if (top->page == TOP_DAGS)
         open_dag(top, row);
-    else if (top->page == TOP_TASKS && is_job(row))
+    else if (top->page == TOP_TASKS && top_is_job(row))
         top_say(top, false, "a job belongs to no run: `eider jobs show %s` tells more",
                 json_get_string(row, "dag_run_id", ""));
     else if (top->page == TOP_RUN && json_object_get(row, "instances") != NULL)
@@ -225,7 +221,7 @@ static void open_why(struct top *top)
     top_keep(&top->task_id, json_get_string(row, "task_id", NULL));
     if (top->page == TOP_RUNS)
         top_keep(&top->run_number, json_get_string(row, "number", ""));
-    top_open(top, TOP_EXPLAIN);
+    open_page(top, TOP_EXPLAIN);
 }
 
 /* --- the line that is typed ------------------------------------------------------------------ */

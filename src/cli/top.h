@@ -74,6 +74,7 @@ struct top_change {
     char what[TOP_TEXT_MAX]; /* "stop run 7 (orders)" */
     bool asks_reason;
     bool is_agreed;
+    bool is_sent; /* its answer is on its way: no other may begin */
 };
 
 /* Tasks that ended in each of the last seconds. */
@@ -87,6 +88,7 @@ struct top {
     enum top_page page;
     enum top_page back[TOP_PAGE_COUNT]; /* where the open pages were opened from */
     size_t back_count;
+    uint64_t turn; /* how often a page was opened: what was asked before is of another one */
     struct top_table tables[TOP_PAGE_COUNT];
     bool shows_help;
     bool is_over;
@@ -131,12 +133,16 @@ enum top_question_kind { TOP_ASKS_GLANCE, TOP_ASKS_PAGE, TOP_ASKS_CHANGE };
 
 struct top_question {
     enum top_question_kind kind;
-    enum top_page page;
+    enum top_page page; /* that was open */
+    uint64_t turn;
     const char *operation;
     json_t *request;
 };
 
-/* What to ask now; false: nothing. The request is the caller's. */
+/*
+ * What to ask now; false: nothing. The request is the caller's. Keys may be pressed before the
+ * answer is there, but nothing else is asked.
+ */
 NODISCARD bool top_ask(struct top *top, int64_t mono_us, struct top_question *out);
 /* How long until there is something to ask. */
 int64_t top_wait_ms(const struct top *top, int64_t mono_us);
@@ -163,6 +169,8 @@ const struct top_table *top_table_of(const struct top *top);
 /* The row under the cursor, or NULL. */
 const json_t *top_chosen(const struct top *top);
 bool top_is_text(enum top_page page);
+/* Whether a row of the running tasks is a job of a queue. */
+bool top_is_job(const json_t *row);
 
 /* --- parts of the model, for each other ------------------------------------------------------ */
 
@@ -185,5 +193,3 @@ double top_pace_mean(const struct top_pace *pace, int64_t seconds);
 /* Keep a copy of a text, or (NULL) none, in place of the one before. */
 void top_keep(char **place, const char *text);
 void top_say(struct top *top, bool is_bad, const char *fmt, ...) PRINTF(3, 4);
-/* A run, a task, or (with a question) why: the page of it. */
-void top_open(struct top *top, enum top_page page);

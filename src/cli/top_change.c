@@ -15,11 +15,6 @@ void top_change_drop(struct top *top)
     top->change = (struct top_change){0};
 }
 
-static bool is_job(const json_t *row)
-{
-    return str_equal(json_get_string(row, "dag_id", ""), "(job)");
-}
-
 static const char *dag_of(const struct top *top, const json_t *row)
 {
     return json_get_string(top->page == TOP_RUN ? top->run : row, "dag_id", NULL);
@@ -39,7 +34,7 @@ static void prepare(struct top *top, const char *operation)
 static void pause_dag(struct top *top, const json_t *row, bool is_pause)
 {
     const char *dag_id = dag_of(top, row);
-    if (dag_id == NULL || is_job(row))
+    if (dag_id == NULL || top_is_job(row))
         return;
     prepare(top, is_pause ? "dag.pause" : "dag.unpause");
     json_t *dags = json_array();
@@ -129,7 +124,7 @@ static void begin_stop(struct top *top, const json_t *row)
         prepare(top, "run.cancel");
         json_put_string(top->change.request, "run", number_of(top, row));
         DESCRIBE(top, "stop run %s (%s)", number_of(top, row), dag_of(top, row));
-    } else if (top->page == TOP_TASKS && is_job(row)) {
+    } else if (top->page == TOP_TASKS && top_is_job(row)) {
         const char *job = json_get_string(row, "dag_run_id", "");
         prepare(top, "job.cancel");
         json_put_string(top->change.request, "job", job);
@@ -147,7 +142,9 @@ static void begin_stop(struct top *top, const json_t *row)
 void top_change_begin(struct top *top, uint32_t key)
 {
     const json_t *row = top_chosen(top);
-    if (row == NULL)
+    if (top->change.is_sent)
+        top_say(top, false, "wait: whether to %.120s is not answered yet", top->change.what);
+    else if (row == NULL)
         top_say(top, false, "nothing is chosen");
     else if (key == 'p' || key == 'u')
         begin_pause(top, row, key == 'p');

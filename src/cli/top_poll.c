@@ -114,8 +114,9 @@ static json_t *ask_page(const struct top *top)
 
 bool top_ask(struct top *top, int64_t mono_us, struct top_question *out)
 {
-    struct top_question question = {.page = top->page};
-    if (top->change.is_agreed) {
+    struct top_question question = {.page = top->page, .turn = top->turn};
+    if (top->change.is_agreed && !top->change.is_sent) {
+        top->change.is_sent = true;
         question.kind = TOP_ASKS_CHANGE;
         question.operation = top->change.operation;
         question.request = json_incref(top->change.request);
@@ -140,7 +141,7 @@ bool top_ask(struct top *top, int64_t mono_us, struct top_question *out)
 
 int64_t top_wait_ms(const struct top *top, int64_t mono_us)
 {
-    if (top->change.is_agreed)
+    if (top->change.is_agreed && !top->change.is_sent)
         return 0;
     int64_t wait_us = MIN(glance_in_us(top, mono_us), page_in_us(top, mono_us));
     return (wait_us + 999) / 1000;
@@ -169,17 +170,17 @@ static void take_rows(struct top *top, enum top_page page, const json_t *respons
     set_rows(top, page, json_incref(json_object_get(response, TOP_PAGES[page].list)));
 }
 
-static void take_glance(struct top *top, const json_t *response)
+/* Runs came with it if they were on the screen when it was asked for. */
+static void take_glance(struct top *top, enum top_page asked_from, const json_t *response)
 {
     const json_t *throughput = json_object_get(response, "throughput");
     int64_t from_us = 0;
     json_decref(top->overview);
-    top->overview = json_deep_copy(response);
-    CHECK(top->overview != NULL);
+    top->overview = json_incref((json_t *)(uintptr_t)response);
     take_now(top, response);
     if (instant_parse(json_get_string(throughput, "from", ""), &from_us))
         top_pace_add(&top->pace, from_us / SECOND_US, json_object_get(throughput, "finished"));
-    if (top->page == TOP_RUNS)
+    if (asked_from == TOP_RUNS)
         take_rows(top, TOP_RUNS, response);
 }
 
@@ -299,6 +300,12 @@ static void end_change(struct top *top, const struct err *err)
     top->glance.is_due = true;
 }
 
+/* About a run, a task or a reason that is not open any more. */
+static bool is_late(const struct top *top, const struct top_question *question)
+{
+    return question->page >= TOP_TABS && question->turn != top->turn;
+}
+
 void top_answer(struct top *top, const struct top_question *question, const json_t *response,
                 const struct err *err)
 {
@@ -312,8 +319,8 @@ void top_answer(struct top *top, const struct top_question *question, const json
     }
     top->problem[0] = '\0';
     if (question->kind == TOP_ASKS_GLANCE)
-        take_glance(top, response);
-    else
+        take_glance(top, question->page, response);
+    else if (!is_late(top, question))
         take_page(top, question->page, response);
 }
 

@@ -16,6 +16,11 @@ bool top_is_text(enum top_page page)
     return TOP_PAGES[page].list == NULL;
 }
 
+bool top_is_job(const json_t *row)
+{
+    return str_equal(json_get_string(row, "dag_id", ""), "(job)");
+}
+
 struct top_table *top_table(struct top *top)
 {
     return &top->tables[top->page];

@@ -226,16 +226,16 @@ static bool take_key(uint32_t *out)
     return true;
 }
 
-bool top_screen_key(struct top_screen *screen, int64_t wait_ms, uint32_t *out)
+bool top_screen_key(struct top_screen *screen, int also, int64_t wait_ms, uint32_t *out)
 {
-    struct pollfd input = {.fd = screen->in, .events = POLLIN};
+    struct pollfd inputs[] = {{.fd = screen->in, .events = POLLIN}, {.fd = also, .events = POLLIN}};
     *out = TOP_KEY_NONE;
     if (take_key(out))
         return true;
-    int ready = poll(&input, 1, (int)wait_ms);
+    int ready = poll(inputs, ARRAY_LEN(inputs), (int)wait_ms);
     if (ready < 0)
         return errno == EINTR; /* the size has changed, perhaps */
-    if (ready == 0 || take_key(out))
+    if (inputs[0].revents == 0 || take_key(out))
         return true;
-    return (input.revents & (POLLHUP | POLLERR | POLLNVAL)) == 0;
+    return (inputs[0].revents & (POLLHUP | POLLERR | POLLNVAL)) == 0;
 }

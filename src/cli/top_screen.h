@@ -32,7 +32,8 @@ bool top_screen_utf8(const struct top_screen *screen);
 void top_screen_resize(struct top_screen *screen, size_t columns, size_t rows);
 void top_screen_draw(struct top_screen *screen, const struct top_canvas *canvas);
 /*
- * Wait for a key, at most so long: one of enum top_key or a code point; TOP_KEY_NONE when there was
- * none or the terminal has another size. False: nobody is there any more.
+ * Wait for a key, at most so long (-1: for ever): one of enum top_key or a code point; TOP_KEY_NONE
+ * when there was none, `also` became readable or the terminal has another size. False: nobody is
+ * there any more.
  */
-NODISCARD bool top_screen_key(struct top_screen *screen, int64_t wait_ms, uint32_t *out);
+NODISCARD bool top_screen_key(struct top_screen *screen, int also, int64_t wait_ms, uint32_t *out);

@@ -113,10 +113,9 @@ static void draw_last(const struct top *top, struct top_canvas *canvas)
 
 /* --- help ------------------------------------------------------------------------------------ */
 
-void top_view_help(const struct top *top, struct top_canvas *canvas)
+static void draw_help(struct top_canvas *canvas)
 {
     struct top_spot spot = {.column = 1, .width = canvas->columns - 1, .look = TOP_LOOK_BOLD};
-    (void)top;
     (void)top_canvas_put(canvas, &spot, "eider top: keys");
     for (size_t i = 0; i < TOP_KEYS_COUNT; i++) {
         if (TOP_KEYS[i].shown == NULL)
@@ -145,7 +144,7 @@ void top_view(const struct top *top, struct top_canvas *canvas)
         return;
     }
     if (top->shows_help) {
-        top_view_help(top, canvas);
+        draw_help(canvas);
         return;
     }
     top_view_head(top, canvas);

@@ -20,7 +20,6 @@ void top_view(const struct top *top, struct top_canvas *canvas);
 void top_view_head(const struct top *top, struct top_canvas *canvas);
 /* The rows of a page, or its lines. */
 void top_view_body(const struct top *top, struct top_canvas *canvas);
-void top_view_help(const struct top *top, struct top_canvas *canvas);
 
-/* How a state looks, of whatever it is one; and the sign before it. */
+/* How a state looks, of whatever it is one. */
 enum top_look top_view_look(const char *state);

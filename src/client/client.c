@@ -22,15 +22,13 @@ enum {
     WAIT_MS_MAX = 5000,
     KEY_TEXT_MAX = 33,
 };
-static const char OPERATIONS_PATH[] = "/api/v1/x/operations/";
 
 /* Waits before the second and the third time. */
 static const int64_t WAITS_MS[] = {250, 1000};
 
 struct client {
     char *server;
-    char *token;         /* NULL: none */
-    char *authorization; /* the header's value, NULL: none */
+    char *authorization; /* the header's value; NULL: none */
     char *ca_file;       /* NULL: whom the system trusts */
     bool is_here;
     bool (*pause)(void *context, int64_t ms);
@@ -56,11 +54,6 @@ static enum status check_server(const char *server, struct err *err)
     return STATUS_OK;
 }
 
-static char *text_or_null(const char *text)
-{
-    return text != NULL && text[0] != '\0' ? mem_strdup(text) : NULL;
-}
-
 enum status client_new(const struct client_options *options, struct client **out, struct err *err)
 {
     if (check_server(options->server, err) != STATUS_OK)
@@ -70,10 +63,10 @@ enum status client_new(const struct client_options *options, struct client **out
     while (options->server[length - 1] == '/')
         length--;
     client->server = mem_strndup(options->server, length);
-    client->token = text_or_null(options->token);
-    if (client->token != NULL)
-        client->authorization = mem_format("Bearer %s", client->token);
-    client->ca_file = text_or_null(options->ca_file);
+    if (options->token != NULL && options->token[0] != '\0')
+        client->authorization = mem_format("Bearer %s", options->token);
+    if (options->ca_file != NULL && options->ca_file[0] != '\0')
+        client->ca_file = mem_strdup(options->ca_file);
     client->is_here = options->is_here;
     client->pause = options->pause;
     client->pause_context = options->pause_context;
@@ -88,7 +81,6 @@ void client_free(struct client *client)
         return;
     http_session_free(client->session);
     free(client->server);
-    free(client->token);
     free(client->authorization);
     free(client->ca_file);
     free(client);
@@ -108,6 +100,14 @@ struct sending {
     bool was_sent; /* some of it went out */
 };
 
+static bool has_header(const struct client_request *request, const char *name)
+{
+    for (size_t i = 0; i < request->headers_count; i++)
+        if (strcasecmp(request->headers[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 static bool may_repeat(const struct sending *sending)
 {
     return sending->only_looks || sending->has_key;
@@ -122,11 +122,14 @@ static enum status perform(struct client *client, const struct client_request *r
         return err_set(err, STATUS_LIMIT, "a request has at most %d headers", HEADERS_MAX - 3);
     for (size_t i = 0; i < request->headers_count; i++)
         headers[count++] = request->headers[i];
-    headers[count++] = (struct http_header){"Accept", "application/json, */*;q=0.5"};
-    if (client->authorization != NULL)
-        headers[count++] = (struct http_header){"Authorization", client->authorization};
-    if (request->body != NULL)
-        headers[count++] = (struct http_header){"Content-Type", "application/json"};
+    const struct http_header ours[] = {
+        {"Accept", "application/json, */*;q=0.5"},
+        {"Authorization", client->authorization},
+        {"Content-Type", request->body != NULL ? "application/json" : NULL},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(ours); i++)
+        if (ours[i].value != NULL && !has_header(request, ours[i].name))
+            headers[count++] = ours[i];
     CLEANUP(mem_freep) char *url = mem_format("%s%s", client->server, request->path);
     struct http_request sent = {
         .method = request->method,

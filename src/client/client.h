@@ -55,7 +55,7 @@ NODISCARD enum status client_call(void *client, const char *name, const json_t *
 struct client_request {
     const char *method;
     const char *path;                  /* "/api/v1/dags?limit=5": encoded, begins with a slash */
-    const struct http_header *headers; /* beyond those of the client */
+    const struct http_header *headers; /* beyond those of the client, or in their place */
     size_t headers_count;
     const char *body; /* JSON; NULL: none */
     size_t body_length;

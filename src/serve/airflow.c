@@ -111,7 +111,7 @@ enum status airflow_body(const struct route_call *call, json_t **out, struct err
     return STATUS_OK;
 }
 
-static bool has_text(const json_t *texts, const char *text)
+bool airflow_has_text(const json_t *texts, const char *text)
 {
     for (size_t i = 0; i < json_array_size(texts); i++)
         if (str_equal(json_string_value(json_array_get(texts, i)), text))
@@ -136,7 +136,7 @@ enum status airflow_mask(const json_t *query, json_t *body, struct err *err)
     json_object_foreach_safe(body, next, key, value)
     {
         (void)value;
-        if (!has_text(mask, key))
+        if (!airflow_has_text(mask, key))
             (void)json_object_del(body, key);
     }
     return STATUS_OK;
@@ -149,12 +149,32 @@ void airflow_copy(const json_t *from, const char *key, json_t *to, const char *a
         json_put(to, as, json_incref(value));
 }
 
+void airflow_copy_words(const json_t *from, const struct airflow_word *words, size_t count,
+                        json_t *to)
+{
+    for (size_t i = 0; i < count; i++)
+        airflow_copy(from, words[i].theirs, to, words[i].ours);
+}
+
 void airflow_put_number(json_t *to, const char *as, const json_t *from, const char *key)
 {
     int64_t number = 0;
     bool is_id = str_parse_i64(json_get_string(from, key, "0"), 0, INT64_MAX, &number);
     CHECK(is_id);
     json_put_int(to, as, number);
+}
+
+json_t *airflow_duration(const json_t *seconds)
+{
+    if (!json_is_number(seconds))
+        return json_null();
+    json_t *duration = json_build_object();
+    int64_t us = (int64_t)(json_number_value(seconds) * 1e6);
+    json_put_string(duration, "__type", "TimeDelta");
+    json_put_int(duration, "days", us / 86400000000);
+    json_put_int(duration, "seconds", us / 1000000 % 86400);
+    json_put_int(duration, "microseconds", us % 1000000);
+    return duration;
 }
 
 void airflow_choose(const json_t *query, json_t *object)
@@ -168,7 +188,7 @@ void airflow_choose(const json_t *query, json_t *object)
     json_object_foreach_safe(object, next, key, value)
     {
         (void)value;
-        if (!has_text(fields, key))
+        if (!airflow_has_text(fields, key))
             (void)json_object_del(object, key);
     }
 }
@@ -204,14 +224,10 @@ static enum status no_order(const char *order, struct err *err)
     return err_set(err, STATUS_INVALID, "there is no order by '%.60s' here", order);
 }
 
-enum status airflow_put_order(const json_t *query, const struct airflow_order *orders, size_t count,
-                              const char *otherwise, json_t *request, struct err *err)
+enum status airflow_put_order(const json_t *query, const struct airflow_word *orders, size_t count,
+                              json_t *request, struct err *err)
 {
-    const char *order = json_get_string(query, "order_by", NULL);
-    if (order == NULL) {
-        json_put_string(request, "order_by", otherwise);
-        return STATUS_OK;
-    }
+    const char *order = json_get_string(query, "order_by", orders[0].theirs);
     bool is_back = order[0] == '-';
     for (size_t i = 0; i < count; i++) {
         if (strcmp(orders[i].theirs, order + (is_back ? 1 : 0)) != 0)
@@ -221,6 +237,49 @@ enum status airflow_put_order(const json_t *query, const struct airflow_order *o
         return STATUS_OK;
     }
     return no_order(order, err);
+}
+
+enum status airflow_list(const struct route_call *call, const struct airflow_word *orders,
+                         size_t count, json_t *request, json_t **out_query, struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *query = NULL;
+    if (airflow_query(call, &query, err) != STATUS_OK ||
+        airflow_page(query, request, err) != STATUS_OK ||
+        airflow_put_order(query, orders, count, request, err) != STATUS_OK)
+        return err->code;
+    *out_query = TAKE(query);
+    return STATUS_OK;
+}
+
+enum status airflow_form(const struct route_call *call, json_t *request, json_t **out_form,
+                         struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *form = NULL;
+    if (airflow_body(call, &form, err) != STATUS_OK)
+        return err->code;
+    airflow_copy(form, "page_limit", form, "limit");
+    airflow_copy(form, "page_offset", form, "offset");
+    if (airflow_page(form, request, err) != STATUS_OK)
+        return err->code;
+    *out_form = TAKE(form);
+    return STATUS_OK;
+}
+
+json_t *airflow_shape_all(const json_t *list, airflow_shape_fn shape)
+{
+    json_t *shaped = json_build_array();
+    for (size_t i = 0; i < json_array_size(list); i++)
+        json_build_append(shaped, shape(json_array_get(list, i)));
+    return shaped;
+}
+
+json_t *airflow_shape_page(json_t *taken, const struct airflow_word *list, airflow_shape_fn shape)
+{
+    CLEANUP(json_decrefp) json_t *ours = taken;
+    json_t *page = json_build_object();
+    json_put(page, list->theirs, airflow_shape_all(json_object_get(ours, list->ours), shape));
+    json_put_int(page, "total_entries", json_get_int(ours, "total_entries", 0));
+    return page;
 }
 
 static int compare_values(const json_t *one, const json_t *other)

@@ -124,23 +124,8 @@ static enum status tasks_of_run(const struct sweep *sweep, const json_t *run, co
     json_put_string(request, "state", state);
     if (airflow_call(sweep->call, "run.tasks", request, &found, err) != STATUS_OK)
         return err->code;
-    *out = json_build_array();
-    const json_t *list = json_object_get(found, "task_instances");
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *task = json_array_get(list, i);
-        bool is_whole = json_get_int(task, "map_index", -1) < 0;
-        if (is_whole)
-            json_build_append(*out, json_incref(json_object_get(task, "task_id")));
-    }
+    *out = airflow_task_ids(json_object_get(found, "task_instances"));
     return STATUS_OK;
-}
-
-static bool has_name(const json_t *names, const char *name)
-{
-    for (size_t i = 0; i < json_array_size(names); i++)
-        if (str_equal(json_string_value(json_array_get(names, i)), name))
-            return true;
-    return false;
 }
 
 /* The tasks that are asked for, of those that run where only those are meant. */
@@ -161,7 +146,7 @@ static enum status choose_tasks(const struct sweep *sweep, const json_t *run, js
     }
     *out = json_build_array();
     for (size_t i = 0; i < json_array_size(all); i++)
-        if (has_name(sweep->names, json_string_value(json_array_get(all, i))))
+        if (airflow_has_text(sweep->names, json_string_value(json_array_get(all, i))))
             json_build_append(*out, json_incref(json_array_get(all, i)));
     return STATUS_OK;
 }
@@ -266,7 +251,7 @@ static void follow(const json_t *tasks, const char *member, json_t *names)
                            json_string_value(json_array_get(names, i))))
                 continue;
             for (size_t k = 0; k < json_array_size(others); k++)
-                if (!has_name(names, json_string_value(json_array_get(others, k))))
+                if (!airflow_has_text(names, json_string_value(json_array_get(others, k))))
                     json_build_append(names, json_incref(json_array_get(others, k)));
         }
 }
@@ -279,7 +264,7 @@ json_t *airflow_children_first(const json_t *tasks, const json_t *names)
             json_build_append(ordered, json_incref(json_array_get(names, i)));
     for (size_t i = json_array_size(tasks); i > 0; i--) {
         json_t *id = json_object_get(json_array_get(tasks, i - 1), "task_id");
-        if (has_name(names, json_string_value(id)))
+        if (airflow_has_text(names, json_string_value(id)))
             json_build_append(ordered, json_incref(id));
     }
     return ordered;

@@ -160,7 +160,7 @@ enum status airflow_ask_backfill(const struct route_call *call, json_t **out, st
 
 enum status airflow_ask_backfill_post(const struct route_call *call, json_t **out, struct err *err)
 {
-    static const struct airflow_order SAME[] = {
+    static const struct airflow_word SAME[] = {
         {"dag_id", "dag"},        {"from_date", "from"},
         {"to_date", "to"},        {"max_active_runs", "max_active"},
         {"dag_run_conf", "conf"}, {"reprocess_behavior", "redo"},
@@ -172,8 +172,7 @@ enum status airflow_ask_backfill_post(const struct route_call *call, json_t **ou
     if (redo != NULL && str_equal(redo, "completed"))
         json_put_string(body, "reprocess_behavior", "all");
     *out = json_build_object();
-    for (size_t i = 0; i < ARRAY_LEN(SAME); i++)
-        airflow_copy(body, SAME[i].theirs, *out, SAME[i].ours);
+    airflow_copy_words(body, SAME, ARRAY_LEN(SAME), *out);
     if (json_get_bool(body, "run_backwards", false))
         json_put_string(*out, "order", "desc");
     return STATUS_OK;

@@ -8,10 +8,7 @@
 #include "service/json_build.h"
 
 /* Their name for a part of a connection, and ours. */
-static const struct {
-    const char *theirs;
-    const char *ours;
-} PARTS[] = {
+static const struct airflow_word PARTS[] = {
     {"conn_type", "type"}, {"host", "host"},     {"port", "port"},
     {"login", "login"},    {"schema", "schema"}, {"password", "password"},
 };
@@ -96,8 +93,7 @@ static enum status set_request(const json_t *body, const char *name, json_t **ou
     json_t *value = json_build_object();
     json_put_string(request, "name", name);
     json_put(request, "value", value);
-    for (size_t i = 0; i < ARRAY_LEN(PARTS); i++)
-        airflow_copy(body, PARTS[i].theirs, value, PARTS[i].ours);
+    airflow_copy_words(body, PARTS, ARRAY_LEN(PARTS), value);
     airflow_copy(body, "description", request, "doc");
     if (put_extra(body, value, err) != STATUS_OK)
         return err->code;

@@ -88,25 +88,12 @@ static json_t *shape(const json_t *ours)
     return dag;
 }
 
-static json_t *seconds(const json_t *value)
-{
-    if (!json_is_number(value))
-        return json_null();
-    json_t *delta = json_build_object();
-    int64_t us = (int64_t)(json_number_value(value) * 1e6);
-    json_put_string(delta, "__type", "TimeDelta");
-    json_put_int(delta, "days", us / 86400000000);
-    json_put_int(delta, "seconds", us / 1000000 % 86400);
-    json_put_int(delta, "microseconds", us % 1000000);
-    return delta;
-}
-
 static json_t *details(const json_t *ours)
 {
     json_t *dag = shape(ours);
     json_t *params = json_object_get(ours, "params");
     json_put(dag, "params", params != NULL ? json_incref(params) : json_build_object());
-    json_put(dag, "dag_run_timeout", seconds(json_object_get(ours, "timeout")));
+    json_put(dag, "dag_run_timeout", airflow_duration(json_object_get(ours, "timeout")));
     json_put_string(dag, "doc_md", json_get_string(ours, "doc", NULL));
     json_put_int(dag, "concurrency", json_get_int(ours, "max_active_tasks", 0));
     json_put_string(dag, "timezone", "UTC");

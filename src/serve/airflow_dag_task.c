@@ -9,19 +9,6 @@
 #include "serve/answer.h"
 #include "service/json_build.h"
 
-static json_t *delta(const json_t *value)
-{
-    if (!json_is_number(value))
-        return json_null();
-    json_t *object = json_build_object();
-    int64_t us = (int64_t)(json_number_value(value) * 1e6);
-    json_put_string(object, "__type", "TimeDelta");
-    json_put_int(object, "days", us / 86400000000);
-    json_put_int(object, "seconds", us / 1000000 % 86400);
-    json_put_int(object, "microseconds", us % 1000000);
-    return object;
-}
-
 /* A rule of ours that Airflow does not have is the nearest that it has. */
 static const char *rule_of(const json_t *ours)
 {
@@ -56,10 +43,10 @@ static json_t *shape(const json_t *ours)
     json_put_int(task, "priority_weight", json_get_int(ours, "priority_weight", 0));
     json_put_string(task, "weight_rule", "absolute");
     json_put_int(task, "retries", json_get_int(ours, "retries", 0));
-    json_put(task, "retry_delay", delta(json_object_get(ours, "retry_delay")));
+    json_put(task, "retry_delay", airflow_duration(json_object_get(ours, "retry_delay")));
     json_put_bool(task, "retry_exponential_backoff",
                   json_number_value(json_object_get(ours, "retry_backoff")) > 1);
-    json_put(task, "execution_timeout", delta(json_object_get(ours, "timeout")));
+    json_put(task, "execution_timeout", airflow_duration(json_object_get(ours, "timeout")));
     json_put_bool(task, "depends_on_past", false);
     json_put_bool(task, "wait_for_downstream", false);
     json_put(task, "extra_links", json_build_array());
@@ -79,12 +66,9 @@ enum status airflow_answer_dag_tasks(const struct route_call *call, json_t *take
     const json_t *tasks = json_object_get(answer, "tasks");
     if (airflow_query(call, &query, err) != STATUS_OK)
         return err->code;
-    json_t *shown = json_build_array();
-    for (size_t i = 0; i < json_array_size(tasks); i++)
-        json_build_append(shown, shape(json_array_get(tasks, i)));
     /* All of them: this list has no pages. */
     json_put_int(query, "limit", (int64_t)json_array_size(tasks) + 1);
-    return airflow_slice(query, "tasks", shown, KEYS, out, err);
+    return airflow_slice(query, "tasks", airflow_shape_all(tasks, shape), KEYS, out, err);
 }
 
 enum status airflow_ask_dag_task(const struct route_call *call, json_t **out, struct err *err)

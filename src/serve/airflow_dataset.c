@@ -71,12 +71,10 @@ static json_t *shape(const json_t *ours)
 
 enum status airflow_ask_datasets(const struct route_call *call, json_t **out, struct err *err)
 {
-    static const struct airflow_order ORDERS[] = {{"uri", "uri"}, {"id", "uri"}};
+    static const struct airflow_word ORDERS[] = {{"uri", "uri"}, {"id", "uri"}};
     CLEANUP(json_decrefp) json_t *request = json_build_object();
     CLEANUP(json_decrefp) json_t *query = NULL;
-    if (airflow_query(call, &query, err) != STATUS_OK ||
-        airflow_page(query, request, err) != STATUS_OK ||
-        airflow_put_order(query, ORDERS, ARRAY_LEN(ORDERS), "uri", request, err) != STATUS_OK)
+    if (airflow_list(call, ORDERS, ARRAY_LEN(ORDERS), request, &query, err) != STATUS_OK)
         return err->code;
     airflow_copy(query, "uri_pattern", request, "contains");
     airflow_copy(query, "dag_ids", request, "dags");
@@ -90,14 +88,7 @@ enum status airflow_answer_datasets(const struct route_call *call, json_t *taken
 {
     (void)call;
     (void)err;
-    CLEANUP(json_decrefp) json_t *answer = taken;
-    const json_t *assets = json_object_get(answer, "assets");
-    json_t *datasets = json_build_array();
-    for (size_t i = 0; i < json_array_size(assets); i++)
-        json_build_append(datasets, shape(json_array_get(assets, i)));
-    *out = json_build_object();
-    json_put(*out, "datasets", datasets);
-    json_put_int(*out, "total_entries", json_get_int(answer, "total_entries", 0));
+    *out = airflow_shape_page(taken, &(struct airflow_word){"datasets", "assets"}, shape);
     return STATUS_OK;
 }
 
@@ -176,19 +167,18 @@ static json_t *shape_event(const json_t *ours)
 
 enum status airflow_ask_dataset_events(const struct route_call *call, json_t **out, struct err *err)
 {
-    static const struct airflow_order ORDERS[] = {{"timestamp", "id"}, {"id", "id"}};
+    static const struct airflow_word ORDERS[] = {{"timestamp", "id"}, {"id", "id"}};
+    static const struct airflow_word SAME[] = {{"source_dag_id", "dag"},
+                                               {"source_run_id", "run_id"},
+                                               {"source_task_id", "task"},
+                                               {"source_map_index", "map_index"}};
     CLEANUP(json_decrefp) json_t *request = json_build_object();
     CLEANUP(json_decrefp) json_t *query = NULL;
-    if (airflow_query(call, &query, err) != STATUS_OK ||
-        airflow_page(query, request, err) != STATUS_OK ||
-        airflow_put_order(query, ORDERS, ARRAY_LEN(ORDERS), "id", request, err) != STATUS_OK)
+    if (airflow_list(call, ORDERS, ARRAY_LEN(ORDERS), request, &query, err) != STATUS_OK)
         return err->code;
     if (json_get_int(query, "dataset_id", -1) >= 0)
         json_put_id(request, "asset", json_get_int(query, "dataset_id", 0));
-    airflow_copy(query, "source_dag_id", request, "dag");
-    airflow_copy(query, "source_run_id", request, "run_id");
-    airflow_copy(query, "source_task_id", request, "task");
-    airflow_copy(query, "source_map_index", request, "map_index");
+    airflow_copy_words(query, SAME, ARRAY_LEN(SAME), request);
     *out = TAKE(request);
     return STATUS_OK;
 }
@@ -198,14 +188,8 @@ enum status airflow_answer_dataset_events(const struct route_call *call, json_t 
 {
     (void)call;
     (void)err;
-    CLEANUP(json_decrefp) json_t *answer = taken;
-    const json_t *events = json_object_get(answer, "events");
-    json_t *shown = json_build_array();
-    for (size_t i = 0; i < json_array_size(events); i++)
-        json_build_append(shown, shape_event(json_array_get(events, i)));
-    *out = json_build_object();
-    json_put(*out, "dataset_events", shown);
-    json_put_int(*out, "total_entries", json_get_int(answer, "total_entries", 0));
+    *out =
+        airflow_shape_page(taken, &(struct airflow_word){"dataset_events", "events"}, shape_event);
     return STATUS_OK;
 }
 

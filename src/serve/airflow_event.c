@@ -41,21 +41,18 @@ static void put_names(const json_t *query, const char *key, json_t *request, con
 
 enum status airflow_ask_event_logs(const struct route_call *call, json_t **out, struct err *err)
 {
-    static const struct airflow_order ORDERS[] = {
+    static const struct airflow_word ORDERS[] = {
         {"event_log_id", "id"}, {"id", "id"}, {"when", "id"}, {"dttm", "id"}};
-    static const struct airflow_order SAME[] = {
-        {"dag_id", "dag"},          {"task_id", "task"},  {"run_id", "run_id"},
-        {"map_index", "map_index"}, {"owner", "actor"},   {"try_number", "try_number"},
-        {"after", "when_from"},     {"before", "when_to"}};
+    static const struct airflow_word SAME[] = {{"dag_id", "dag"},      {"task_id", "task"},
+                                               {"run_id", "run_id"},   {"map_index", "map_index"},
+                                               {"owner", "actor"},     {"try_number", "try_number"},
+                                               {"after", "when_from"}, {"before", "when_to"}};
     CLEANUP(json_decrefp) json_t *request = json_build_object();
     CLEANUP(json_decrefp) json_t *query = NULL;
-    if (airflow_query(call, &query, err) != STATUS_OK ||
-        airflow_page(query, request, err) != STATUS_OK ||
-        airflow_put_order(query, ORDERS, ARRAY_LEN(ORDERS), "id", request, err) != STATUS_OK)
+    if (airflow_list(call, ORDERS, ARRAY_LEN(ORDERS), request, &query, err) != STATUS_OK)
         return err->code;
     (void)json_object_del(request, "with_total");
-    for (size_t i = 0; i < ARRAY_LEN(SAME); i++)
-        airflow_copy(query, SAME[i].theirs, request, SAME[i].ours);
+    airflow_copy_words(query, SAME, ARRAY_LEN(SAME), request);
     put_names(query, "included_events", request, "kinds");
     put_names(query, "excluded_events", request, "without");
     if (json_get_string(query, "event", NULL) != NULL) {
@@ -72,14 +69,7 @@ enum status airflow_answer_event_logs(const struct route_call *call, json_t *tak
 {
     (void)call;
     (void)err;
-    CLEANUP(json_decrefp) json_t *answer = taken;
-    const json_t *events = json_object_get(answer, "events");
-    json_t *entries = json_build_array();
-    for (size_t i = 0; i < json_array_size(events); i++)
-        json_build_append(entries, shape(json_array_get(events, i)));
-    *out = json_build_object();
-    json_put(*out, "event_logs", entries);
-    json_put_int(*out, "total_entries", json_get_int(answer, "total_entries", 0));
+    *out = airflow_shape_page(taken, &(struct airflow_word){"event_logs", "events"}, shape);
     return STATUS_OK;
 }
 

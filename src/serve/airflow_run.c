@@ -25,10 +25,7 @@ void airflow_run_shape(json_t *run)
 
 void airflow_put_ranges(const json_t *query, json_t *request)
 {
-    static const struct {
-        const char *theirs;
-        const char *ours;
-    } KEYS[] = {
+    static const struct airflow_word KEYS[] = {
         {"execution_date", "logical"}, {"logical_date", "logical"}, {"start_date", "start"},
         {"end_date", "end"},           {"updated_at", "updated"},
     };
@@ -52,9 +49,10 @@ static void put_states(const json_t *states, json_t *request)
     json_put(request, "states", ours);
 }
 
-enum status airflow_run_filter(const json_t *query, json_t *request, struct err *err)
+/* From a query, or the form of a list: states, dates, DAGs, order. */
+static enum status put_filters(const json_t *query, json_t *request, struct err *err)
 {
-    static const struct airflow_order ORDERS[] = {
+    static const struct airflow_word ORDERS[] = {
         {"id", "id"},
         {"execution_date", "logical_date"},
         {"logical_date", "logical_date"},
@@ -69,7 +67,7 @@ enum status airflow_run_filter(const json_t *query, json_t *request, struct err 
     airflow_put_ranges(query, request);
     airflow_copy(query, "dag_ids", request, "dags");
     json_put_bool(request, "brief", true);
-    return airflow_put_order(query, ORDERS, ARRAY_LEN(ORDERS), "id", request, err);
+    return airflow_put_order(query, ORDERS, ARRAY_LEN(ORDERS), request, err);
 }
 
 enum status airflow_ask_runs(const struct route_call *call, json_t **out, struct err *err)
@@ -79,7 +77,7 @@ enum status airflow_ask_runs(const struct route_call *call, json_t **out, struct
     if (airflow_query(call, &query, err) != STATUS_OK ||
         airflow_put_dag(call, true, request, err) != STATUS_OK ||
         airflow_page(query, request, err) != STATUS_OK ||
-        airflow_run_filter(query, request, err) != STATUS_OK)
+        put_filters(query, request, err) != STATUS_OK)
         return err->code;
     *out = TAKE(request);
     return STATUS_OK;
@@ -89,12 +87,8 @@ enum status airflow_ask_runs_form(const struct route_call *call, json_t **out, s
 {
     CLEANUP(json_decrefp) json_t *request = json_build_object();
     CLEANUP(json_decrefp) json_t *form = NULL;
-    if (airflow_body(call, &form, err) != STATUS_OK)
-        return err->code;
-    airflow_copy(form, "page_limit", form, "limit");
-    airflow_copy(form, "page_offset", form, "offset");
-    if (airflow_page(form, request, err) != STATUS_OK ||
-        airflow_run_filter(form, request, err) != STATUS_OK)
+    if (airflow_form(call, request, &form, err) != STATUS_OK ||
+        put_filters(form, request, err) != STATUS_OK)
         return err->code;
     *out = TAKE(request);
     return STATUS_OK;
@@ -103,17 +97,16 @@ enum status airflow_ask_runs_form(const struct route_call *call, json_t **out, s
 enum status airflow_answer_runs(const struct route_call *call, json_t *taken, json_t **out,
                                 struct err *err)
 {
+    CLEANUP(json_decrefp) json_t *answer = taken;
     CLEANUP(json_decrefp) json_t *query = NULL;
-    const json_t *runs = json_object_get(taken, "dag_runs");
-    if (airflow_query(call, &query, err) != STATUS_OK) {
-        json_decref(taken);
+    const json_t *runs = json_object_get(answer, "dag_runs");
+    if (airflow_query(call, &query, err) != STATUS_OK)
         return err->code;
-    }
     for (size_t i = 0; i < json_array_size(runs); i++) {
         airflow_run_shape(json_array_get(runs, i));
         airflow_choose(query, json_array_get(runs, i));
     }
-    *out = taken;
+    *out = TAKE(answer);
     return STATUS_OK;
 }
 
@@ -141,19 +134,27 @@ enum status airflow_ask_run_plain(const struct route_call *call, json_t **out, s
 enum status airflow_answer_run(const struct route_call *call, json_t *taken, json_t **out,
                                struct err *err)
 {
+    CLEANUP(json_decrefp) json_t *run = taken;
     CLEANUP(json_decrefp) json_t *query = NULL;
-    if (airflow_query(call, &query, err) != STATUS_OK) {
-        json_decref(taken);
+    if (airflow_query(call, &query, err) != STATUS_OK)
         return err->code;
-    }
-    airflow_run_shape(taken);
-    airflow_choose(query, taken);
-    *out = taken;
+    airflow_run_shape(run);
+    airflow_choose(query, run);
+    *out = TAKE(run);
     return STATUS_OK;
 }
 
 enum status airflow_ask_trigger(const struct route_call *call, json_t **out, struct err *err)
 {
+    static const struct airflow_word SAME[] = {
+        {"execution_date", "logical_date"},
+        {"logical_date", "logical_date"},
+        {"data_interval_start", "data_interval_start"},
+        {"data_interval_end", "data_interval_end"},
+        {"dag_run_id", "run_id"},
+        {"conf", "conf"},
+        {"note", "note"},
+    };
     CLEANUP(json_decrefp) json_t *request = json_build_object();
     CLEANUP(json_decrefp) json_t *body = NULL;
     if (airflow_body(call, &body, err) != STATUS_OK ||
@@ -164,13 +165,7 @@ enum status airflow_ask_trigger(const struct route_call *call, json_t **out, str
     if (logical != NULL && execution != NULL && !str_equal(logical, execution))
         return err_set(err, STATUS_INVALID,
                        "'logical_date' and 'execution_date' mean the same, but differ");
-    airflow_copy(body, "execution_date", request, "logical_date");
-    airflow_copy(body, "logical_date", request, "logical_date");
-    airflow_copy(body, "data_interval_start", request, "data_interval_start");
-    airflow_copy(body, "data_interval_end", request, "data_interval_end");
-    airflow_copy(body, "dag_run_id", request, "run_id");
-    airflow_copy(body, "conf", request, "conf");
-    airflow_copy(body, "note", request, "note");
+    airflow_copy_words(body, SAME, ARRAY_LEN(SAME), request);
     json_put_bool(request, "brief", true);
     *out = TAKE(request);
     return STATUS_OK;
@@ -189,11 +184,6 @@ enum status airflow_ask_run_note(const struct route_call *call, json_t **out, st
 }
 
 /* --- what a run was made of ------------------------------------------------------------------ */
-
-enum status airflow_ask_upstream(const struct route_call *call, json_t **out, struct err *err)
-{
-    return airflow_ask_run_plain(call, out, err);
-}
 
 enum status airflow_answer_upstream(const struct route_call *call, json_t *taken, json_t **out,
                                     struct err *err)

@@ -8,11 +8,6 @@
 #include "serve/answer.h"
 #include "service/json_build.h"
 
-static enum status run_request(const struct route_call *call, json_t **out, struct err *err)
-{
-    return airflow_ask_run_plain(call, out, err);
-}
-
 static enum status load_run(const struct route_call *call, json_t **out, struct err *err)
 {
     json_t *request = NULL;
@@ -32,7 +27,7 @@ static enum status fail_run(const struct route_call *call, const json_t *run, st
     if (str_equal(state, "success"))
         return err_set(err, STATUS_CONFLICT,
                        "the run succeeded: mark one of its tasks failed to make it fail");
-    if (run_request(call, &request, err) != STATUS_OK)
+    if (airflow_ask_run_plain(call, &request, err) != STATUS_OK)
         return err->code;
     return airflow_call(call, "run.cancel", request, &ignored, err);
 }
@@ -41,7 +36,7 @@ static enum status resume_run(const struct route_call *call, struct err *err)
 {
     json_t *request = NULL;
     CLEANUP(json_decrefp) json_t *ignored = NULL;
-    if (run_request(call, &request, err) != STATUS_OK)
+    if (airflow_ask_run_plain(call, &request, err) != STATUS_OK)
         return err->code;
     return airflow_call(call, "run.retry", request, &ignored, err);
 }
@@ -56,7 +51,7 @@ static enum status find_unsuccessful(const struct route_call *call, json_t **out
     json_t *dag = json_build_object();
     json_put_string(dag, "dag", route_param(call, "dag_id"));
     if (airflow_call(call, "task.list", dag, &order, err) != STATUS_OK ||
-        run_request(call, &request, err) != STATUS_OK ||
+        airflow_ask_run_plain(call, &request, err) != STATUS_OK ||
         airflow_call(call, "run.tasks", request, &tasks, err) != STATUS_OK)
         return err->code;
     const json_t *list = json_object_get(tasks, "task_instances");
@@ -79,7 +74,7 @@ static enum status mark_all(const struct route_call *call, struct err *err)
     for (size_t i = 0; i < json_array_size(names); i++) {
         CLEANUP(json_decrefp) json_t *ignored = NULL;
         json_t *request = NULL;
-        if (run_request(call, &request, err) != STATUS_OK)
+        if (airflow_ask_run_plain(call, &request, err) != STATUS_OK)
             return err->code;
         json_put(request, "task", json_incref(json_array_get(names, i)));
         json_put_string(request, "state", "success");
@@ -128,16 +123,10 @@ static enum status all_tasks(const struct route_call *call, json_t **out, struct
 {
     CLEANUP(json_decrefp) json_t *tasks = NULL;
     json_t *request = NULL;
-    if (run_request(call, &request, err) != STATUS_OK ||
+    if (airflow_ask_run_plain(call, &request, err) != STATUS_OK ||
         airflow_call(call, "run.tasks", request, &tasks, err) != STATUS_OK)
         return err->code;
-    const json_t *list = json_object_get(tasks, "task_instances");
-    *out = json_build_array();
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *task = json_array_get(list, i);
-        if (json_get_int(task, "map_index", -1) < 0)
-            json_build_append(*out, json_incref(json_object_get(task, "task_id")));
-    }
+    *out = airflow_task_ids(json_object_get(tasks, "task_instances"));
     return STATUS_OK;
 }
 
@@ -145,27 +134,24 @@ enum status airflow_handle_run_clear(struct route_call *call, struct http_respon
                                      struct err *err)
 {
     CLEANUP(json_decrefp) json_t *body = NULL;
-    json_t *names = NULL;
+    CLEANUP(json_decrefp) json_t *names = NULL;
+    CLEANUP(json_decrefp) json_t *cleared = NULL;
     json_t *request = NULL;
-    json_t *cleared = NULL;
     json_t *run = NULL;
     if (airflow_body(call, &body, err) != STATUS_OK || all_tasks(call, &names, err) != STATUS_OK)
         return err->code;
     bool dry_run = json_get_bool(body, "dry_run", true);
-    if (run_request(call, &request, err) != STATUS_OK) {
-        json_decref(names);
+    if (airflow_ask_run_plain(call, &request, err) != STATUS_OK)
         return err->code;
-    }
-    json_put(request, "tasks", names);
+    json_put(request, "tasks", TAKE(names));
     json_put_bool(request, "dry_run", dry_run);
     if (airflow_call(call, "task.clear", request, &cleared, err) != STATUS_OK)
         return err->code;
     if (dry_run) {
         airflow_tasks_shape(cleared);
-        answer_json(out, 200, cleared);
+        answer_json(out, 200, TAKE(cleared));
         return STATUS_OK;
     }
-    json_decref(cleared);
     if (load_run(call, &run, err) != STATUS_OK)
         return err->code;
     airflow_run_shape(run);

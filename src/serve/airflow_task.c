@@ -3,14 +3,20 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "base/mem.h"
+#include "base/percent.h"
 #include "base/str.h"
 #include "base/strbuf.h"
 #include "serve/airflow_run.h"
-#include "serve/url.h"
 #include "service/json_build.h"
 
 /* --- shapes ---------------------------------------------------------------------------------- */
+
+static void add_step(struct strbuf *url, const char *step, const json_t *task, const char *key)
+{
+    const char *name = json_get_string(task, key, "");
+    strbuf_add(url, step);
+    percent_add(url, name, strlen(name));
+}
 
 static void put_log_url(json_t *task)
 {
@@ -18,12 +24,9 @@ static void put_log_url(json_t *task)
     int64_t index = json_get_int(task, "map_index", -1);
     int64_t attempt = json_get_int(task, "try_number", 0);
     strbuf_init(&url, 8192);
-    strbuf_add(&url, "/api/v1/dags/");
-    url_encode(&url, json_get_string(task, "dag_id", ""));
-    strbuf_add(&url, "/dagRuns/");
-    url_encode(&url, json_get_string(task, "dag_run_id", ""));
-    strbuf_add(&url, "/taskInstances/");
-    url_encode(&url, json_get_string(task, "task_id", ""));
+    add_step(&url, "/api/v1/dags/", task, "dag_id");
+    add_step(&url, "/dagRuns/", task, "dag_run_id");
+    add_step(&url, "/taskInstances/", task, "task_id");
     strbuf_addf(&url, "/logs/%lld", (long long)attempt);
     if (index >= 0)
         strbuf_addf(&url, "?map_index=%lld", (long long)index);
@@ -49,7 +52,7 @@ static void put_if_absent(json_t *task, const char *key, json_t *taken)
         json_decref(taken);
 }
 
-void airflow_task_shape(json_t *task)
+static void shape(json_t *task)
 {
     json_put_string(task, "state", airflow_task_state(json_get_string(task, "state", NULL)));
     json_put(task, "execution_date", json_incref(json_object_get(task, "logical_date")));
@@ -71,7 +74,18 @@ void airflow_tasks_shape(json_t *answer)
 {
     const json_t *tasks = json_object_get(answer, "task_instances");
     for (size_t i = 0; i < json_array_size(tasks); i++)
-        airflow_task_shape(json_array_get(tasks, i));
+        shape(json_array_get(tasks, i));
+}
+
+json_t *airflow_task_ids(const json_t *instances)
+{
+    json_t *ids = json_build_array();
+    for (size_t i = 0; i < json_array_size(instances); i++) {
+        const json_t *task = json_array_get(instances, i);
+        if (json_get_int(task, "map_index", -1) < 0)
+            json_build_append(ids, json_incref(json_object_get(task, "task_id")));
+    }
+    return ids;
 }
 
 json_t *airflow_task_reference(const json_t *task)
@@ -90,17 +104,14 @@ json_t *airflow_task_reference(const json_t *task)
 
 static void put_filters(const json_t *query, json_t *request)
 {
-    static const struct {
-        const char *theirs;
-        const char *ours;
-    } SAME[] = {{"pool", "pools"},         {"queue", "queues"},
-                {"dag_ids", "dags"},       {"dag_run_ids", "runs"},
-                {"task_ids", "tasks"},     {"duration_gte", "duration_from"},
-                {"cursor", "cursor"},      {"duration_lte", "duration_to"},
-                {"map_index", "map_index"}};
+    static const struct airflow_word SAME[] = {
+        {"pool", "pools"},         {"queue", "queues"},
+        {"dag_ids", "dags"},       {"dag_run_ids", "runs"},
+        {"task_ids", "tasks"},     {"duration_gte", "duration_from"},
+        {"cursor", "cursor"},      {"duration_lte", "duration_to"},
+        {"map_index", "map_index"}};
     const json_t *states = json_object_get(query, "state");
-    for (size_t i = 0; i < ARRAY_LEN(SAME); i++)
-        airflow_copy(query, SAME[i].theirs, request, SAME[i].ours);
+    airflow_copy_words(query, SAME, ARRAY_LEN(SAME), request);
     airflow_put_ranges(query, request);
     if (json_array_size(states) == 0)
         return;
@@ -158,11 +169,7 @@ enum status airflow_ask_tasks_form(const struct route_call *call, json_t **out, 
 {
     CLEANUP(json_decrefp) json_t *request = json_build_object();
     CLEANUP(json_decrefp) json_t *form = NULL;
-    if (airflow_body(call, &form, err) != STATUS_OK)
-        return err->code;
-    airflow_copy(form, "page_limit", form, "limit");
-    airflow_copy(form, "page_offset", form, "offset");
-    if (airflow_page(form, request, err) != STATUS_OK)
+    if (airflow_form(call, request, &form, err) != STATUS_OK)
         return err->code;
     put_filters(form, request);
     *out = TAKE(request);
@@ -203,7 +210,7 @@ enum status airflow_answer_try(const struct route_call *call, json_t *taken, jso
             json_t *one = json_array_get(tries, i);
             if (json_get_int(one, "try_number", 0) != number)
                 continue;
-            airflow_task_shape(one);
+            shape(one);
             *out = json_incref(one);
             return STATUS_OK;
         }
@@ -228,7 +235,7 @@ enum status airflow_answer_task(const struct route_call *call, json_t *taken, js
 {
     (void)call;
     (void)err;
-    airflow_task_shape(taken);
+    shape(taken);
     *out = taken;
     return STATUS_OK;
 }

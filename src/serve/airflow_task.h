@@ -4,10 +4,10 @@
  */
 #include "serve/airflow.h"
 
-/* Change a task instance of ours into one of theirs, ours' members beside. */
-void airflow_task_shape(json_t *task);
-/* The same for each in the member "task_instances". */
+/* Change each of the member "task_instances" into one of theirs, ours' members beside. */
 void airflow_tasks_shape(json_t *answer);
+/* Of these instances: ids of tasks, each once; those of mapped ones speak for their task. */
+NODISCARD json_t *airflow_task_ids(const json_t *instances);
 /* dag_id, dag_run_id, task_id, execution_date and map_index alone; a new reference. */
 NODISCARD json_t *airflow_task_reference(const json_t *task);
 

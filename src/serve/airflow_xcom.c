@@ -3,7 +3,7 @@
 #include "serve/airflow_run_data.h"
 #include "service/json_build.h"
 
-static enum status ask(const struct route_call *call, json_t **out, struct err *err)
+enum status airflow_ask_xcoms(const struct route_call *call, json_t **out, struct err *err)
 {
     CLEANUP(json_decrefp) json_t *request = json_build_object();
     CLEANUP(json_decrefp) json_t *query = NULL;
@@ -34,11 +34,6 @@ static json_t *shape(const struct route_call *call, const json_t *ours)
     return entry;
 }
 
-enum status airflow_ask_xcoms(const struct route_call *call, json_t **out, struct err *err)
-{
-    return ask(call, out, err);
-}
-
 enum status airflow_answer_xcoms(const struct route_call *call, json_t *taken, json_t **out,
                                  struct err *err)
 {
@@ -56,7 +51,7 @@ enum status airflow_answer_xcoms(const struct route_call *call, json_t *taken, j
 
 enum status airflow_ask_xcom(const struct route_call *call, json_t **out, struct err *err)
 {
-    if (ask(call, out, err) != STATUS_OK)
+    if (airflow_ask_xcoms(call, out, err) != STATUS_OK)
         return err->code;
     json_put_string(*out, "key", route_param(call, "xcom_key"));
     return STATUS_OK;

@@ -16,7 +16,7 @@
 #include "serve/problem.h"
 #include "serve/upload.h"
 
-enum { STREAM_BLOCK = 16 * 1024 };
+enum { STREAM_BLOCK = 16 * 1024, LAST_WORDS_S = 2 };
 
 enum phase { PHASE_READING, PHASE_WORKING, PHASE_ANSWERED, PHASE_SENT };
 
@@ -29,6 +29,7 @@ struct exchange {
     struct http_response response;
     struct upload upload;
     _Atomic enum phase phase;
+    bool is_owed; /* an answer, counted in the hall; of the library's thread */
     /* Of a stream, under the lock: */
     pthread_mutex_t lock;
     bool is_asleep;
@@ -46,6 +47,8 @@ struct exchange_hall {
     struct upload_room room;
     pthread_mutex_t lock;
     struct exchange *streams;
+    size_t owed; /* answers to what has arrived */
+    pthread_cond_t is_even;
     bool is_closed;
 };
 
@@ -336,6 +339,20 @@ static bool hand_to_crew(struct exchange *exchange)
     return is_open;
 }
 
+/* From when a request has arrived until its answer is sent, or nobody is there to get it. */
+static void note_owed(struct exchange *exchange, bool is_owed)
+{
+    struct exchange_hall *hall = exchange->hall;
+    if (exchange->is_owed == is_owed)
+        return;
+    exchange->is_owed = is_owed;
+    CHECK(pthread_mutex_lock(&hall->lock) == 0);
+    hall->owed = is_owed ? hall->owed + 1 : hall->owed - 1;
+    if (hall->owed == 0)
+        CHECK(pthread_cond_signal(&hall->is_even) == 0);
+    CHECK(pthread_mutex_unlock(&hall->lock) == 0);
+}
+
 static enum MHD_Result hand_over(struct exchange *exchange)
 {
     struct http_request *request = &exchange->request;
@@ -378,6 +395,7 @@ enum MHD_Result exchange_access(void *context, struct MHD_Connection *connection
     switch (atomic_load(&exchange->phase)) {
     case PHASE_READING:
         guests_serve(hall->guests, connection);
+        note_owed(exchange, true);
         return hand_over(exchange);
     case PHASE_ANSWERED:
         return send_answer(exchange);
@@ -402,6 +420,7 @@ void exchange_completed(void *context, struct MHD_Connection *connection, void *
         if (atomic_load(&exchange->phase) == PHASE_SENT)
             unlist_stream(exchange);
     }
+    note_owed(exchange, false);
     CHECK(pthread_mutex_destroy(&exchange->lock) == 0);
     http_response_fini(&exchange->response);
     upload_fini(&exchange->upload);
@@ -430,6 +449,7 @@ struct exchange_hall *exchange_hall_new(const struct server_options *options, st
     hall->is_secure = options->tls_certificate != NULL;
     upload_room_init(&hall->room, (size_t)options->body_bytes);
     CHECK(pthread_mutex_init(&hall->lock, NULL) == 0);
+    CHECK(pthread_cond_init(&hall->is_even, NULL) == 0);
     hall->guests = guests_new(options->request_ms, end_deserted, hall);
     return hall;
 }
@@ -444,9 +464,22 @@ void exchange_hall_close(struct exchange_hall *hall)
     CHECK(pthread_mutex_unlock(&hall->lock) == 0);
 }
 
+void exchange_hall_settle(struct exchange_hall *hall)
+{
+    int64_t until_us = clock_wait_us() + INT64_C(1000000) * LAST_WORDS_S;
+    struct timespec until = {.tv_sec = until_us / 1000000, .tv_nsec = until_us % 1000000 * 1000};
+    int code = 0;
+    CHECK(pthread_mutex_lock(&hall->lock) == 0);
+    while (hall->owed > 0 && code == 0)
+        code = pthread_cond_clockwait(&hall->is_even, &hall->lock, CLOCK_MONOTONIC, &until);
+    CHECK(code == 0 || code == ETIMEDOUT);
+    CHECK(pthread_mutex_unlock(&hall->lock) == 0);
+}
+
 void exchange_hall_free(struct exchange_hall *hall)
 {
     guests_free(hall->guests);
+    CHECK(pthread_cond_destroy(&hall->is_even) == 0);
     CHECK(pthread_mutex_destroy(&hall->lock) == 0);
     free(hall);
 }

@@ -16,6 +16,8 @@ NODISCARD struct exchange_hall *exchange_hall_new(const struct server_options *o
                                                   struct crew *crew);
 /* Streams end; nobody is watched any more. */
 void exchange_hall_close(struct exchange_hall *hall);
+/* Until what was answered is sent, but not for long: some do not read. */
+void exchange_hall_settle(struct exchange_hall *hall);
 void exchange_hall_free(struct exchange_hall *hall);
 
 /* For the library; the context is the hall. */

@@ -45,7 +45,8 @@ static void watch(void *context)
         if (guests->first == NULL)
             CHECK(pthread_cond_wait(&guests->is_over_now, &guests->lock) == 0);
         else
-            (void)pthread_cond_timedwait(&guests->is_over_now, &guests->lock, &until);
+            (void)pthread_cond_clockwait(&guests->is_over_now, &guests->lock, CLOCK_MONOTONIC,
+                                         &until);
         cut_off_the_slow(guests);
         CHECK(pthread_mutex_unlock(&guests->lock) == 0);
         guests->look(guests->context);
@@ -57,16 +58,12 @@ static void watch(void *context)
 struct guests *guests_new(int64_t request_ms, void (*look)(void *context), void *context)
 {
     struct guests *guests = mem_zalloc(1, sizeof *guests);
-    pthread_condattr_t steady;
     struct err err = {0};
     guests->patience_us = request_ms * 1000;
     guests->look = look;
     guests->context = context;
     CHECK(pthread_mutex_init(&guests->lock, NULL) == 0);
-    CHECK(pthread_condattr_init(&steady) == 0);
-    CHECK(pthread_condattr_setclock(&steady, CLOCK_MONOTONIC) == 0);
-    CHECK(pthread_cond_init(&guests->is_over_now, &steady) == 0);
-    CHECK(pthread_condattr_destroy(&steady) == 0);
+    CHECK(pthread_cond_init(&guests->is_over_now, NULL) == 0);
     if (thread_start("eider-guests", watch, guests, &guests->watcher, &err) != STATUS_OK)
         log_warn("slow connections are not cut off", LOG_STR("why", err.text));
     return guests;

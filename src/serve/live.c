@@ -41,12 +41,12 @@ static const char LOST_ID[] = "the id is none that was given out";
 static const char LOST_PAST[] = "the store has another past than the id, or what came after it is "
                                 "not kept any more";
 
-static void lock(struct live *live)
+void live_lock(struct live *live)
 {
     CHECK(pthread_mutex_lock(&live->lock) == 0);
 }
 
-static void unlock(struct live *live)
+void live_unlock(struct live *live)
 {
     CHECK(pthread_mutex_unlock(&live->lock) == 0);
 }
@@ -177,12 +177,12 @@ static void go_round(struct live *live)
     int64_t limit = MIN((int64_t)ROUND_PAGE, (int64_t)live->options.ring_events);
     begin_round(live);
     json_t *request = request_after(live->place, live->place[0] == '\0' ? 1 : limit);
-    unlock(live);
+    live_unlock(live);
     enum status status = list_events(live, request, &response, &err);
     struct events events = {0};
     if (status == STATUS_OK)
         events = prepare(response);
-    lock(live);
+    live_lock(live);
     if (status != STATUS_OK) {
         note_failure(live, &err);
         return;
@@ -226,9 +226,9 @@ static void give_turn(struct live *live, struct live_reader *reader)
     json_put_string(request, "until", reader->until);
     reader->fed++;
     reader->users++;
-    unlock(live);
+    live_unlock(live);
     (void)list_events(live, request, &response, &err);
-    lock(live);
+    live_lock(live);
     if (!reader->is_closed)
         digest(live, reader, response, &err);
     live_reader_let_go(reader);
@@ -250,10 +250,10 @@ static void look_again(struct live *live, struct live_reader *reader)
     struct err err = {0};
     reader->looked_us = clock_wait_us();
     reader->users++;
-    unlock(live);
+    live_unlock(live);
     need_service(live);
     bool is_out = credentials_again(live->service, &reader->principal, &err) == STATUS_DENIED;
-    lock(live);
+    live_lock(live);
     if (is_out && !reader->is_closed) {
         reader->phase = READER_OVER;
         live_reader_wake(reader);
@@ -289,11 +289,11 @@ static int64_t mind_all(struct live *live, int64_t now_us)
 /* With the lock, which is let go of meanwhile. */
 static void wait_until(struct live *live, int64_t until_us)
 {
-    unlock(live);
+    live_unlock(live);
     int64_t left_us = until_us - clock_wait_us();
     if (left_us > 0)
         knock_wait(live->knock, MIN((left_us + 999) / 1000, (int64_t)3600000));
-    lock(live);
+    live_lock(live);
 }
 
 /* Nobody listens: the next one begins with what the store has then. */
@@ -306,9 +306,9 @@ static void rest(struct live *live)
     while (live->readers == NULL && !live->is_over) {
         bool is_quiet = clock_wait_us() >= until_us;
         if (is_quiet) {
-            unlock(live);
+            live_unlock(live);
             let_store_go(live);
-            lock(live);
+            live_lock(live);
         }
         wait_until(live, is_quiet ? INT64_MAX : until_us);
         knock_clear(live->knock);
@@ -343,7 +343,7 @@ static void tend(void *context)
 {
     struct live *live = context;
     bool is_woken = false;
-    lock(live);
+    live_lock(live);
     while (!live->is_over) {
         int64_t until_us = 0;
         if (live->readers == NULL) {
@@ -354,7 +354,7 @@ static void tend(void *context)
             knock_clear(live->knock);
         }
     }
-    unlock(live);
+    live_unlock(live);
     let_store_go(live);
 }
 
@@ -397,10 +397,10 @@ void live_free(struct live *live)
 {
     if (live == NULL)
         return;
-    lock(live);
+    live_lock(live);
     CHECK(live->readers == NULL);
     live->is_over = true;
-    unlock(live);
+    live_unlock(live);
     if (live->thread != NULL) {
         knock_send(live->knock);
         thread_join(live->thread);

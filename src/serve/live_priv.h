@@ -70,7 +70,11 @@ struct live {
     bool is_failing;
 };
 
+void live_lock(struct live *live);
+void live_unlock(struct live *live);
+
 /* All with the lock. */
+/* It has something to read, or nothing will come any more. */
 void live_reader_wake(struct live_reader *reader);
 /* Where there is something in the ring that it wants. */
 void live_reader_notice(struct live_reader *reader);

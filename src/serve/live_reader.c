@@ -11,16 +11,6 @@
 
 enum { OUT_MAX = 64 << 20 };
 
-static void lock(struct live *live)
-{
-    CHECK(pthread_mutex_lock(&live->lock) == 0);
-}
-
-static void unlock(struct live *live)
-{
-    CHECK(pthread_mutex_unlock(&live->lock) == 0);
-}
-
 /* --- where it is ----------------------------------------------------------------------------- */
 
 static void set_place(struct live_reader *reader, const char *id, bool is_told)
@@ -223,14 +213,14 @@ static ssize_t read_stream(void *context, char *to, size_t most)
 {
     struct live_reader *reader = context;
     struct live *live = reader->live;
-    lock(live);
+    live_lock(live);
     size_t got = read_locked(reader, to, most);
     if (got > 0)
         reader->spoke_us = clock_wait_us();
     bool is_over = got == 0 && reader->phase == READER_OVER;
     bool is_hungry = live_reader_is_hungry(reader);
     reader->is_asleep = got == 0 && !is_over;
-    unlock(live);
+    live_unlock(live);
     if (is_hungry)
         knock_send(live->knock);
     return is_over ? -1 : (ssize_t)got;
@@ -239,10 +229,10 @@ static ssize_t read_stream(void *context, char *to, size_t most)
 static void attach_stream(void *context, void (*wake)(void *waker), void *waker)
 {
     struct live_reader *reader = context;
-    lock(reader->live);
+    live_lock(reader->live);
     reader->wake = wake;
     reader->waker = waker;
-    unlock(reader->live);
+    live_unlock(reader->live);
 }
 
 void live_reader_let_go(struct live_reader *reader)
@@ -259,7 +249,7 @@ static void close_stream(void *context)
 {
     struct live_reader *reader = context;
     struct live *live = reader->live;
-    lock(live);
+    live_lock(live);
     if (reader->after != NULL)
         reader->after->before = reader->before;
     if (reader->before != NULL)
@@ -270,7 +260,7 @@ static void close_stream(void *context)
     reader->is_closed = true;
     reader->is_asleep = false;
     live_reader_let_go(reader);
-    unlock(live);
+    live_unlock(live);
 }
 
 static struct event_filter copy_filter(struct live_reader *reader,
@@ -316,13 +306,13 @@ static struct live_reader *new_reader(struct live *live, const struct live_reque
 void live_listen(struct live *live, const struct live_request *request, struct http_stream *out)
 {
     struct live_reader *reader = new_reader(live, request);
-    lock(live);
+    live_lock(live);
     reader->after = live->readers;
     if (live->readers != NULL)
         live->readers->before = reader;
     live->readers = reader;
     atomic_store(&live->has_readers, true);
-    unlock(live);
+    live_unlock(live);
     knock_send(live->knock);
     *out = (struct http_stream){
         .context = reader, .read = read_stream, .close = close_stream, .attach = attach_stream};

@@ -6,13 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/arena.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "os/knock.h"
 #include "os/thread.h"
+#include "serve/pass.h"
 #include "service/operations.h"
 #include "service/service.h"
 
@@ -24,8 +24,7 @@ enum {
 
 struct guest {
     struct lounge *lounge;
-    struct arena *arena;
-    struct principal principal;
+    struct pass *pass;
     json_t *claim;
     char *wants;  /* what it may get: those who want the same share their luck */
     char *answer; /* when there is nothing; then the real one */
@@ -72,7 +71,7 @@ static void guest_free(struct guest *guest)
     json_decref(guest->claim);
     free(guest->wants);
     free(guest->answer);
-    arena_free(guest->arena);
+    pass_free(guest->pass);
     free(guest);
 }
 
@@ -164,17 +163,32 @@ static void release_by_program(struct service *service, const json_t *job)
     (void)!operation_local_call(&local, "worker.release", request, &response, &ignored);
 }
 
+/* What the service does is done by that guest. */
+static void begin_for(struct service *service, const struct guest *guest)
+{
+    service->principal = pass_principal(guest->pass);
+    service->actor = service->principal->name;
+}
+
+static void end_for(struct service *service)
+{
+    service->principal = NULL;
+    service->actor = NULL;
+}
+
 /* Without the lock. Heap, or NULL: there was nothing. */
-static char *claim_for(struct lounge *lounge, const struct guest *guest, enum status *out_status)
+static char *claim_for(struct lounge *lounge, struct guest *guest, enum status *out_status)
 {
     CLEANUP(json_decrefp) json_t *response = NULL;
     struct err err = {0};
     if (lounge->service == NULL)
         lounge->service = lounge->options.open_service(lounge->options.context);
-    lounge->service->principal = &guest->principal;
-    lounge->service->actor = guest->principal.name;
+    *out_status = pass_look(guest->pass, lounge->service, &err);
+    if (*out_status != STATUS_OK)
+        return NULL;
+    begin_for(lounge->service, guest);
     *out_status = lounge->options.claim(lounge->service, guest->claim, &response, &err);
-    lounge->service->principal = NULL;
+    end_for(lounge->service);
     if (*out_status != STATUS_OK || json_array_size(json_object_get(response, "jobs")) == 0)
         return NULL;
     return json_format(response);
@@ -192,10 +206,10 @@ static void give_back(struct lounge *lounge, const struct guest *guest, const ch
         json_parse(got, strlen(got), &response, &ignored) != STATUS_OK)
         return;
     const json_t *jobs = json_object_get(response, "jobs");
-    lounge->service->principal = &guest->principal;
+    begin_for(lounge->service, guest);
     for (size_t i = 0; i < json_array_size(jobs); i++)
         lounge->options.release(lounge->service, json_array_get(jobs, i));
-    lounge->service->principal = NULL;
+    end_for(lounge->service);
 }
 
 /* With the lock, which is let go of meanwhile. True: there was something. */
@@ -422,7 +436,7 @@ static char *wants_of(const struct lounge_guest_request *request)
     static const char *const MEMBERS[] = {"queues", "labels"};
     CLEANUP(json_decrefp) json_t *wants = json_object();
     CHECK(wants != NULL);
-    json_put_string(wants, "served", request->principal->queues);
+    json_put_string(wants, "served", pass_principal(request->pass)->queues);
     for (size_t i = 0; i < ARRAY_LEN(MEMBERS); i++) {
         json_t *value = json_object_get(request->claim, MEMBERS[i]);
         json_put(wants, MEMBERS[i], value != NULL ? json_incref(value) : json_null());
@@ -430,26 +444,12 @@ static char *wants_of(const struct lounge_guest_request *request)
     return json_format(wants);
 }
 
-static void copy_principal(struct guest *guest, const struct principal *from)
-{
-    struct grant *grants = arena_array(guest->arena, from->count, sizeof *grants);
-    for (size_t i = 0; i < from->count; i++)
-        grants[i] =
-            (struct grant){arena_strdup(guest->arena, from->grants[i].space), from->grants[i].role};
-    guest->principal = *from;
-    guest->principal.name = arena_strdup(guest->arena, from->name);
-    guest->principal.grants = grants;
-    guest->principal.user = arena_strdup_null(guest->arena, from->user);
-    guest->principal.queues = arena_strdup_null(guest->arena, from->queues);
-}
-
 static struct guest *guest_new(struct lounge *lounge, const struct lounge_guest_request *request)
 {
     struct guest *guest = mem_zalloc(1, sizeof *guest);
     int64_t now_us = clock_wait_us();
     guest->lounge = lounge;
-    guest->arena = arena_new();
-    copy_principal(guest, request->principal);
+    guest->pass = request->pass;
     guest->claim = json_deep_copy(request->claim);
     CHECK(guest->claim != NULL);
     guest->wants = wants_of(request);

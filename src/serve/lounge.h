@@ -6,8 +6,8 @@
  * from as long as it waits. Of those who want the same, the one that came first is served first,
  * and when there is nothing for it, the others are not asked for in vain.
  *
- * Whatever goes wrong while a claim waits, its answer is that there was nothing: the next claim
- * gets to know why.
+ * Whatever goes wrong while a claim waits, and also when its token is taken back, its answer is
+ * that there was nothing: the next claim gets to know why.
  *
  * Threads  Any.
  */
@@ -16,9 +16,9 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "serve/http.h"
-#include "service/principal.h"
 
 struct lounge;
+struct pass;
 struct service;
 
 struct lounge_options {
@@ -43,9 +43,9 @@ void lounge_free(struct lounge *lounge);
 void lounge_wake(struct lounge *lounge);
 
 struct lounge_guest_request {
-    const struct principal *principal; /* copied */
-    const json_t *claim;               /* request of the operation; copied */
-    const json_t *nothing;             /* its response when there is nothing */
+    struct pass *pass;     /* of who claims; taken */
+    const json_t *claim;   /* request of the operation; copied */
+    const json_t *nothing; /* its response when there is nothing */
     int64_t wait_ms;
     int64_t beat_ms; /* so often it has to be heard from */
 };

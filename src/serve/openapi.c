@@ -97,7 +97,7 @@ static bool is_in_path(const struct route *route, const char *name)
 /* Files of the server are for those who are on it; the program sends their text along. */
 static bool leads_to_file(const struct route *route, const char *name)
 {
-    bool is_rest = !str_starts_with(route->pattern, ROUTES_OPERATIONS);
+    bool is_rest = !str_starts_with(route->pattern, OPERATIONS_PATH);
     return is_rest && (str_equal(name, "file") || str_equal(name, "path"));
 }
 

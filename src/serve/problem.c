@@ -46,6 +46,10 @@ static void put(struct http_response *response, int status, const char *code, co
     json_put_int(problem, "status", status);
     json_put_string(problem, "detail", detail);
     json_put_string(problem, "code", code);
+    if (response->stream.read != NULL)
+        response->stream.close(response->stream.context);
+    http_response_fini(response);
+    http_response_init(response);
     answer_json(response, status, problem);
     response->content_type = "application/problem+json";
     if (status == 401)

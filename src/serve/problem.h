@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "serve/http.h"
 
-/* Whatever the response held is replaced. */
+/* Whatever the response held is replaced: headers go, a stream is closed. */
 void problem_answer(struct http_response *response, const struct err *err);
 /* The same with a status code of HTTP that none of ours stands for. */
 void problem_put(struct http_response *response, int status, const char *detail);

@@ -8,11 +8,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "service/credentials.h"
+#include "serve/pass.h"
 #include "service/operations.h"
 #include "service/service.h"
 
-enum { PIECE_MAX = 64 << 20, LOOK_US = 1000000 };
+enum { PIECE_MAX = 64 << 20 };
 
 enum phase {
     PHASE_IDLE,
@@ -23,8 +23,7 @@ enum phase {
 struct pull {
     struct crew_job job; /* first: the crew gives it back */
     struct crew *crew;
-    struct arena *arena;
-    struct principal principal;
+    struct pass *pass;
     struct pull_source source;
     pthread_mutex_t lock;
     enum phase phase;
@@ -32,8 +31,7 @@ struct pull {
     bool is_asleep;
     struct strbuf piece;
     size_t sent;
-    int64_t due_us;    /* not asked before */
-    int64_t looked_us; /* when it was last seen that this one may still ask */
+    int64_t due_us; /* not asked before */
     void (*wake)(void *waker);
     void *waker;
 };
@@ -53,45 +51,25 @@ static void pull_free(struct pull *pull)
     pull->source.free(pull->source.context);
     strbuf_fini(&pull->piece);
     CHECK(pthread_mutex_destroy(&pull->lock) == 0);
-    arena_free(pull->arena);
+    pass_free(pull->pass);
     free(pull);
 }
 
 /* --- fetching -------------------------------------------------------------------------------- */
 
-/* What is taken back counts for who is in the middle of an answer as well, a second later. */
-static bool is_still_let_in(struct pull *pull, struct service *service)
-{
-    int64_t now_us = clock_wait_us();
-    struct err err = {0};
-    if (now_us - pull->looked_us < LOOK_US)
-        return true;
-    pull->looked_us = now_us;
-    return credentials_again(service, &pull->principal, &err) != STATUS_DENIED;
-}
-
-static void fetch(struct pull *pull, struct service *service, struct strbuf *out,
-                  struct pull_next *next)
+static enum status fetch(struct pull *pull, struct service *service, struct strbuf *out,
+                         struct pull_next *next, struct err *err)
 {
     struct operation_local local = {.table = &OPERATIONS, .service = service};
     struct operation_caller operations = {.context = &local, .call = operation_local_call};
-    struct err err = {0};
-    int64_t expires_at_us = pull->principal.expires_at_us;
-    if (expires_at_us != 0 && clock_wall_us() >= expires_at_us) {
-        next->is_over = true;
-        return;
-    }
-    if (!is_still_let_in(pull, service)) {
-        next->is_over = true;
-        return;
-    }
-    service->principal = &pull->principal;
-    service->actor = pull->principal.name;
-    if (pull->source.fetch(pull->source.context, &operations, out, next, &err) != STATUS_OK) {
-        log_debug("an answer ends early", LOG_STR("why", err.text));
-        next->is_over = true;
-    }
+    if (pass_look(pull->pass, service, err) != STATUS_OK)
+        return err->code;
+    service->principal = pass_principal(pull->pass);
+    service->actor = service->principal->name;
+    enum status status = pull->source.fetch(pull->source.context, &operations, out, next, err);
     service->principal = NULL;
+    service->actor = NULL;
+    return status;
 }
 
 /* With the lock. When the crew goes home, this ends, too. */
@@ -107,8 +85,12 @@ static void work(struct crew_job *job, struct service *service)
     struct pull *pull = (struct pull *)job;
     struct strbuf piece;
     struct pull_next next = {0};
+    struct err err = {0};
     strbuf_init(&piece, PIECE_MAX);
-    fetch(pull, service, &piece, &next);
+    if (fetch(pull, service, &piece, &next, &err) != STATUS_OK) {
+        log_debug("an answer ends early", LOG_STR("why", err.text));
+        next.is_over = true;
+    }
     lock(pull);
     strbuf_fini(&pull->piece);
     pull->piece = piece;
@@ -181,13 +163,11 @@ enum status pull_open(const struct route_call *call, const struct pull_source *s
     struct pull *pull = mem_zalloc(1, sizeof *pull);
     pull->job.work = work;
     pull->crew = call->crew;
-    pull->arena = arena_new();
-    pull->principal = principal_copy(pull->arena, call->service->principal);
+    pull->pass = pass_new(call->world, call->request, &call->visitor->principal);
     pull->source = *source;
     pull->piece = piece;
     pull->phase = next.is_over ? PHASE_OVER : PHASE_IDLE;
-    pull->looked_us = clock_wait_us();
-    pull->due_us = pull->looked_us + next.wait_ms * 1000;
+    pull->due_us = clock_wait_us() + next.wait_ms * 1000;
     CHECK(pthread_mutex_init(&pull->lock, NULL) == 0);
     *out = (struct http_stream){
         .context = pull, .read = read_stream, .close = close_stream, .attach = attach_stream};

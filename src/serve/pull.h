@@ -30,7 +30,8 @@ struct pull_source {
 
 /*
  * The first piece is fetched at once, so that what is wrong can still be told. The source is taken;
- * operations are called in the name of whoever the call is of.
+ * operations are called in the name of whoever the call is of, for as long as that one would be let
+ * in again.
  */
 NODISCARD enum status pull_open(const struct route_call *call, const struct pull_source *source,
                                 struct http_stream *out, struct err *err);

@@ -27,7 +27,7 @@ static struct route route_of(const struct operation *operation)
 {
     return (struct route){
         .method = HTTP_POST,
-        .pattern = mem_format("%s%s", ROUTES_OPERATIONS, operation->name),
+        .pattern = mem_format("%s%s", OPERATIONS_PATH, operation->name),
         .access = ROUTE_PERMISSION,
         .operation = operation->name,
     };
@@ -53,7 +53,7 @@ void routes_free(struct route_table *table)
     if (table == NULL)
         return;
     for (size_t i = 0; i < table->count; i++)
-        if (strncmp(table->rows[i].pattern, ROUTES_OPERATIONS, strlen(ROUTES_OPERATIONS)) == 0)
+        if (strncmp(table->rows[i].pattern, OPERATIONS_PATH, strlen(OPERATIONS_PATH)) == 0)
             free((void *)(uintptr_t)table->rows[i].pattern);
     free((void *)(uintptr_t)table->rows);
     free(table);

@@ -23,5 +23,3 @@ extern const struct route_table ROUTES_NATIVE_AROUND;
 extern const struct route_table ROUTES_SERVER;
 extern const struct route_table ROUTES_LIVE;
 extern const struct route_table ROUTES_LOG;
-
-#define ROUTES_OPERATIONS "/api/v1/x/operations/"

@@ -176,7 +176,7 @@ static const struct route ROWS[] = {
     {HTTP_PATCH, RUN "/setNote", ROUTE_PERMISSION, "run.note", .ask = airflow_ask_run_note,
         .answer = airflow_answer_run, .body = &NOTE_BODY, .response = &RUN_RESPONSE},
     {HTTP_GET, RUN "/upstreamDatasetEvents", ROUTE_PERMISSION, "run.show",
-        .ask = airflow_ask_upstream, .answer = airflow_answer_upstream,
+        .ask = airflow_ask_run_plain, .answer = airflow_answer_upstream,
         .response = &UPSTREAM_RESPONSE},
 };
 /* clang-format on */

@@ -2,6 +2,7 @@
  * Events: a page of them, or all that come (`Accept: text/event-stream`). The table is fenced off
  * from the formatter because it is read by column.
  */
+#include "base/check.h"
 #include "base/str.h"
 #include "serve/ask.h"
 #include "serve/dispatch.h"
@@ -9,24 +10,24 @@
 #include "serve/problem.h"
 #include "serve/routes.h"
 #include "serve/sse.h"
+#include "service/json_build.h"
 #include "service/service.h"
 
-/* The number of the run that is asked for; 0: of any. What is not there, or not to be seen, fails.
- */
+/* The number of the run that is asked for; 0: of any. What is not seen is not there. */
 static enum status find_run(const struct route_call *call, const json_t *request, int64_t *out,
                             struct err *err)
 {
     const char *run = json_get_string(request, "run", NULL);
-    CLEANUP(json_decrefp) json_t *named = NULL;
+    CLEANUP(json_decrefp) json_t *named = json_build_object();
     CLEANUP(json_decrefp) json_t *shown = NULL;
     *out = 0;
     if (run == NULL)
         return STATUS_OK;
-    named = json_object();
     json_put_string(named, "run", run);
     if (operation_call(call->operations, "run.show", named, &shown, err) != STATUS_OK)
         return err->code;
-    (void)!str_parse_i64(json_get_string(shown, "number", ""), 0, INT64_MAX, out);
+    bool has_number = str_parse_i64(json_get_string(shown, "number", ""), 1, INT64_MAX, out);
+    CHECK(has_number);
     return STATUS_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "serve/keyed.h"
 #include "serve/openapi.h"
 #include "serve/routes.h"
+#include "service/operations.h"
 
 /* clang-format off */
 static const struct {
@@ -185,7 +186,7 @@ static void print_group(FILE *out, const struct route_table *table, const json_t
     bool is_first = true;
     for (size_t i = 0; i < table->count; i++) {
         const struct route *route = &table->rows[i];
-        if (str_starts_with(route->pattern, ROUTES_OPERATIONS) || group_of(route->pattern) != group)
+        if (str_starts_with(route->pattern, OPERATIONS_PATH) || group_of(route->pattern) != group)
             continue;
         if (is_first)
             (void)fprintf(out,

@@ -4,7 +4,6 @@
  */
 #include <string.h>
 
-#include "base/check.h"
 #include "base/mem.h"
 #include "model/settings.h"
 #include "os/secret_box.h"
@@ -14,13 +13,7 @@
 #include "serve/routes.h"
 #include "serve/usher.h"
 #include "service/credentials.h"
-
-static json_t *new_object(void)
-{
-    json_t *object = json_object();
-    CHECK(object != NULL);
-    return object;
-}
+#include "service/json_build.h"
 
 /* --- cookies --------------------------------------------------------------------------------- */
 
@@ -48,14 +41,13 @@ static void begin_session(const struct route_call *call, const char *secret,
 static json_t *describe(const struct principal *principal, const char *session)
 {
     char csrf[SHA256_HEX_MAX];
-    json_t *object = new_object();
-    json_t *grants = json_array();
-    CHECK(grants != NULL);
+    json_t *object = json_build_object();
+    json_t *grants = json_build_array();
     for (size_t i = 0; i < principal->count; i++) {
-        json_t *grant = new_object();
+        json_t *grant = json_build_object();
         json_put_string(grant, "namespace", principal->grants[i].space);
         json_put_string(grant, "role", permission_name(principal->grants[i].role));
-        CHECK(json_array_append_new(grants, grant) == 0);
+        json_build_append(grants, grant);
     }
     json_put_string(object, "name", principal->name);
     json_put_string(object, "user", principal->user);

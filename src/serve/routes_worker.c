@@ -7,6 +7,7 @@
 #include "serve/ask.h"
 #include "serve/dispatch.h"
 #include "serve/lounge.h"
+#include "serve/pass.h"
 #include "serve/routes.h"
 #include "service/service.h"
 
@@ -41,7 +42,7 @@ static enum status answer_claim(struct route_call *call, struct http_response *o
         return STATUS_OK;
     }
     const struct lounge_guest_request guest = {
-        .principal = call->service->principal,
+        .pass = pass_new(call->world, call->request, &call->visitor->principal),
         .claim = request,
         .nothing = response,
         .wait_ms = wait_ms,

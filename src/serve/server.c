@@ -1,17 +1,12 @@
 #include "serve/server.h"
 
-#include <errno.h>
 #include <microhttpd.h>
-#include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/check.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/str.h"
 #include "serve/crew.h"
 #include "serve/doorway.h"
 #include "serve/exchange.h"
@@ -98,8 +93,9 @@ enum status server_start(const struct server_options *options, struct server **o
 }
 
 /*
- * First no new connections, then what was asked is answered (a suspended connection would keep the
- * library from stopping), then streams end, then all is closed.
+ * First no new connections, then streams end and what was asked is answered (a suspended connection
+ * would keep the library from stopping), then that is sent, since the library cuts off whatever it
+ * has not sent yet, and then all is closed.
  */
 void server_stop(struct server *server)
 {
@@ -108,6 +104,7 @@ void server_stop(struct server *server)
     int fd = server->http != NULL ? MHD_quiesce_daemon(server->http) : -1;
     exchange_hall_close(server->hall);
     crew_stop(server->crew);
+    exchange_hall_settle(server->hall);
     if (server->http != NULL)
         MHD_stop_daemon(server->http);
     crew_free(server->crew);

@@ -81,18 +81,3 @@ char *url_decode_query(struct arena *arena, const char *text)
     char *decoded = decode(arena, text, strlen(text), true);
     return decoded != NULL && (is_plain(decoded) || is_utf8(decoded)) ? decoded : NULL;
 }
-
-void url_encode(struct strbuf *out, const char *text)
-{
-    static const char KEPT[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
-    static const char HEX[] = "0123456789ABCDEF";
-    while (*text != '\0') {
-        size_t kept = strspn(text, KEPT);
-        strbuf_add_bytes(out, text, kept);
-        text += kept;
-        if (*text == '\0')
-            break;
-        unsigned char c = (unsigned char)*text++;
-        strbuf_add_bytes(out, (char[]){'%', HEX[c >> 4], HEX[c & 15]}, 3);
-    }
-}

@@ -21,6 +21,3 @@ NODISCARD bool url_split(struct arena *arena, const char *path, struct url_path 
 
 /* Decoded text with '+' as a blank; NULL for bad escapes or text that is not UTF-8. */
 NODISCARD char *url_decode_query(struct arena *arena, const char *text);
-
-/* Append `text` so that it is one segment of a path or one value of a query. */
-void url_encode(struct strbuf *out, const char *text);

@@ -4,6 +4,9 @@
  */
 #include "service/operation.h"
 
+/* Where a server takes them: POST to this path with the name behind it. */
+#define OPERATIONS_PATH "/api/v1/x/operations/"
+
 /* All of them: the others follow as `more`. */
 extern const struct operation_table OPERATIONS;
 extern const struct operation_table OPERATIONS_AROUND;

@@ -35,7 +35,8 @@ class Remote:
 
 
 class Odd:
-    """Answers by a list: a (status, body) each, or None to hang up; then the last again."""
+    """Answers by a list: a (status, body) each, None to hang up, or an event that an answer is
+    never given before; then the last again."""
 
     def __init__(self, *answers, media="application/json"):
         odd = self
@@ -52,6 +53,9 @@ class Odd:
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 odd.seen.append((self.command, self.path, dict(self.headers.items()), body))
                 answer = odd.answers.pop(0) if len(odd.answers) > 1 else odd.answers[0]
+                if isinstance(answer, threading.Event):
+                    answer.wait()
+                    answer = None
                 if answer is None:
                     self.close_connection = True
                     self.connection.close()

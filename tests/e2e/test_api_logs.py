@@ -305,6 +305,22 @@ def test_logs_of_other_namespaces_are_not_there(world, daemon, api):
     api("GET", log_path("sales", "a"), headers=TEXT, code=401)
 
 
+def test_a_token_that_is_taken_back_hears_no_more(world, daemon):
+    steps = Steps(world)
+    daemon.signal(1)
+    wait_for(lambda: world("dags", "trigger", "slow").code == 0, "the DAG is there")
+    listener = Listener(admin(world, daemon, token(world, "*=viewer")),
+                        log_path(world.runs()[0]["number"], "a"))
+    wait_for(lambda: texts(listener) == "first\n", "the beginning")
+    listed = world("tokens", "list", "-o", "json", code=0).json()["tokens"]
+    world("tokens", "remove", listed[0]["id"], code=0)
+    wait_for(lambda: listener.is_over, "nobody is told anything more")
+    for step in (1, 2, 3):
+        steps.let(step)
+    assert texts(listener) == "first\n" and not listener.told("end")
+    listener.close()
+
+
 # --- large ones ---------------------------------------------------------------------------------
 
 def memory_of(daemon):

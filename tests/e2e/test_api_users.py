@@ -66,6 +66,8 @@ def test_the_first_user_comes_in_by_a_link_once(world, up):
     api = Api(daemon)
     path = link_of(daemon).group(1)
     assert api("HEAD", path).status == 404, "looking at a link does not use it"
+    passed_on = api("GET", path, headers={"X-Forwarded-For": "192.0.2.7"})
+    assert passed_on.status == 404, "it is for who is at this machine"
     answer = api("GET", path, code=303)
     cookie = answer.headers["Set-Cookie"]
     for part in ("HttpOnly", "SameSite=Strict", "Path=/"):

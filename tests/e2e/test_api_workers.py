@@ -202,6 +202,23 @@ def test_a_claim_that_waits_in_vain_is_answered(house):
     assert answer["jobs"] == [] and time.monotonic() - begun >= 1
 
 
+def test_claims_that_wait_are_answered_when_the_daemon_stops(house):
+    many = 20
+    answers = []
+
+    def wait(number):
+        answers.append(claim(house.api, f"w{number}", wait=50))
+
+    waiting = [threading.Thread(target=wait, args=(number,)) for number in range(many)]
+    for thread in waiting:
+        thread.start()
+    wait_for(lambda: len(house.hosts()) == many, "all of them wait")
+    house.daemon.finish()
+    for thread in waiting:
+        thread.join()
+    assert [answer["jobs"] for answer in answers] == [[]] * many
+
+
 def test_the_same_claim_again_gives_the_same_job(house):
     house.enqueue(payload=1), house.enqueue(payload=2)
     first = claim(house.api, request_id="a")["jobs"]
@@ -318,6 +335,21 @@ def test_nobody_acts_for_a_worker_of_another_token(house):
     twin.post("/api/v1/x/leave", {"worker": "w1"}, code=404)
     claim(twin, "w1", code=409)
     assert house.status(job) == "claimed"
+
+
+def test_a_claim_that_waits_ends_with_its_token(house):
+    answers = []
+    waiting = threading.Thread(target=lambda: answers.append(claim(house.api, wait=50)))
+    waiting.start()
+    wait_for(lambda: "w1" in house.hosts(), "the worker is known")
+    listed = house.world("tokens", "list", "-o", "json", code=0).json()["tokens"]
+    gpu = next(token["id"] for token in listed if token["name"] == "gpu")
+    house.world("tokens", "remove", gpu, code=0)
+    number = house.enqueue()
+    waiting.join()
+    assert answers[0]["jobs"] == [], answers
+    assert house.status(number) == "pending"
+    claim(house.api, code=401)
 
 
 def test_a_token_that_was_taken_back_ends_nothing(house):

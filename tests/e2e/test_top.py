@@ -3,11 +3,13 @@ import re
 import shlex
 import shutil
 import subprocess
+import threading
 
 import pytest
 from api import LISTEN
 from fleet import Daemon, finish_all
 from harness import BINARY, PATIENCE, wait_for
+from remote import Odd
 
 BUSY = {"EIDER_CPU_MOST": "1000000"}
 
@@ -299,6 +301,25 @@ def test_only_what_changes_is_sent(eider):
     assert moved < 12 * 400, f"{moved} characters for 12 moves of the cursor"
     terminal.type("q")
     assert terminal.wait() == 0
+
+
+def test_keys_are_heard_while_an_answer_is_on_its_way(top):
+    end = threading.Event()
+    server = Odd((200, '{"dag_runs": [{"number": "7", "dag_id": "orders", "state": "running"}]}'),
+                 end)
+    try:
+        pane = top(env={"EIDER_SERVER": server.url})
+        pane.wait(r"^> +7 running +orders")
+        pane.press("4")
+        wait_for(lambda: len(server.seen) > 1, "a question that nobody answers")
+        pane.wait(r"^ +QUEUE +STATE")
+        pane.press("?")
+        pane.wait(r"^  Home End, g G")
+        pane.press("q", "q")
+        pane.wait(r"^ended with 0$")
+    finally:
+        end.set()
+        server.close()
 
 
 def test_a_host_that_dies_is_seen_and_so_is_the_next(eider, up, top):

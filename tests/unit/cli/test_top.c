@@ -40,8 +40,8 @@ static json_t *parsed(const char *text)
     return value;
 }
 
-/* The next question must be this one; it is answered so. */
-static void answer(const char *operation, const char *request, const char *response)
+/* The next question must be this one. */
+static struct top_question asked_for(const char *operation, const char *request)
 {
     struct top_question question;
     cr_assert(top_ask(&top, mono_us, &question), "nothing was asked, not even %s", operation);
@@ -50,10 +50,22 @@ static void answer(const char *operation, const char *request, const char *respo
     if (request != NULL)
         EXPECT_STR(request, asked);
     json_decref(question.request);
+    return question;
+}
+
+static void give(const struct top_question *question, const char *response)
+{
     json_t *given = parsed(response);
-    top_answer(&top, &question, given, NULL);
-    top_note_time(&top, &question, mono_us);
+    top_answer(&top, question, given, NULL);
+    top_note_time(&top, question, mono_us);
     json_decref(given);
+}
+
+/* The same, and it is answered so. */
+static void answer(const char *operation, const char *request, const char *response)
+{
+    struct top_question question = asked_for(operation, request);
+    give(&question, response);
 }
 
 static void refuse(const char *operation, const char *problem)
@@ -384,6 +396,47 @@ Test(top, events_come_newest_first_and_go_on_from_the_cursor)
 
     top_press(&top, TOP_KEY_ENTER);
     answer("top.tasks", "{\"open\":[],\"run\":\"9\"}", TASKS);
+}
+
+Test(top, an_answer_about_another_log_comes_too_late)
+{
+    answer("top.overview", NULL, OVERVIEW);
+    top_press(&top, TOP_KEY_ENTER);
+    answer("top.tasks", NULL, TASKS);
+    top_press(&top, TOP_KEY_ENTER);
+    struct top_question late = asked_for("log.read", NULL);
+    top_press(&top, TOP_KEY_ESCAPE);
+    top_press(&top, TOP_KEY_ENTER);
+    give(&late, "{\"entries\":[{\"text\":\"old\\n\"}],\"cursor\":\"c\"}");
+    cr_assert_eq(json_array_size(top_table(&top)->rows), 0);
+    answer("log.read", "{\"run\":\"9\",\"tail\":500,\"task\":\"a\"}",
+           "{\"entries\":[{\"text\":\"new\\n\"}],\"cursor\":\"c\"}");
+    EXPECT_STR("new", json_string_value(json_array_get(top_table(&top)->rows, 0)));
+}
+
+Test(top, runs_stay_when_a_late_answer_has_none)
+{
+    answer("top.overview", NULL, OVERVIEW);
+    press("4");
+    struct top_question late = asked_for("top.overview", NULL);
+    press("1");
+    give(&late, "{\"now\":\"2026-01-02T03:04:07Z\",\"dag_runs\":[]}");
+    EXPECT_STR("9", chosen("number"));
+}
+
+Test(top, a_change_is_sent_once_and_no_other_begins_before_its_answer)
+{
+    answer("top.overview", NULL, OVERVIEW);
+    press("p");
+    struct top_question change = asked_for("dag.pause", "{\"dags\":[\"orders\"]}");
+    expect_nothing_to_ask();
+    cr_assert_gt(top_wait_ms(&top, mono_us), 0);
+    press("ju");
+    EXPECT_STR("wait: whether to pause orders is not answered yet", top.message);
+    give(&change, "{}");
+    EXPECT_STR("done: pause orders", top.message);
+    press("u");
+    answer("dag.unpause", "{\"dags\":[\"alpha\"]}", "{}");
 }
 
 Test(top, what_cannot_be_asked_is_said_until_it_can)

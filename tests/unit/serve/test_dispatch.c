@@ -155,6 +155,18 @@ Test(dispatch, what_is_wrong_has_the_right_status)
     expect_status(&KNOWN, POST("/runs/7/note", .body = "{}", .content_type = "text/xml"), 415);
 }
 
+Test(dispatch, a_problem_replaces_what_was_there)
+{
+    struct http_response response;
+    http_response_init(&response);
+    http_response_add_header(&response, "Content-Disposition", "attachment");
+    strbuf_add(&response.body, "half of it");
+    problem_put(&response, 404, "the rest is gone");
+    cr_expect_eq(response.headers_count, 0);
+    cr_expect_eq(response.body.text[0], '{');
+    http_response_fini(&response);
+}
+
 Test(dispatch, a_wrong_method_names_the_right_ones)
 {
     struct http_response response = ask(&KNOWN, DELETE("/runs"));

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "expect.h"
 #include "serve/lounge.h"
+#include "serve/pass.h"
 #include "service/service.h"
 
 enum { LONG_MS = 60000, BEATS = 3 };
@@ -17,6 +18,7 @@ static atomic_int jobs;
 static atomic_int asked;
 static atomic_int released;
 static atomic_bool is_broken;
+static atomic_bool is_taken_back; /* the token of those who wait */
 static struct lounge *lounge;
 static struct http_stream *_Atomic leaves; /* closes while it is claimed for */
 
@@ -31,6 +33,23 @@ static void close_service(void *context, struct service *service)
     (void)context;
     free(service);
 }
+
+static enum status admit(void *context, struct service *service, const struct http_request *request,
+                         struct arena *arena, struct dispatch_visitor *out, struct err *err)
+{
+    (void)context;
+    (void)service;
+    if (atomic_load(&is_taken_back))
+        return err_set(err, STATUS_DENIED, "no such token");
+    EXPECT_STR("Bearer x", http_header(request, "Authorization"));
+    *out = (struct dispatch_visitor){
+        .is_known = true,
+        .principal = {.name = arena_strdup(arena, "token x"), .queues = arena_strdup(arena, "*")},
+    };
+    return STATUS_OK;
+}
+
+static const struct serve_world WORLD = {.admit = admit};
 
 static json_t *response_of(const json_t *request, bool has_job)
 {
@@ -117,6 +136,8 @@ struct wish {
 static struct waiting *wait_for(struct wish wish)
 {
     static const struct principal PRINCIPAL = {.name = "token x", .queues = "*"};
+    struct http_pair sent = {"authorization", "Bearer x"};
+    const struct http_request came = {.headers = {&sent, 1}, .peer = "127.0.0.1"};
     struct waiting *waiting = mem_zalloc(1, sizeof *waiting);
     CLEANUP(json_decrefp) json_t *request = json_object();
     CLEANUP(json_decrefp) json_t *nothing = response_of(request, false);
@@ -127,7 +148,7 @@ static struct waiting *wait_for(struct wish wish)
     CHECK(pthread_mutex_init(&waiting->lock, NULL) == 0);
     CHECK(pthread_cond_init(&waiting->woken, NULL) == 0);
     const struct lounge_guest_request guest = {
-        .principal = &PRINCIPAL,
+        .pass = pass_new(&WORLD, &came, &PRINCIPAL),
         .claim = request,
         .nothing = nothing,
         .wait_ms = wish.wait_ms,
@@ -231,6 +252,18 @@ Test(lounge, a_failure_is_nothing)
 {
     atomic_store(&is_broken, true);
     cr_assert_eq(jobs_of(wait_for((struct wish){"a", "q", NULL, LONG_MS, LONG_MS})), 0);
+}
+
+Test(lounge, a_token_that_is_taken_back_gets_nothing)
+{
+    struct waiting *one = wait_for((struct wish){"a", "q", NULL, LONG_MS, LONG_MS});
+    wait_until(&asked, 1);
+    atomic_store(&is_taken_back, true);
+    atomic_store(&jobs, 1);
+    lounge_wake(lounge);
+    cr_assert_eq(jobs_of(one), 0);
+    cr_assert_eq(atomic_load(&asked), 1);
+    cr_assert_eq(atomic_load(&jobs), 1);
 }
 
 Test(lounge, whoever_comes_after_the_end_is_answered_at_once)

@@ -1,3 +1,4 @@
+#include "base/percent.h"
 #include "base/strbuf.h"
 #include "expect.h"
 #include "serve/url.h"
@@ -65,7 +66,7 @@ Test(url, what_is_encoded_is_one_segment)
     struct url_path split;
     strbuf_init(&path, 1024);
     strbuf_add_char(&path, '/');
-    url_encode(&path, TEXT);
+    percent_add(&path, TEXT, strlen(TEXT));
     cr_assert(url_split(arena, path.text, &split));
     cr_expect_eq(split.count, 1);
     cr_expect_str_eq(split.segments[0], TEXT);
