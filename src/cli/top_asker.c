@@ -73,7 +73,7 @@ bool top_asker_free(struct top_asker *asker)
         return true;
     mailbox_close(asker->questions);
     if (asker->is_busy) {
-        struct top_reply unwanted;
+        struct top_reply unwanted = {0};
         struct mailbox_batch batch = mailbox_take_within(asker->replies, END_WAIT_MS);
         if (batch.count > 0)
             take_first(asker, batch, &unwanted);
