@@ -355,7 +355,8 @@ def row_graph(store, options):
     dag_files.make(folder, len(sizes), lambda i: layered(f"g{sizes[i]}", sizes[i]))
     store.make_anew()
     with daemon_on(store, folder, "api,scheduler") as daemon:
-        daemon.eider("dags", "sync", "-o", "json")
+        while daemon.get("/api/v1/dags")["total_entries"] < len(sizes):
+            time.sleep(0.1)
         small, large = (quickest(daemon, f"/api/v1/x/graph/g{size}") for size in sizes)
     return row(f"{small:.0f} ms, {large:.0f} ms", "", None, "< 200 ms, < 2,000 ms",
                small < 200 and large < 2000, small_ms=small, large_ms=large)
