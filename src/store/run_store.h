@@ -107,7 +107,7 @@ struct run_filter {
     int64_t limit;
 };
 
-/* Newest first. */
+/* Newest first, in whatever namespace; lists for people are pages (run_page.h). */
 NODISCARD enum status store_run_each(struct store *store, const struct run_filter *filter,
                                      enum status (*each)(void *context, const struct run_info *info,
                                                          struct err *err),
