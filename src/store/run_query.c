@@ -208,6 +208,7 @@ void run_info_read(struct db_stmt *stmt, struct arena *arena, struct run_info *o
         .admission = (enum admission)db_int(stmt, 26),
         .backfill = db_int(stmt, 27),
         .queue = text_of(stmt, arena, 28),
+        .space = text_of(stmt, arena, 29),
     };
 }
 

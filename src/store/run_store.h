@@ -60,7 +60,8 @@ struct run_info {
     int64_t version_number;
     const char *dag_id;
     const char *run_id;
-    const char *namespace_;
+    const char *namespace_; /* that it runs in */
+    const char *space;      /* that its DAG is in now, and so its history: see sight.h */
     const char *kind;
     const char *path; /* of the DAG file */
     enum run_state state;
