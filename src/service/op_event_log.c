@@ -1,8 +1,8 @@
 /*
  * event.log: events that match, in pages, by their ids.
  *
- * Events have no index of what people ask for, except of runs; a page ends SCAN_MAX events after
- * those that were left out before it, however many match. Only what is shown is made into words.
+ * Events have no index of what people ask for, except of runs; a page ends after SCAN_MAX of them
+ * were looked at, however many match, and how many there are is counted up to a bound.
  */
 #include "base/arena.h"
 #include "base/check.h"
@@ -10,24 +10,28 @@
 #include "base/str.h"
 #include "service/event_json.h"
 #include "service/json_build.h"
-#include "service/listing.h"
 #include "service/lookup.h"
 #include "service/op_handlers.h"
 #include "service/run_filter.h"
 #include "service/service.h"
 #include "store/event_scan.h"
 
-enum { SCAN_MAX = 20000, SCAN_PART = 1000 };
+enum {
+    SCAN_MAX = 50000,
+    SCAN_PART = 1000,
+    COUNT_MAX = 5000, /* are looked at when the page is full already */
+};
 
 struct event_log {
     const json_t *request;
     struct event_names names;
     struct run_range when;
     int64_t limit;
-    int64_t offset;
+    int64_t skip;
     int64_t matched;
     int64_t scanned;
-    int64_t last; /* id of the row before */
+    int64_t full_at; /* how many were looked at when the page was full; 0: it is not yet */
+    int64_t last;    /* id of the row before */
     json_t *events;
 };
 
@@ -45,76 +49,80 @@ static bool differs(const json_t *request, const char *key, const char *own)
     return wanted != NULL && !str_equal(wanted, own);
 }
 
-static bool differs_in(const json_t *request, const char *key, bool has_one, int64_t own)
+static bool differs_in(const json_t *request, const char *key, int64_t own)
 {
     const json_t *wanted = json_object_get(request, key);
-    return json_is_integer(wanted) && (!has_one || json_integer_value(wanted) != own);
+    return json_is_integer(wanted) && json_integer_value(wanted) != own;
 }
 
-/* By what the row says itself. */
+/* As far as the row tells: of most that are not meant, that is enough. */
 static bool may_be_meant(const struct event_log *log, const struct event_row *row)
 {
     const json_t *request = log->request;
     const json_t *included = json_object_get(request, "kinds");
+    if (row->kind >= EVENT_KIND_COUNT || row->kind == EVENT_NONE)
+        return false;
     const char *kind = event_kind_name(row->kind);
     bool is_of_task = row->task != 0 && row->run != 0;
     return row->at_us >= log->when.from_us &&
            (log->when.to_us == 0 || row->at_us <= log->when.to_us) &&
            (!json_is_array(included) || has(included, kind)) &&
            !has(json_object_get(request, "without"), kind) &&
+           (row->dag_id == NULL || !differs(request, "dag", row->dag_id)) &&
            !differs(request, "run_id", row->run_id) && !differs(request, "actor", row->actor) &&
-           !differs_in(request, "map_index", is_of_task, row->map_index) &&
-           !differs_in(request, "try_number", row->attempt > 0, row->attempt);
+           !differs_in(request, "map_index", is_of_task ? row->map_index : INT64_MIN) &&
+           !differs_in(request, "try_number", row->attempt > 0 ? row->attempt : INT64_MIN);
 }
 
-/* By what has to be looked up for it. */
-static enum status check_names(const struct event_log *log, const struct event_row *row,
-                               bool *out_meant, struct err *err)
+/* What the row alone does not tell. */
+static bool is_of_names(const struct event_log *log, const json_t *event)
 {
-    const char *task_id = NULL;
-    const char *dag_id = row->dag_id;
-    CLEANUP(json_decrefp) json_t *data = NULL;
-    *out_meant = false;
-    if (json_get_string(log->request, "dag", NULL) != NULL && dag_id == NULL) {
-        data = event_json_data(row);
-        if (event_json_dag_id(&log->names, row, data, &dag_id, err) != STATUS_OK)
-            return err->code;
+    return !differs(log->request, "dag", json_get_string(event, "dag_id", NULL)) &&
+           !differs(log->request, "task", json_get_string(event, "task_id", NULL));
+}
+
+static bool has_names(const struct event_log *log)
+{
+    return json_get_string(log->request, "dag", NULL) != NULL ||
+           json_get_string(log->request, "task", NULL) != NULL;
+}
+
+static bool is_full(const struct event_log *log)
+{
+    return (int64_t)json_array_size(log->events) >= log->limit;
+}
+
+static void take(struct event_log *log, json_t *event)
+{
+    log->matched++;
+    if (log->skip > 0) {
+        log->skip--;
+        return;
     }
-    if (differs(log->request, "dag", dag_id))
-        return STATUS_OK;
-    if (json_get_string(log->request, "task", NULL) != NULL &&
-        event_json_task_id(log->names.store, row, &task_id, err) != STATUS_OK)
-        return err->code;
-    *out_meant = !differs(log->request, "task", task_id);
-    return STATUS_OK;
-}
-
-static bool has_room(const struct event_log *log)
-{
-    return (int64_t)json_array_size(log->events) < log->limit;
+    if (!is_full(log))
+        json_build_append(log->events, json_incref(event));
+    if (is_full(log) && log->full_at == 0)
+        log->full_at = log->scanned;
 }
 
 static enum status look(void *context, const struct event_row *row, struct err *err)
 {
     struct event_log *log = context;
-    json_t *event = NULL;
+    CLEANUP(json_decrefp) json_t *event = NULL;
     bool is_seen = false;
-    bool is_meant = false;
     log->scanned++;
     log->last = row->id;
-    if (row->kind >= EVENT_KIND_COUNT || row->kind == EVENT_NONE || !may_be_meant(log, row))
+    if (!may_be_meant(log, row))
         return STATUS_OK;
-    if (event_json_is_seen(&log->names, row, &is_seen, err) != STATUS_OK ||
-        (is_seen && check_names(log, row, &is_meant, err) != STATUS_OK))
+    if (event_json_is_seen(&log->names, row, &is_seen, err) != STATUS_OK)
         return err->code;
-    if (!is_meant)
+    if (!is_seen)
         return STATUS_OK;
-    log->matched++;
-    if (log->matched <= log->offset || !has_room(log))
-        return STATUS_OK;
-    if (event_json(&log->names, row, &event, err) != STATUS_OK)
+    bool is_shown = log->skip == 0 && !is_full(log);
+    if ((is_shown || has_names(log)) && event_json(&log->names, row, &event, err) != STATUS_OK)
         return err->code;
-    json_build_append(log->events, event);
+    if (event == NULL || is_of_names(log, event))
+        take(log, event);
     return STATUS_OK;
 }
 
@@ -143,11 +151,10 @@ static enum status set_bounds(struct event_log *log, struct event_scan *scan, st
     return STATUS_OK;
 }
 
-/* The page is full, and there are more than anybody wants to have counted; or it took long. */
 static bool is_enough(const struct event_log *log)
 {
-    return (!has_room(log) && log->matched > LISTING_TOTAL_MAX) ||
-           log->scanned >= SCAN_MAX + log->offset;
+    return log->scanned >= SCAN_MAX ||
+           (log->full_at > 0 && log->scanned - log->full_at >= COUNT_MAX);
 }
 
 static enum status scan_all(struct event_log *log, struct event_scan *scan, struct err *err)
@@ -178,14 +185,14 @@ enum status op_event_log(struct service *service, const json_t *request, json_t 
     if (!str_equal(order + (scan.is_descending ? 1 : 0), "id"))
         return err_set(err, STATUS_INVALID, "events have no order by '%.60s': write id or -id",
                        order);
-    if (run_filter_read_page(request, &log.limit, &log.offset, err) != STATUS_OK ||
+    if (run_filter_read_page(request, &log.limit, &log.skip, err) != STATUS_OK ||
         service_store_if_any(service, &log.names.store, err) != STATUS_OK)
         return err->code;
     if (log.names.store != NULL &&
         (set_bounds(&log, &scan, err) != STATUS_OK || scan_all(&log, &scan, err) != STATUS_OK))
         return err_wrap(err, "list events");
     *out = json_build_list("events", TAKE(events));
-    json_put_int(*out, "total_entries", MIN(log.matched, (int64_t)LISTING_TOTAL_MAX));
+    json_put_int(*out, "total_entries", log.matched);
     if (is_enough(&log))
         json_put_bool(*out, "total_is_more", true);
     return STATUS_OK;

@@ -82,7 +82,7 @@ static enum status begin_within(struct db *db, struct err *err)
     /* What follows might last: a transaction that is gone does not hold it. */
     if (db->is_spoilt)
         return refuse_spoilt(err);
-    if (db_script(db, "SAVEPOINT within", err) != STATUS_OK)
+    if (db_later(db, err, "SAVEPOINT within", "") != STATUS_OK)
         return err->code;
     db->is_within = true;
     tell_end(db, DB_BEGAN_WITHIN, 0);
@@ -137,7 +137,8 @@ enum status db_together_begin(struct db *db, struct err *err)
 static enum status commit_within(struct db *db, struct err *err)
 {
     CHECK(db->is_within);
-    if (db_script(db, "RELEASE SAVEPOINT within", err) != STATUS_OK)
+    /* On the way with what is not answered yet, so that one wait tells of all of it. */
+    if (db_do(db, err, "RELEASE SAVEPOINT within", "") != STATUS_OK)
         return err_wrap(err, "commit");
     db->is_within = false;
     return STATUS_OK;

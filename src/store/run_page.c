@@ -52,7 +52,7 @@
     "SELECT r.id FROM dag x CROSS JOIN run r WHERE $1 = '' AND " DAGS_ASKED                        \
     " AND r.id IN (SELECT r.id FROM run r WHERE " m " ORDER BY " order " LIMIT $13 + $14)"
 #define EACH_POSTGRES(matches)                                                                     \
-    " FROM dag x CROSS JOIN LATERAL (SELECT r.version FROM run r WHERE " matches                   \
+    " FROM dag x CROSS JOIN LATERAL (SELECT r.id, r.first_task FROM run r WHERE " matches          \
     " LIMIT $13) r WHERE $1 = '' AND " DAGS_ASKED
 #define FIRST_OF_EACH_POSTGRES(m, order)                                                           \
     "SELECT r.id FROM dag x CROSS JOIN LATERAL (SELECT r.id, r.logical_at_us, r.started_at_us,"    \
@@ -63,22 +63,25 @@
     "SELECT " RUN_COLUMNS " FROM (" first " ORDER BY " order                                       \
     " LIMIT $13 OFFSET $14) p CROSS JOIN run r" RUN_JOINED " WHERE r.id = p.id ORDER BY " order
 #define COUNT(from) COUNT_OF("SELECT 1 AS one" from " LIMIT $13 OFFSET $14")
-#define VERSIONS(from)                                                                             \
-    "SELECT version, count(*) FROM (SELECT r.version" from                                         \
-    " LIMIT $13 OFFSET $14) p GROUP BY version"
+/* The first block of a run has its tasks, others have instances of mapped ones. */
+#define TASKS(from)                                                                                \
+    "SELECT count(*), CAST(coalesce(sum((SELECT b.count FROM block b WHERE b.run = p.id"           \
+    " AND b.first = p.first_task)), 0) AS BIGINT), CAST(coalesce(sum((SELECT count(*)"             \
+    " FROM block b WHERE b.run = p.id)), 0) AS BIGINT) FROM (SELECT r.id, r.first_task" from       \
+    " LIMIT $13 OFFSET $14) p"
 
 struct way {
     const char *ascending; /* NULL: there is no such way */
     const char *descending;
     const char *count;
-    const char *versions;
+    const char *tasks;
 };
 
 #define WAY(from, matches, ascending, descending)                                                  \
     {                                                                                              \
         PAGE(FIRST_OF_##from(matches, ascending), ascending),                                      \
             PAGE(FIRST_OF_##from(matches, descending), descending), COUNT(from(matches)),          \
-            VERSIONS(from(matches))                                                                \
+            TASKS(from(matches))                                                                   \
     }
 #define BY(key)      key ", r.id"
 #define BY_BACK(key) key " DESC, r.id DESC"
@@ -377,23 +380,45 @@ enum status store_run_page(struct store *store, const struct run_page *page,
     return status;
 }
 
-enum status store_run_page_versions(struct store *store, const struct run_page *page, int64_t most,
-                                    enum status (*each)(void *context, int64_t version,
-                                                        int64_t runs, struct err *err),
-                                    void *context, struct err *err)
+/* Nothing is asked for: so many tasks at least, instances included. */
+static const char TASKS_OF_SOME[] =
+    "SELECT CAST(coalesce(sum(b.count), 0) AS BIGINT) FROM (SELECT count FROM block LIMIT 1000) b";
+
+enum { COUNT_RUNS_FIRST = 64, COUNT_RUNS_MORE = 8 };
+
+/* So many runs first; times as many, while those before had few tasks. */
+static enum status count_tasks(struct store *store, const struct run_page *page, int64_t enough,
+                               struct run_page_tasks *out, struct err *err)
 {
-    const struct run_page counted = first_rows(page, most);
     const struct way *way = NULL;
-    struct db_stmt *stmt = NULL;
-    if (choose(store, page, false, &way, err) != STATUS_OK)
-        return err->code;
-    enum status status = ask(store, way->versions, &counted, &stmt, err);
-    while (status == STATUS_OK && db_next(stmt, &status, err)) {
-        status = each(context, db_int(stmt, 0), db_int(stmt, 1), err);
-        if (status != STATUS_OK)
-            db_reset(stmt);
+    enum status status = choose(store, page, false, &way, err);
+    int64_t runs = INT64_MAX;
+    for (int64_t most = COUNT_RUNS_FIRST; status == STATUS_OK; most *= COUNT_RUNS_MORE) {
+        const struct run_page counted = first_rows(page, most);
+        struct db_stmt *stmt = NULL;
+        status = ask(store, way->tasks, &counted, &stmt, err);
+        while (status == STATUS_OK && db_next(stmt, &status, err)) {
+            runs = db_int(stmt, 0);
+            out->tasks = db_int(stmt, 1);
+            out->has_instances = db_int(stmt, 2) > runs;
+        }
+        if (runs < most || out->tasks >= enough)
+            break;
     }
     return status;
+}
+
+enum status store_run_page_tasks(struct store *store, const struct run_page *page, int64_t enough,
+                                 struct run_page_tasks *out, struct err *err)
+{
+    *out = (struct run_page_tasks){0};
+    if (page->dag_id == NULL && asks_for_dag_alone(store, page)) {
+        if (db_get_int(store->db, 0, &out->tasks, err, TASKS_OF_SOME, "") != STATUS_OK)
+            return err->code;
+        if (out->tasks >= enough)
+            return STATUS_OK;
+    }
+    return count_tasks(store, page, enough, out, err);
 }
 
 /* $1 runs, $2 states, $3-$6 ranges. A run's tasks stand in the blocks it has. */

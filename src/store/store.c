@@ -111,6 +111,7 @@ enum status store_open(const struct store_options *options, struct store **out, 
     store->hooks = options->hooks;
     store->dags = idmap_new();
     store->lent = idmap_new();
+    store->dag_keys = idmap_new();
     store->lane_cache = lane_cache_new();
     store->own_jobs = own_jobs_new();
     store->counted.meters = options->meters;
@@ -139,6 +140,7 @@ void store_close(struct store *store)
         dag_free(dag);
     idmap_free(store->dags);
     idmap_free(store->lent);
+    idmap_free(store->dag_keys);
     lane_cache_free(store->lane_cache);
     own_jobs_free(store->own_jobs);
     free(store->reason);
@@ -155,6 +157,13 @@ void store_rest(struct store *store, int64_t idle_ms)
 int64_t store_now_us(const struct store *store)
 {
     return store->now_us != NULL ? store->now_us() : db_now_us(store->db);
+}
+
+/* Changes that are made together see the same now. */
+int64_t store_own_instant(struct store *store)
+{
+    store->own_instant_us = MAX(store_now_us(store), store->own_instant_us + 1);
+    return store->own_instant_us;
 }
 
 static const char DESCRIBE[] =
