@@ -6,6 +6,8 @@
 #include "base/check.h"
 #include "base/str.h"
 #include "base/strbuf.h"
+#include "model/limits.h"
+#include "serve/keyed.h"
 #include "serve/routes.h"
 #include "service/operations.h"
 
@@ -166,6 +168,22 @@ static void add_query_parameters(const struct route *route, const struct operati
     }
 }
 
+static void add_header_parameter(json_t *parameters)
+{
+    json_t *parameter = new_object();
+    json_put_string(parameter, "name", KEYED_HEADER);
+    json_put_string(parameter, "in", "header");
+    json_put_bool(parameter, "required", false);
+    json_put_string(parameter, "description",
+                    "the same request with the same key is done once, and answered alike");
+    json_t *schema = member(parameter, "schema");
+    json_put_string(schema, "type", "string");
+    json_put_string(schema, "pattern", "^[!-~]+$");
+    json_put_int(schema, "minLength", 1);
+    json_put_int(schema, "maxLength", LIMIT_REQUEST_KEY_BYTES);
+    append(parameters, parameter);
+}
+
 static const struct operation_schema NOTHING = {NULL, 0};
 
 static void describe_request(const struct route *route, const struct operation *operation,
@@ -182,6 +200,8 @@ static void describe_request(const struct route *route, const struct operation *
     json_t *parameters = new_array();
     add_path_parameters(route, parameters);
     add_query_parameters(route, query, parameters);
+    if (keyed_covers(route))
+        add_header_parameter(parameters);
     json_put(entry, "parameters", parameters);
     if (has_body && body->count > 0)
         json_put(member(entry, "requestBody"), "content",
@@ -203,6 +223,11 @@ static void describe_answers(const struct route *route, const struct operation *
         schema = &operation->response;
     if (schema != NULL && route->status != 204)
         json_put(success, "content", content_of(schema_of(schema, NULL), "application/json"));
+    if (keyed_covers(route)) {
+        json_t *header = member(member(success, "headers"), KEYED_REPLAYED_HEADER);
+        json_put_string(header, "description", "true: it was done and answered before");
+        json_put_string(member(header, "schema"), "type", "string");
+    }
     json_t *problem = member(responses, "default");
     json_put_string(problem, "description", "a problem");
     json_t *reference = new_object();

@@ -126,6 +126,7 @@ enum status db_rehearse(struct db *db, struct err *err)
     if (db_begin(db, err) != STATUS_OK)
         return err->code;
     db->has_parts = true;
+    db->has_kept = false;
     return STATUS_OK;
 }
 
@@ -141,6 +142,7 @@ static enum status commit_within(struct db *db, struct err *err)
     if (db_do(db, err, "RELEASE SAVEPOINT within", "") != STATUS_OK)
         return err_wrap(err, "commit");
     db->is_within = false;
+    db->has_kept = true;
     return STATUS_OK;
 }
 
@@ -192,6 +194,22 @@ enum status db_together_commit(struct db *db, struct err *err)
     db->is_spoilt = false;
     db_end(db);
     return status;
+}
+
+void db_together_spoil(struct db *db)
+{
+    CHECK(db->has_parts);
+    db->is_spoilt = true;
+}
+
+bool db_together_undo(struct db *db)
+{
+    CHECK(db->has_parts);
+    CHECK(!db->is_within);
+    db->has_parts = false;
+    db->is_spoilt = false;
+    db_end(db);
+    return !db->has_kept;
 }
 
 bool db_can_go_on(const struct db *db)

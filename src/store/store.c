@@ -240,3 +240,13 @@ enum status store_together_commit(struct store *store, struct err *err)
 {
     return db_together_commit(store->db, err);
 }
+
+void store_together_spoil(struct store *store)
+{
+    db_together_spoil(store->db);
+}
+
+bool store_together_undo(struct store *store)
+{
+    return db_together_undo(store->db);
+}
