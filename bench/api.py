@@ -171,7 +171,8 @@ def row_page(store, options):
              "/api/v1/dags/~/dagRuns?limit=100&state=failed",
              "/api/v1/dags/~/dagRuns/~/taskInstances?limit=100",
              "/api/v1/dags/~/dagRuns/~/taskInstances?limit=100&state=failed",
-             "/api/v1/eventLogs?limit=100", "/api/v1/x/events?limit=100"]
+             "/api/v1/eventLogs?limit=100", "/api/v1/x/events?limit=100",
+             "/api/v1/x/audit?limit=100", "/api/v1/x/dlq?limit=100"]
     with daemon_on(store) as daemon:
         took = {}
         for path in pages:

@@ -57,7 +57,7 @@ static const struct command ROWS[] = {
         "list tokens, never the tokens themselves", NULL, "eider tokens list",
         {NULL, 0}, cmd_tokens_list},
     {"tokens add", GROUP_USERS, COMMAND_READS, "NAME", 1, 1, COMPLETE_NONE, NULL,
-        "make a token for a program or a worker", "The token is shown once.",
+        "make a token for a program or a worker", "The token is shown once; `-o name` prints it alone.",
         "eider tokens add ci --owner anna --role sales=operator --expires 90d\n"
         "eider tokens add gpu-worker --queue gpu",
         OPTIONS(TOKENS_ADD_OPTIONS), cmd_tokens_add},

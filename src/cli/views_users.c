@@ -51,7 +51,8 @@ static const struct column TOKEN[] = {
     {"Expires", "expires_at", COLUMN_INSTANT, false},
     {"Token", "token", COLUMN_TEXT, false},
 };
-const struct view VIEW_TOKEN = {COLUMNS(TOKEN)};
+/* It is told only once, so that is what whoever makes it wants to have. */
+const struct view VIEW_TOKEN = {COLUMNS(TOKEN), .name = "token"};
 
 static const struct column NAMESPACES[] = {
     {"NAME", "name", COLUMN_TEXT, false},

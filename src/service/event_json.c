@@ -82,8 +82,9 @@ static enum status space_of(const struct event_names *names, const struct event_
 enum status event_json_is_seen(const struct event_names *names, const struct event_row *row,
                                bool *out, struct err *err)
 {
-    *out = store_sees_all(names->store);
-    if (*out)
+    *out = store_sees_all(names->store) ||
+           (row->space != NULL && store_sees(names->store, row->space));
+    if (*out || row->space != NULL)
         return STATUS_OK;
     CLEANUP(json_decrefp) json_t *data = event_json_data(row);
     const char *space = NULL;

@@ -34,7 +34,7 @@ static enum status put_runs(const struct event_listing *listing, int64_t event, 
         struct run_info run;
         struct err problem = {0};
         enum status status = store_run_load(listing->store, arena, ids[i], &run, &problem);
-        if (status == STATUS_OK && store_sees(listing->store, run.namespace_))
+        if (status == STATUS_OK && store_sees(listing->store, run.space))
             json_build_append(runs, run_json(listing->service, &run, NULL));
         else if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
             *err = problem;

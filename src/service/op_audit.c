@@ -140,6 +140,7 @@ static enum status read_filter(const json_t *request, struct audit_filter *out, 
     *out = (struct audit_filter){
         .actor = json_get_string(request, "actor", NULL),
         .with_machines = json_get_bool(request, "all", false),
+        .dag_id = json_get_string(request, "dag", NULL),
     };
     /* The schema has looked at them. */
     if (from != NULL)

@@ -95,7 +95,6 @@ static enum status read_filter(const struct service *service, const json_t *requ
     if (event_filter_read(request, filter, err) != STATUS_OK)
         return err->code;
     filter->dag_id = NULL; /* the store does */
-    filter->principal = service->principal;
     telling->most = page->limit;
     telling->has_cursors = json_get_bool(request, "cursors", false);
     bool is_narrow = filter->has_kinds || filter->task_id != NULL || filter->host != NULL ||

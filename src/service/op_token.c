@@ -10,6 +10,7 @@
 #include "base/strbuf.h"
 #include "model/dag.h"
 #include "model/duration.h"
+#include "service/grants_read.h"
 #include "service/json_build.h"
 #include "service/op_handlers.h"
 #include "service/principal.h"
@@ -150,7 +151,6 @@ static enum status read_wanted(const struct service *service, struct arena *aren
 {
     const json_t *roles = json_object_get(request, "grants");
     const json_t *queues = json_object_get(request, "queues");
-    const char *text = NULL;
     *out = (struct wanted){
         .request = {.name = json_get_string(request, "name", ""), .actor = service->actor}};
     if (!dag_name_is_valid(out->request.name))
@@ -164,8 +164,7 @@ static enum status read_wanted(const struct service *service, struct arena *aren
         return err_set(err, STATUS_DENIED,
                        "only who has the role admin in all namespaces makes tokens of workers");
     if (json_is_array(roles)) {
-        if (join_words(arena, roles, &text, err) != STATUS_OK ||
-            grants_parse(arena, text, &out->grants, err) != STATUS_OK ||
+        if (grants_read(arena, roles, &out->grants, err) != STATUS_OK ||
             check_grants(service->principal, &out->grants, err) != STATUS_OK)
             return err->code;
         out->request.grants = &out->grants;

@@ -11,6 +11,7 @@
 #include "service/run_json.h"
 #include "store/host.h"
 #include "store/monitor.h"
+#include "store/run_page.h"
 
 enum {
     SECOND_US = 1000000,
@@ -80,15 +81,16 @@ static enum status list_run(void *context, const struct run_info *run, struct er
 /* What goes on first, then what was. */
 static enum status list_runs(struct run_listing *listing, int64_t limit, struct err *err)
 {
-    struct run_filter filter = {.state = -1, .active_only = true, .limit = limit};
+    struct run_page page = {
+        .states = 1U << RUN_QUEUED | 1U << RUN_RUNNING, .is_descending = true, .limit = limit};
     listing->left = limit;
     if (limit == 0)
         return STATUS_OK;
-    if (store_run_each(listing->store, &filter, list_run, listing, err) != STATUS_OK)
+    if (store_run_page(listing->store, &page, list_run, listing, err) != STATUS_OK)
         return err->code;
-    filter.active_only = false;
+    page.states = 0;
     listing->skips_active = true;
-    return store_run_each(listing->store, &filter, list_run, listing, err);
+    return store_run_page(listing->store, &page, list_run, listing, err);
 }
 
 /* --- top.overview: hosts, numbers and throughput --------------------------------------------- */

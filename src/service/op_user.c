@@ -5,8 +5,8 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/strbuf.h"
 #include "os/password.h"
+#include "service/grants_read.h"
 #include "service/json_build.h"
 #include "service/op_handlers.h"
 #include "service/principal.h"
@@ -76,25 +76,6 @@ struct wanted {
     char hash[PASSWORD_HASH_MAX];
 };
 
-static enum status read_grants(struct arena *arena, const json_t *list, struct grants *out,
-                               struct err *err)
-{
-    CLEANUP(strbuf_fini) struct strbuf words;
-    strbuf_init(&words, 1 << 16);
-    size_t i;
-    json_t *word;
-    json_array_foreach(list, i, word)
-    {
-        struct grant ignored;
-        if (grant_parse(arena, json_string_value(word), &ignored, err) != STATUS_OK)
-            return err->code;
-        strbuf_addf(&words, "%s%s", i > 0 ? " " : "", json_string_value(word));
-    }
-    if (words.overflow)
-        return err_set(err, STATUS_LIMIT, "nobody has more than %d grants", GRANTS_MAX);
-    return grants_parse(arena, words.text, out, err);
-}
-
 static enum status read_wanted(const struct service *service, struct arena *arena,
                                const json_t *request, struct wanted *out, struct err *err)
 {
@@ -104,7 +85,7 @@ static enum status read_wanted(const struct service *service, struct arena *aren
     *out = (struct wanted){
         .change = {.name = json_get_string(request, "name", ""), .actor = service->actor}};
     if (json_is_array(grants)) {
-        if (read_grants(arena, grants, &out->grants, err) != STATUS_OK)
+        if (grants_read(arena, grants, &out->grants, err) != STATUS_OK)
             return err->code;
         out->change.grants = &out->grants;
     }

@@ -8,6 +8,7 @@
 #include "service/json_build.h"
 #include "service/lookup.h"
 #include "service/op_handlers.h"
+#include "store/monitor.h"
 
 /* What a run adds to a node. */
 struct node_state {
@@ -17,19 +18,16 @@ struct node_state {
     struct parent_counts counts;
 };
 
-static enum status note_state(void *context, const struct run_row *run, const struct task_row *task,
-                              struct err *err)
+static enum status note_state(void *context, const struct task_row *task, struct err *err)
 {
-    (void)run;
     (void)err;
     struct node_state *states = context;
-    if (task->map_index < 0)
-        states[task->node] = (struct node_state){
-            .state = task->state,
-            .tries = task_row_tries(task),
-            .is_expanded = task->instance_base != 0,
-            .counts = task->counts,
-        };
+    states[task->node] = (struct node_state){
+        .state = task->state,
+        .tries = task_row_tries(task),
+        .is_expanded = task->instance_base != 0,
+        .counts = task->counts,
+    };
     return STATUS_OK;
 }
 
@@ -43,7 +41,7 @@ static enum status find_run(struct service *service, struct arena *arena, const 
         return err_set(err, STATUS_NOT_FOUND, "run %lld is one of DAG '%s', not of '%.100s'",
                        (long long)run->info.id, run->info.dag_id, dag_id);
     *out = arena_array(arena, run->dag->tasks_count + 1, sizeof **out);
-    return store_task_each(run->store, run->info.id, note_state, *out, err);
+    return store_monitor_nodes(run->store, run->info.id, note_state, *out, err);
 }
 
 /* --- the answer ------------------------------------------------------------------------------ */

@@ -73,7 +73,7 @@ static void note_run(struct home *home, const struct recent_run *run)
 static void note_active(void *context, const struct recent_run *run)
 {
     struct home *home = context;
-    if (!store_sees(home->store, run->namespace_))
+    if (!store_sees(home->store, run->space))
         return;
     note_run(home, run);
     if (home->active_count < SHOWN)
@@ -85,7 +85,7 @@ static void note_ended(void *context, const struct recent_run *run)
     struct home *home = context;
     home->seen++;
     home->oldest_us = run->ended_at_us;
-    if (!store_sees(home->store, run->namespace_))
+    if (!store_sees(home->store, run->space))
         return;
     note_run(home, run);
     if (run->state == RUN_FAILED && home->failed_count < SHOWN)
@@ -145,7 +145,7 @@ static enum status describe_run(struct home *home, int64_t id, json_t **out, str
         *err = problem;
         return status;
     }
-    if (!store_sees(home->store, run.namespace_))
+    if (!store_sees(home->store, run.space))
         return STATUS_OK;
     json_t *object = json_build_object();
     json_put_id(object, "number", run.id);

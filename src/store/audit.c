@@ -3,25 +3,35 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/mem.h"
+#include "base/str.h"
 #include "store/store_priv.h"
 
 /* Rows of a question: an answer as a whole has to fit into memory on PostgreSQL. */
 enum { PAGE_ROWS = 500 };
 
-/* The names that duties, hosts and triggers give themselves. */
-#define IS_MACHINE                                                                                 \
-    "(e.actor IN ('schedule', 'scheduler', 'backfill', 'timeout', 'retention', 'webhook', 'sla')"  \
-    " OR e.actor LIKE 'backfill %' OR e.actor LIKE 'host %')"
+/* The names that duties, hosts and triggers give themselves, as the index of people's says them. */
+#define MACHINES "'schedule', 'scheduler', 'backfill', 'timeout', 'retention', 'webhook', 'sla'"
+#define IS_OF_PEOPLE                                                                               \
+    "e.actor NOT IN (" MACHINES ") AND substr(e.actor, 1, 9) <> 'backfill '"                       \
+    " AND substr(e.actor, 1, 5) <> 'host '"
+/* Whose namespace is not known here is looked at by who asks. */
 #define AUDIT_ROWS                                                                                 \
     "SELECT " EVENT_ROW_COLUMNS EVENT_ROW_FROM                                                     \
     " WHERE e.id < $1 AND e.at_us >= $2 AND e.at_us < $3 AND e.actor IS NOT NULL"                  \
-    " AND ($4 = '' OR e.actor = $4 OR ($4 = 'backfill' AND e.actor LIKE 'backfill %')) AND ($5 = " \
-    "1 OR NOT " IS_MACHINE ")"
+    " AND ($4 = '' OR e.actor = $4 OR ($4 = 'backfill' AND substr(e.actor, 1, 9) = 'backfill '))"  \
+    " AND ($7 = '' OR d.dag_id IS NULL OR d.dag_id = $7)"                                          \
+    " AND (coalesce(d.namespace, j.namespace) IS NULL OR " SEEN(                                   \
+        "$8", "coalesce(d.namespace, j.namespace)") ")"
 
-static const char AUDIT[] = AUDIT_ROWS " AND $6 = 0 ORDER BY e.id DESC LIMIT $7";
+static const char AUDIT[] = AUDIT_ROWS " AND $5 = 0 ORDER BY e.id DESC LIMIT $6";
+static const char AUDIT_OF_PEOPLE[] =
+    AUDIT_ROWS " AND $5 = 0 AND " IS_OF_PEOPLE " ORDER BY e.id DESC LIMIT $6";
 /* The index of runs leaves out jobs, which is to be said. */
-static const char AUDIT_OF_RUN[] =
-    AUDIT_ROWS " AND e.run = $6 AND e.run > 0 ORDER BY e.run DESC, e.id DESC LIMIT $7";
+#define OF_RUN " AND e.run = $5 AND e.run > 0"
+static const char AUDIT_OF_RUN[] = AUDIT_ROWS OF_RUN " ORDER BY e.run DESC, e.id DESC LIMIT $6";
+static const char AUDIT_OF_RUN_BY_PEOPLE[] =
+    AUDIT_ROWS OF_RUN " AND " IS_OF_PEOPLE " ORDER BY e.run DESC, e.id DESC LIMIT $6";
 
 struct audit_page {
     int64_t before;
@@ -29,18 +39,34 @@ struct audit_page {
     bool is_enough;
 };
 
+static bool is_machine(const char *actor)
+{
+    CLEANUP(mem_freep) char *quoted = mem_format("'%s'", actor);
+    return strstr(MACHINES, quoted) != NULL || str_starts_with(actor, "backfill ") ||
+           str_starts_with(actor, "host ");
+}
+
+/* Of what only people can have done the index of theirs tells, of all the rest none. */
+static const char *choose(const struct audit_filter *filter)
+{
+    bool is_of_people = filter->actor != NULL ? !is_machine(filter->actor) : !filter->with_machines;
+    if (filter->run != 0)
+        return is_of_people ? AUDIT_OF_RUN_BY_PEOPLE : AUDIT_OF_RUN;
+    return is_of_people ? AUDIT_OF_PEOPLE : AUDIT;
+}
+
 static enum status read_page(struct store *store, const struct audit_filter *filter,
                              enum status (*each)(void *context, const struct event_row *row,
                                                  bool *out_enough, struct err *err),
                              void *context, struct audit_page *page, struct err *err)
 {
     struct db_stmt *stmt = NULL;
-    bool all = filter->with_machines || filter->actor != NULL;
     page->rows = 0;
-    enum status status = db_query(
-        store->db, &stmt, err, filter->run == 0 ? AUDIT : AUDIT_OF_RUN, "iiitiii", page->before,
-        filter->from_us, filter->to_us != 0 ? filter->to_us : INT64_MAX,
-        filter->actor != NULL ? filter->actor : "", (int64_t)all, filter->run, (int64_t)PAGE_ROWS);
+    enum status status =
+        db_query(store->db, &stmt, err, choose(filter), "iiitiitt", page->before, filter->from_us,
+                 filter->to_us != 0 ? filter->to_us : INT64_MAX,
+                 filter->actor != NULL ? filter->actor : "", filter->run, (int64_t)PAGE_ROWS,
+                 filter->dag_id != NULL ? filter->dag_id : "", store_sight(store));
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         struct event_row row = event_row_read(stmt);
         page->rows++;

@@ -8,6 +8,7 @@
 #include "store/control.h"
 #include "store/job.h"
 #include "store/rows.h"
+#include "store/sight.h"
 #include "store/store_priv.h"
 
 /* --- looking --------------------------------------------------------------------------------- */
@@ -22,14 +23,18 @@
 
 static const char DEAD_LOAD[] = "SELECT " DEAD_COLUMNS DEAD_TABLES " WHERE d.task = $1";
 #define DEAD_ROWS                                                                                  \
-    "SELECT " DEAD_COLUMNS DEAD_TABLES                                                             \
-    " WHERE (CAST($1 AS TEXT) IS NULL OR q.name = CAST($1 AS TEXT))"                               \
-    " AND (CAST($2 AS BIGINT) = 0 OR d.at_us < $2)"                                                \
-    " AND " SEEN(                                                                                  \
-        "$4",                                                                                      \
-        "coalesce(g.namespace, j.namespace, '')") " ORDER BY d.at_us DESC, d.task DESC LIMIT $3"
-static const char DEAD_LIST[] = DEAD_ROWS;
-static const char DEAD_LIST_COUNT[] = COUNT_OF(DEAD_ROWS);
+    " WHERE d.at_us < $2 AND (CAST($1 AS TEXT) IS NULL OR q.name = CAST($1 AS TEXT))"              \
+    " AND " SEEN("$4", "coalesce(g.namespace, j.namespace, '')")
+static const char DEAD_LIST[] =
+    "SELECT " DEAD_COLUMNS DEAD_TABLES DEAD_ROWS " ORDER BY d.at_us DESC, d.task DESC LIMIT $3";
+static const char DEAD_LIST_COUNT[] = COUNT_OF("SELECT 1 AS one" DEAD_TABLES DEAD_ROWS " LIMIT $3");
+static const char DEAD_COUNT[] =
+    COUNT_OF("SELECT 1 AS one FROM dead d WHERE d.at_us < $1 LIMIT $2");
+
+static int64_t end_of(const struct dead_filter *filter)
+{
+    return filter->before_us != 0 ? filter->before_us : INT64_MAX;
+}
 
 /* Letters are collected first: naming a task may mean to read its DAG. */
 struct letter {
@@ -109,8 +114,10 @@ static enum status collect(struct store *store, struct arena *arena, struct db_s
 enum status store_dead_count(struct store *store, const struct dead_filter *filter, int64_t most,
                              int64_t *out, struct err *err)
 {
+    if (filter->queue == NULL && store_sees_all(store))
+        return db_get_int(store->db, 0, out, err, DEAD_COUNT, "ii", end_of(filter), most);
     return db_get_int(store->db, 0, out, err, DEAD_LIST_COUNT, "tiit", filter->queue,
-                      filter->before_us, most, store_sight(store));
+                      end_of(filter), most, store_sight(store));
 }
 
 static const char DEAD_ALL[] = "SELECT count(*), coalesce(min(at_us), 0) FROM dead";
@@ -136,7 +143,7 @@ enum status store_dead_each(struct store *store, const struct dead_filter *filte
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     CLEANUP(letters_fini) struct letters letters = {0};
     struct db_stmt *stmt = NULL;
-    if (db_query(store->db, &stmt, err, DEAD_LIST, "tiit", filter->queue, filter->before_us,
+    if (db_query(store->db, &stmt, err, DEAD_LIST, "tiit", filter->queue, end_of(filter),
                  filter->limit, store_sight(store)) != STATUS_OK ||
         collect(store, arena, stmt, &letters, err) != STATUS_OK)
         return err_wrap(err, "list dead letters");
@@ -201,15 +208,15 @@ enum status store_dead_requeue(struct store *store, int64_t task, const char *ac
 static const char DEAD_PURGE[] =
     "DELETE FROM dead WHERE task IN (SELECT d.task FROM dead d LEFT JOIN lane l ON l.id = d.lane"
     " LEFT JOIN queue q ON q.id = l.queue"
-    " WHERE (CAST($1 AS TEXT) IS NULL OR q.name = CAST($1 AS TEXT))"
-    " AND (CAST($2 AS BIGINT) = 0 OR d.at_us < $2) ORDER BY d.at_us LIMIT $3)";
+    " WHERE d.at_us < $2 AND (CAST($1 AS TEXT) IS NULL OR q.name = CAST($1 AS TEXT))"
+    " ORDER BY d.at_us LIMIT $3)";
 
 enum status store_dead_purge(struct store *store, const struct dead_filter *filter,
                              const char *actor, int64_t *out_count, struct err *err)
 {
     CLEANUP(db_endp) struct db *db = store->db;
     if (db_begin(db, err) != STATUS_OK || db_do(db, err, DEAD_PURGE, "tii", filter->queue,
-                                                filter->before_us, filter->limit) != STATUS_OK)
+                                                end_of(filter), filter->limit) != STATUS_OK)
         return err_wrap(err, "purge dead letters");
     int64_t count = db_changes(db);
     CLEANUP(mem_freep) char *data = mem_format("{\"letters\":%lld}", (long long)count);

@@ -8,12 +8,13 @@
 
 /* --- numbers --------------------------------------------------------------------------------- */
 
+#define SPACE_OF_RUN "(SELECT d.namespace FROM dag d WHERE d.id = run.dag)"
 static const char RUNS_GOING[] =
     "SELECT state, count(*) FROM (SELECT state FROM run WHERE state IN (0, 1)"
-    " AND " SEEN("$2", "namespace") " LIMIT $1) going GROUP BY state";
+    " AND " SEEN("$2", SPACE_OF_RUN) " LIMIT $1) going GROUP BY state";
 static const char RUNS_ENDED[] =
     "SELECT state, count(*) FROM (SELECT state FROM run WHERE ended_at_us >= $3"
-    " AND " SEEN("$2", "namespace") " ORDER BY ended_at_us DESC LIMIT $1) ended GROUP BY state";
+    " AND " SEEN("$2", SPACE_OF_RUN) " ORDER BY ended_at_us DESC LIMIT $1) ended GROUP BY state";
 /* clang-format off */
 #define NUMBER(rows) "(" COUNT_OF(rows " LIMIT $1") ")"
 static const char NUMBERS[] = "SELECT "

@@ -9,11 +9,12 @@
 /* --- runs ------------------------------------------------------------------------------------ */
 
 _Static_assert(RUN_QUEUED == 0 && RUN_RUNNING == 1, "as in the SQL");
-static const char ENDED[] =
-    "SELECT id, state, namespace, ended_at_us FROM run WHERE ended_at_us IS NOT NULL"
-    " AND ended_at_us >= $1 ORDER BY ended_at_us DESC, id DESC LIMIT $2";
-static const char ACTIVE[] = "SELECT id, state, namespace, ended_at_us FROM run"
-                             " WHERE state IN (0, 1) ORDER BY id DESC LIMIT $1";
+#define RUNS_OF "SELECT r.id, r.state, d.namespace, r.ended_at_us FROM run r CROSS JOIN dag d"
+static const char ENDED[] = RUNS_OF " WHERE d.id = r.dag AND r.ended_at_us IS NOT NULL"
+                                    " AND r.ended_at_us >= $1"
+                                    " ORDER BY r.ended_at_us DESC, r.id DESC LIMIT $2";
+static const char ACTIVE[] = RUNS_OF " WHERE d.id = r.dag AND r.state IN (0, 1)"
+                                     " ORDER BY r.id DESC LIMIT $1";
 
 static enum status tell_runs(struct db_stmt *stmt, recent_run_fn each, void *context,
                              struct err *err)
@@ -28,7 +29,7 @@ static enum status tell_runs(struct db_stmt *stmt, recent_run_fn each, void *con
         const struct recent_run run = {
             .id = db_int(stmt, 0),
             .state = (enum run_state)state,
-            .namespace_ = db_text(stmt, 2),
+            .space = db_text(stmt, 2),
             .ended_at_us = db_int(stmt, 3),
         };
         each(context, &run);

@@ -13,8 +13,8 @@
 struct recent_run {
     int64_t id;
     enum run_state state;
-    const char *namespace_; /* borrowed during the call */
-    int64_t ended_at_us;    /* 0: it goes on */
+    const char *space;   /* that its DAG is in; borrowed during the call */
+    int64_t ended_at_us; /* 0: it goes on */
 };
 typedef void (*recent_run_fn)(void *context, const struct recent_run *run);
 

@@ -61,7 +61,7 @@
 
 #define PAGE(first, order)                                                                         \
     "SELECT " RUN_COLUMNS " FROM (" first " ORDER BY " order                                       \
-    " LIMIT $13 OFFSET $14) p JOIN run r ON r.id = p.id" RUN_JOINED " ORDER BY " order
+    " LIMIT $13 OFFSET $14) p CROSS JOIN run r" RUN_JOINED " WHERE r.id = p.id ORDER BY " order
 #define COUNT(from) COUNT_OF("SELECT 1 AS one" from " LIMIT $13 OFFSET $14")
 /* The first block of a run has its tasks, others have instances of mapped ones. */
 #define TASKS(from)                                                                                \
@@ -96,7 +96,8 @@ enum way_name {
     WAY_IN_END,
     WAY_UPDATED, /* by id, of those that go on or ended lately */
     WAY_ACTIVE,  /* by id, of those that go on */
-    WAY_BAD,     /* by id, of those that went wrong */
+    WAY_FAILED,  /* by id, of those that failed */
+    WAY_BAD,     /* by id, of those that went wrong in any way */
     WAY_UNDONE,  /* by id, of both */
     WAY_COUNT
 };
@@ -120,6 +121,8 @@ enum way_name {
         "+r.id", "+r.id DESC"),                                                                    \
     [WAY_IN_START] = WAY(from, MATCHES(of, LOGICAL_ASIDE, STARTED, ENDED_ASIDE, ""),               \
         "+r.id", "+r.id DESC"),                                                                    \
+    [WAY_FAILED] = WAY(from, MATCHES(of, LOGICAL_ASIDE, STARTED_ASIDE, ENDED_ASIDE,                \
+        " AND r.state IN (3, 4) AND r.state = 3"), "r.id", "r.id DESC"),                           \
     [WAY_BAD] = OF_FEW(from, of, " AND r.state IN (3, 4)"),
 #define WAYS_OF_FEW(of)                                                                            \
     [WAY_IN_END] = WAY(WHOLE, MATCHES(of, LOGICAL_ASIDE, STARTED_ASIDE, "r.ended_at_us", ""),      \
@@ -198,6 +201,8 @@ static enum way_name way_of(const struct run_page *page)
         return WAY_IN_LOGICAL;
     if (page->updated.from_us != 0)
         return WAY_UPDATED;
+    if (page->states == 1U << RUN_FAILED)
+        return WAY_FAILED;
     if (is_within(page->states, STATES_BAD))
         return WAY_BAD;
     return is_within(page->states, STATES_BAD | STATES_ACTIVE) ? WAY_UNDONE : WAY_ID;
@@ -249,27 +254,71 @@ static struct run_page first_rows(const struct run_page *page, int64_t limit)
     return first;
 }
 
-/* Of more DAGs than this some run all the time: the newest runs of all are not far off. */
-enum { SOME_DAGS_MAX = 500 };
-static const char COUNT_ASKED[] =
-    COUNT_OF("SELECT 1 AS one FROM dag x WHERE " AMONG("$1", "$2") " LIMIT $3");
+/* A range that many runs are in is no way to its open end: ids lead to the first of these soon. */
+enum { WIDE = 20000 };
+#define COUNT_IN(key)                                                                              \
+    COUNT_OF("SELECT 1 AS one FROM run r WHERE " key " >= $1 AND " key " <= $2 LIMIT $3")
+static const char COUNT_IN_LOGICAL[] = COUNT_IN("r.logical_at_us");
+static const char COUNT_IN_START[] = COUNT_IN(STARTED);
+static const char COUNT_IN_END[] = COUNT_IN("r.ended_at_us");
 
-static enum status choose(struct store *store, const struct run_page *page, const struct way **out,
-                          struct err *err)
+static enum status avoid_wide(struct store *store, const struct run_page *page, enum way_name *way,
+                              struct err *err)
+{
+    const struct run_range *range = *way == WAY_IN_LOGICAL ? &page->logical
+                                    : *way == WAY_IN_START ? &page->started
+                                                           : &page->ended;
+    const char *sql = *way == WAY_IN_LOGICAL ? COUNT_IN_LOGICAL
+                      : *way == WAY_IN_START ? COUNT_IN_START
+                                             : COUNT_IN_END;
+    bool is_in_range = *way == WAY_IN_LOGICAL || *way == WAY_IN_START || *way == WAY_IN_END;
+    int64_t count = 0;
+    if (!is_in_range || !page->is_descending || range->to_us != 0)
+        return STATUS_OK;
+    if (db_get_int(store->db, 0, &count, err, sql, "iii", first_of(range), last_of(range),
+                   (int64_t)WIDE) != STATUS_OK)
+        return err->code;
+    if (count == WIDE)
+        *way = WAY_ID;
+    return STATUS_OK;
+}
+
+/* Whether the first runs of all are enough to fill the page with those of the DAGs asked for. */
+enum { NEAR = 5000 };
+#define COUNT_NEAR(order)                                                                          \
+    COUNT_OF("SELECT 1 AS one FROM (SELECT n.dag FROM run n WHERE n.id < $3 ORDER BY n.id" order   \
+             " LIMIT $4) r WHERE r.dag IN (SELECT x.id FROM dag x WHERE " AMONG(                   \
+                 "$1", "$2") ") LIMIT $5")
+static const char *const COUNTS_NEAR[2] = {COUNT_NEAR(""), COUNT_NEAR(" DESC")};
+
+static enum status are_near(struct store *store, const struct run_page *page, bool *out,
+                            struct err *err)
+{
+    int64_t wanted = page->limit + page->offset;
+    int64_t count = 0;
+    if (db_get_int(store->db, 0, &count, err, COUNTS_NEAR[page->is_descending], "ttiii",
+                   page->dags != NULL ? page->dags : "", store_sight(store),
+                   page->below != 0 ? page->below : INT64_MAX, (int64_t)NEAR, wanted) != STATUS_OK)
+        return err->code;
+    *out = count >= wanted;
+    return STATUS_OK;
+}
+
+/* For a page, or for all that match: these are not near, however few a page has. */
+static enum status choose(struct store *store, const struct run_page *page, bool is_for_page,
+                          const struct way **out, struct err *err)
 {
     enum way_name name = way_of(page);
     const struct way *each = &OF_SOME_DAGS[db_dialect(store->db)][name];
     bool is_some = page->dags != NULL || store_sight(store)[0] != '\0';
-    int64_t dags = 0;
+    bool is_near = false;
     *out = page->dag_id != NULL ? &OF_ONE_DAG[name] : &OF_ALL_DAGS[name];
-    if (page->dag_id != NULL || !is_some || each->ascending == NULL)
+    if (page->dag_id != NULL || (is_some && each->ascending == NULL))
         return STATUS_OK;
-    if (db_get_int(store->db, 0, &dags, err, COUNT_ASKED, "tti",
-                   page->dags != NULL ? page->dags : "", store_sight(store),
-                   (int64_t)SOME_DAGS_MAX + 1) != STATUS_OK)
+    if ((is_some && is_for_page && are_near(store, page, &is_near, err) != STATUS_OK) ||
+        (!is_some && avoid_wide(store, page, &name, err) != STATUS_OK))
         return err->code;
-    if (dags <= SOME_DAGS_MAX)
-        *out = each;
+    *out = is_some && !is_near ? each : &OF_ALL_DAGS[name];
     return STATUS_OK;
 }
 
@@ -283,7 +332,7 @@ enum status store_run_page_count(struct store *store, const struct run_page *pag
     if (asks_for_dag_alone(store, page))
         return db_get_int(store->db, 0, out, err, page->dag_id != NULL ? COUNT_OF_DAG : COUNT_ALL,
                           "ti", page->dag_id != NULL ? page->dag_id : "", most);
-    if (choose(store, page, &way, err) != STATUS_OK)
+    if (choose(store, page, false, &way, err) != STATUS_OK)
         return err->code;
     enum status status = ask(store, way->count, &counted, &stmt, err);
     while (status == STATUS_OK && db_next(stmt, &status, err))
@@ -316,7 +365,8 @@ enum status store_run_page(struct store *store, const struct run_page *page,
     const struct way *way = NULL;
     struct db_stmt *stmt = NULL;
     CHECK(page->offset <= RUN_PAGE_OFFSET_MAX);
-    if (check_sort(store, page, err) != STATUS_OK || choose(store, page, &way, err) != STATUS_OK)
+    if (check_sort(store, page, err) != STATUS_OK ||
+        choose(store, page, true, &way, err) != STATUS_OK)
         return err->code;
     enum status status =
         ask(store, page->is_descending ? way->descending : way->ascending, page, &stmt, err);
@@ -341,7 +391,7 @@ static enum status count_tasks(struct store *store, const struct run_page *page,
                                struct run_page_tasks *out, struct err *err)
 {
     const struct way *way = NULL;
-    enum status status = choose(store, page, &way, err);
+    enum status status = choose(store, page, false, &way, err);
     int64_t runs = INT64_MAX;
     for (int64_t most = COUNT_RUNS_FIRST; status == STATUS_OK; most *= COUNT_RUNS_MORE) {
         const struct run_page counted = first_rows(page, most);

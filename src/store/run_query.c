@@ -10,7 +10,6 @@
 #include "base/strbuf.h"
 #include "store/run_query_priv.h"
 #include "store/run_store.h"
-#include "store/sight.h"
 #include "store/store_priv.h"
 #include "store/version.h"
 
@@ -172,12 +171,6 @@ static enum run_group group_of(int64_t state)
     return state == RUN_SUCCESS ? GROUP_SUCCESS : GROUP_BAD;
 }
 
-/* What is seen, of whoever does not see everything. */
-#define RUNS_SEEN                                                                                  \
-    " WHERE ($1 < 0 OR r.state = $1) AND ($2 = 0 OR r.id < $2) AND ($3 = 0 OR r.state IN (0, 1))"  \
-    " AND " SEEN("$4", "d.namespace") " ORDER BY r.id DESC LIMIT $5"
-static const char RUN_LIST_SEEN[] = "SELECT " RUN_COLUMNS RUN_TABLES RUNS_SEEN;
-
 static const char *text_of(struct db_stmt *stmt, struct arena *arena, int column)
 {
     const char *text = db_text(stmt, column);
@@ -216,6 +209,7 @@ void run_info_read(struct db_stmt *stmt, struct arena *arena, struct run_info *o
         .admission = (enum admission)db_int(stmt, 26),
         .backfill = db_int(stmt, 27),
         .queue = text_of(stmt, arena, 28),
+        .space = text_of(stmt, arena, 29),
     };
 }
 
@@ -274,17 +268,9 @@ enum status store_runs_load(struct store *store, struct run_wanted *wanted, size
     return status == STATUS_OK ? store_dags_fetch(store, versions, found, err) : status;
 }
 
-static bool is_limited(const struct store *store, const struct run_filter *filter)
-{
-    return filter->dag_id == NULL && !store_sees_all(store);
-}
-
 static enum status query_runs(struct store *store, const struct run_filter *filter,
                               struct db_stmt **out, struct err *err)
 {
-    if (is_limited(store, filter))
-        return db_query(store->db, out, err, RUN_LIST_SEEN, "iiiti", filter->state, filter->before,
-                        (int64_t)filter->active_only, store_sight(store), filter->limit);
     if (filter->active_only)
         return db_query(store->db, out, err, RUN_LIST_ACTIVE, "i", filter->limit);
     const char *sql = RUN_QUERIES[group_of(filter->state)][filter->dag_id != NULL].list;

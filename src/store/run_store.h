@@ -60,7 +60,8 @@ struct run_info {
     int64_t version_number;
     const char *dag_id;
     const char *run_id;
-    const char *namespace_;
+    const char *namespace_; /* that it runs in */
+    const char *space;      /* that its DAG is in now, and so its history: see sight.h */
     const char *kind;
     const char *path; /* of the DAG file */
     enum run_state state;
@@ -107,7 +108,7 @@ struct run_filter {
     int64_t limit;
 };
 
-/* Newest first. */
+/* Newest first, in whatever namespace; lists for people are pages (run_page.h). */
 NODISCARD enum status store_run_each(struct store *store, const struct run_filter *filter,
                                      enum status (*each)(void *context, const struct run_info *info,
                                                          struct err *err),

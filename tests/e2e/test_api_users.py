@@ -112,6 +112,11 @@ def test_a_token_lets_in_until_it_is_taken_back(house):
     assert api("GET", ME, headers=by(text)).status == 401
 
 
+def test_a_token_is_printed_alone(world):
+    made = ok(world, "tokens", "add", "ci", "--role", "viewer", "-o", "name")
+    assert re.fullmatch(r"edt_[0-9a-f]{64}\n", made.out)
+
+
 def test_a_token_goes_with_its_owner(house):
     world, api = house
     add_user(world, "anna", "*=editor")

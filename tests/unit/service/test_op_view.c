@@ -173,3 +173,46 @@ Test(op_view, home_counts_a_day)
     json_decref(home);
     world_fini(&world);
 }
+
+static int64_t count_in(struct world *world, const char *operation, const char *state)
+{
+    json_t *answer = call_ok(world, operation, "{}");
+    int64_t count = json_get_int(json_object_get(answer, "runs"), state, -1);
+    json_decref(answer);
+    return count;
+}
+
+Test(op_view, the_history_of_a_dag_is_where_the_dag_is)
+{
+    static const char HERE[] = "dag: moved\nnamespace: here\ntasks: {a: {run: 'true'}}\n";
+    static const char THERE[] = "dag: moved\nnamespace: there\ntasks: {a: {run: 'true'}}\n";
+    static const struct grant GRANTS[] = {{"here", PERMISSION_VIEWER},
+                                          {"there", PERMISSION_VIEWER}};
+    const struct principal before = {.name = "ann", .grants = &GRANTS[0], .count = 1};
+    const struct principal after = {.name = "ben", .grants = &GRANTS[1], .count = 1};
+    struct world world;
+    init(&world);
+    CLEANUP(mem_freep)
+    char *number = mem_format("{\"q\":\"%lld\"}", (long long)start_run(&world, "m.yaml", HERE));
+    int64_t other = start_run(&world, "m.yaml", THERE);
+    advance(&world, other, NULL, 4);
+    end_task(&world, other, "a", 0);
+
+    world.service.principal = &before;
+    expect_hits(&world, number, "");
+    expect_hits(&world, "{\"q\":\"manual\"}", "");
+    cr_expect_eq(count_in(&world, "home.show", "queued"), 0);
+    cr_expect_eq(count_in(&world, "top.overview", "queued"), 0);
+    world.service.principal = &after;
+    json_t *found = call_ok(&world, "search.find", "{\"q\":\"manual\"}");
+    json_t *exact = call_ok(&world, "search.find", number);
+    cr_expect_eq(list_size(found, "results"), 2);
+    cr_expect_gt(list_size(exact, "results"), 0);
+    cr_expect_eq(count_in(&world, "home.show", "queued"), 1);
+    cr_expect_eq(count_in(&world, "home.show", "success"), 1);
+    cr_expect_eq(count_in(&world, "top.overview", "queued"), 1);
+    cr_expect_eq(count_in(&world, "top.overview", "success"), 1);
+    json_decref(found);
+    json_decref(exact);
+    world_fini(&world);
+}

@@ -155,7 +155,7 @@ static void note_recent(void *context, const struct recent_run *run)
 {
     struct recent *recent = context;
     cr_assert_lt(recent->count, ARRAY_LEN(recent->ids));
-    EXPECT_STR("default", run->namespace_);
+    EXPECT_STR("default", run->space);
     recent->ids[recent->count] = run->id;
     recent->states[recent->count++] = run->state;
 }
