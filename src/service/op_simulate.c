@@ -20,7 +20,8 @@
 
 static const int64_t DAY_US = 86400000000;
 static const int64_t LONGEST_US = 366 * 86400000000;
-enum { UNKNOWN_MS = 60000 };
+static const int64_t UNKNOWN_MOST_MS = 366 * INT64_C(86400000);
+enum { UNKNOWN_MS = 60000, SLOTS_MOST = 100000 };
 
 /* --- a place of its own ---------------------------------------------------------------------- */
 
@@ -148,12 +149,16 @@ static enum status read_request(const struct service *service, const json_t *req
     int64_t now_us = service->now_us != NULL ? service->now_us() : clock_wall_us();
     out->now_us = now_us;
     out->slots = json_get_int(request, "slots", settings_number(service->settings, SETTING_SLOTS));
-    out->unknown_us = json_get_int(request, "unknown_ms", UNKNOWN_MS) * 1000;
+    int64_t unknown_ms = json_get_int(request, "unknown_ms", UNKNOWN_MS);
     if (read_instant(request, "from", now_us, &out->from_us, err) != STATUS_OK ||
         read_instant(request, "to", out->from_us + DAY_US, &out->to_us, err) != STATUS_OK)
         return err->code;
-    if (out->slots < 1)
-        return err_set(err, STATUS_INVALID, "at least one slot is needed");
+    if (out->slots < 1 || out->slots > SLOTS_MOST)
+        return err_set(err, STATUS_INVALID, "'slots' must be 1 to %d", SLOTS_MOST);
+    if (unknown_ms < 0 || unknown_ms > UNKNOWN_MOST_MS)
+        return err_set(err, STATUS_INVALID, "'unknown_ms' must be 0 to a year's %lld",
+                       (long long)UNKNOWN_MOST_MS);
+    out->unknown_us = unknown_ms * 1000;
     return check_span(out->from_us, out->to_us, err);
 }
 
