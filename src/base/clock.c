@@ -77,16 +77,42 @@ int64_t civil_to_instant(const struct civil *c)
     return seconds * US_PER_SECOND + (int64_t)c->microsecond;
 }
 
+/* Digit by digit: lists have several instants in every row, and printf takes its time. */
+static char *put_digits(char *out, unsigned value, size_t digits)
+{
+    for (size_t i = digits; i > 0; value /= 10)
+        out[--i] = (char)('0' + value % 10);
+    return out + digits;
+}
+
+static char *put_field(char *out, char before, unsigned value)
+{
+    *out = before;
+    return put_digits(out + 1, value, 2);
+}
+
 static const char *format_with(int64_t at_us, const char *zone, char *out)
 {
     struct civil c = civil_from_instant(at_us);
-    int length = snprintf(out, INSTANT_TEXT_MAX, "%04lld-%02u-%02uT%02u:%02u:%02u",
-                          (long long)c.year, c.month, c.day, c.hour, c.minute, c.second);
-    CHECK(length > 0 && length < INSTANT_TEXT_MAX);
-    size_t room = INSTANT_TEXT_MAX - (size_t)length;
-    int tail = c.microsecond != 0 ? snprintf(out + length, room, ".%06u%s", c.microsecond, zone)
-                                  : snprintf(out + length, room, "%s", zone);
-    CHECK(tail >= 0 && (size_t)tail < room);
+    char *end = out;
+    if (c.year >= 0 && c.year <= 9999) {
+        end = put_digits(out, (unsigned)c.year, 4);
+    } else {
+        int length = snprintf(out, INSTANT_TEXT_MAX, "%04lld", (long long)c.year);
+        CHECK(length > 0);
+        end += length;
+    }
+    CHECK(end - out + strlen("-MM-DDTHH:MM:SS.uuuuuu") + strlen(zone) < INSTANT_TEXT_MAX);
+    end = put_field(end, '-', c.month);
+    end = put_field(end, '-', c.day);
+    end = put_field(end, 'T', c.hour);
+    end = put_field(end, ':', c.minute);
+    end = put_field(end, ':', c.second);
+    if (c.microsecond != 0) {
+        *end = '.';
+        end = put_digits(end + 1, c.microsecond, 6);
+    }
+    memcpy(end, zone, strlen(zone) + 1);
     return out;
 }
 

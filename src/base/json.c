@@ -1,14 +1,12 @@
 #include "base/json.h"
 
-#include <float.h>
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/json_write.h"
+#include "base/str.h"
 #include "base/strbuf.h"
 
 /* jansson limits nesting at 2048; ours is tighter and checked before it recurses. */
@@ -53,104 +51,22 @@ enum status json_parse(const char *text, size_t length, json_t **out, struct err
 
 /* --- output ---------------------------------------------------------------------------------- */
 
-enum { REAL_TEXT_MAX = 40, REAL_DIGITS_MIN = 15, REAL_DIGITS_MAX = 17 };
-
-/* "1e+05" becomes "1e5"; what looks like an integer becomes a real again: "1.0". */
-static void tidy_real(char text[static REAL_TEXT_MAX])
-{
-    char *exponent = strchr(text, 'e');
-    if (exponent == NULL) {
-        if (strchr(text, '.') == NULL)
-            memcpy(text + strlen(text), ".0", 3);
-        return;
-    }
-    char *digits = exponent + 1;
-    char *target = digits + (*digits == '-');
-    digits += *digits == '-' || *digits == '+';
-    digits += strspn(digits, "0");
-    memmove(target, digits, strlen(digits) + 1);
-}
-
-/* The shortest text that reads back as `value`: jansson knows only one length for all. */
-static void format_real(double value, char out[static REAL_TEXT_MAX])
-{
-    /* 15 digits are always exact, except for numbers so small that they have fewer. */
-    int least = fabs(value) < DBL_MIN ? 1 : REAL_DIGITS_MIN;
-    for (int digits = least; digits <= REAL_DIGITS_MAX; digits++) {
-        CHECK(snprintf(out, REAL_TEXT_MAX, "%.*g", digits, value) < REAL_TEXT_MAX - 3);
-        if (strtod(out, NULL) == value)
-            break;
-    }
-    tidy_real(out);
-}
-
-static size_t string_length(const char *text)
-{
-    size_t i = 1;
-    while (text[i] != '"')
-        i += text[i] == '\\' ? 2 : 1;
-    return i + 1;
-}
-
-/* Length of the number at `text`, and whether it is a real. */
-static size_t number_length(const char *text, bool *out_is_real)
-{
-    size_t integer = 1 + strspn(text + 1, "0123456789");
-    size_t length = integer + strspn(text + integer, "+-.0123456789eE");
-    *out_is_real = length > integer;
-    return length;
-}
-
-/*
- * `text` was written by jansson, so it is valid JSON. Frees it and returns another, unless it
- * has no reals: then it stays as it is.
- */
-static char *shorten_reals(char *text)
+static char *format(const json_t *value, enum json_style style)
 {
     struct strbuf out;
-    strbuf_init(&out, strlen(text) * 2 + 1);
-    const char *copied = text; /* everything before is in `out` */
-    for (const char *from = text; *from != '\0';) {
-        bool is_real = false;
-        size_t length = 1;
-        if (*from == '"')
-            length = string_length(from);
-        else if (*from == '-' || (*from >= '0' && *from <= '9'))
-            length = number_length(from, &is_real);
-        if (is_real) {
-            char real[REAL_TEXT_MAX];
-            format_real(strtod(from, NULL), real);
-            strbuf_add_bytes(&out, copied, (size_t)(from - copied));
-            strbuf_add(&out, real);
-            copied = from + length;
-        }
-        from += length;
-    }
-    if (copied == text) {
-        strbuf_fini(&out);
-        return text;
-    }
-    strbuf_add(&out, copied);
-    CHECK(!out.overflow);
-    free(text);
+    strbuf_init(&out, SIZE_MAX / 4);
+    json_write(&out, value, style);
     return strbuf_take(&out);
-}
-
-static char *dump(const json_t *value, size_t flags)
-{
-    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(REAL_DIGITS_MAX) | flags);
-    CHECK(text != NULL);
-    return shorten_reals(text);
 }
 
 char *json_format(const json_t *value)
 {
-    return dump(value, JSON_COMPACT | JSON_SORT_KEYS);
+    return format(value, JSON_SORTED);
 }
 
 char *json_format_pretty(const json_t *value)
 {
-    return dump(value, JSON_INDENT(2));
+    return format(value, JSON_PRETTY);
 }
 
 /* Length of the valid UTF-8 sequence at `p`, or 0. */
@@ -172,9 +88,27 @@ static size_t utf8_sequence(const unsigned char *p, size_t left)
     return overlong || surrogate || beyond ? 0 : length;
 }
 
+/* Only ASCII, and no NUL byte; looked at eight bytes at a time, as nearly everything is. */
+static bool is_plain(const char *bytes, size_t length)
+{
+    const uint64_t ones = UINT64_MAX / 255;
+    size_t i = 0;
+    for (; i + 8 <= length; i += 8) {
+        uint64_t word;
+        memcpy(&word, bytes + i, sizeof word);
+        if (((word | (word - ones)) & ones << 7) != 0)
+            return false;
+    }
+    while (i < length && bytes[i] > 0)
+        i++;
+    return i == length;
+}
+
 json_t *json_text(const char *bytes, size_t length)
 {
-    json_t *value = memchr(bytes, 0, length) == NULL ? json_stringn(bytes, length) : NULL;
+    json_t *value = is_plain(bytes, length)            ? json_stringn_nocheck(bytes, length)
+                    : memchr(bytes, 0, length) == NULL ? json_stringn(bytes, length)
+                                                       : NULL;
     if (value != NULL)
         return value;
     struct strbuf mended;
@@ -214,7 +148,8 @@ bool json_get_bool(const json_t *object, const char *key, bool otherwise)
 void json_put(json_t *object, const char *key, json_t *taken)
 {
     CHECK(taken != NULL);
-    CHECK(json_object_set_new(object, key, taken) == 0);
+    CHECK((is_plain(key, strlen(key)) ? json_object_set_new_nocheck(object, key, taken)
+                                      : json_object_set_new(object, key, taken)) == 0);
 }
 
 void json_put_string(json_t *object, const char *key, const char *text)
@@ -234,13 +169,14 @@ void json_put_bool(json_t *object, const char *key, bool value)
 
 void json_put_id(json_t *object, const char *key, int64_t id)
 {
-    char text[32];
-    CHECK(snprintf(text, sizeof text, "%" PRId64, id) > 0);
-    json_put(object, key, json_string(text));
+    char text[INTEGER_TEXT_MAX];
+    const char *digits = str_from_i64(id, text);
+    json_put(object, key, json_stringn_nocheck(digits, strlen(digits)));
 }
 
 void json_put_instant(json_t *object, const char *key, int64_t at_us)
 {
     char text[INSTANT_TEXT_MAX];
-    json_put(object, key, at_us == 0 ? json_null() : json_string(instant_format(at_us, text)));
+    json_put(object, key,
+             at_us == 0 ? json_null() : json_string_nocheck(instant_format(at_us, text)));
 }

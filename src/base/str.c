@@ -41,6 +41,20 @@ bool str_parse_i64(const char *text, int64_t least, int64_t most, int64_t *out)
     return true;
 }
 
+const char *str_from_i64(int64_t value, char out[static INTEGER_TEXT_MAX])
+{
+    char *first = out + INTEGER_TEXT_MAX - 1;
+    uint64_t left = value < 0 ? -(uint64_t)value : (uint64_t)value;
+    *first = '\0';
+    do {
+        *--first = (char)('0' + left % 10);
+        left /= 10;
+    } while (left > 0);
+    if (value < 0)
+        *--first = '-';
+    return first;
+}
+
 unsigned str_distance(const char *a, const char *b)
 {
     size_t la = strlen(a);

@@ -15,6 +15,10 @@ bool str_ends_with(const char *text, const char *suffix);
 /* The whole text is one decimal number within [least, most]; false leaves *out alone. */
 NODISCARD bool str_parse_i64(const char *text, int64_t least, int64_t most, int64_t *out);
 
+enum { INTEGER_TEXT_MAX = 24 };
+/* The number in decimal, somewhere in `out`. Much quicker than printf. */
+const char *str_from_i64(int64_t value, char out[static INTEGER_TEXT_MAX]);
+
 /* Edits (insert, delete, replace, swap neighbours) that turn a into b; stops counting at 8. */
 unsigned str_distance(const char *a, const char *b);
 

@@ -40,6 +40,23 @@ static size_t make_room(struct strbuf *buf, size_t more)
     return more;
 }
 
+char *strbuf_room(struct strbuf *buf, size_t length)
+{
+    if (buf->length + length < buf->capacity)
+        return buf->text + buf->length;
+    if (length > buf->cap - buf->length)
+        return NULL;
+    (void)make_room(buf, length);
+    return buf->text + buf->length;
+}
+
+void strbuf_extend(struct strbuf *buf, size_t length)
+{
+    CHECK(buf->length + length < buf->capacity);
+    buf->length += length;
+    buf->text[buf->length] = '\0';
+}
+
 void strbuf_add_bytes(struct strbuf *buf, const void *bytes, size_t length)
 {
     if (length == 0)

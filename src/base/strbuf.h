@@ -29,6 +29,13 @@ void strbuf_add_repeat(struct strbuf *buf, char c, size_t count);
 void strbuf_addf(struct strbuf *buf, const char *fmt, ...) PRINTF(2, 3);
 void strbuf_addv(struct strbuf *buf, const char *fmt, va_list args) PRINTF(2, 0);
 
+/*
+ * For those who write much in small pieces: room for `length` bytes at the end of the text, which
+ * the caller fills and strbuf_extend makes part of it. NULL: they do not fit under the cap.
+ */
+NODISCARD char *strbuf_room(struct strbuf *buf, size_t length);
+void strbuf_extend(struct strbuf *buf, size_t length);
+
 /* Empty it but keep its memory. */
 void strbuf_clear(struct strbuf *buf);
 /* Cut it to `length` bytes, which it must have. */

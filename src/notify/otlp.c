@@ -16,9 +16,9 @@ static void add_attribute(json_t *list, const char *key, json_t *value)
 
 static void add_text(json_t *list, const char *key, const char *text)
 {
-    json_t *value = json_object();
     if (text == NULL)
         return;
+    json_t *value = json_object();
     json_put_string(value, "stringValue", text);
     add_attribute(list, key, value);
 }

@@ -68,8 +68,9 @@ static void send_all(struct statsd *self)
 static void body(void *context)
 {
     struct statsd *self = context;
-    while (!atomic_load(&self->is_over)) {
+    for (bool is_over = false; !is_over;) {
         knock_wait(self->knock_fd, self->options.period_ms);
+        is_over = atomic_load(&self->is_over);
         send_all(self);
     }
 }

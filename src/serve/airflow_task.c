@@ -37,8 +37,8 @@ static void put_texts(json_t *task)
         const char *otherwise;
     } TEXTS[] = {{"hostname", ""}, {"unixname", ""}, {"pool", "default_pool"}};
     for (size_t i = 0; i < ARRAY_LEN(TEXTS); i++)
-        json_put_string(task, TEXTS[i].key,
-                        json_get_string(task, TEXTS[i].key, TEXTS[i].otherwise));
+        if (!json_is_string(json_object_get(task, TEXTS[i].key)))
+            json_put_string(task, TEXTS[i].key, TEXTS[i].otherwise);
 }
 
 static void put_if_absent(json_t *task, const char *key, json_t *taken)

@@ -1,19 +1,13 @@
 #include "serve/answer.h"
 
-#include "base/check.h"
-
-static int append(const char *bytes, size_t length, void *body)
-{
-    strbuf_add_bytes(body, bytes, length);
-    return 0;
-}
+#include "base/json_write.h"
 
 void answer_json(struct http_response *response, int status, json_t *taken)
 {
     response->status = status;
     response->content_type = "application/json";
     strbuf_clear(&response->body);
-    CHECK(json_dump_callback(taken, append, &response->body, JSON_COMPACT | JSON_ENCODE_ANY) == 0);
+    json_write(&response->body, taken, JSON_AS_SET);
     json_decref(taken);
 }
 

@@ -85,10 +85,14 @@ char *url_decode_query(struct arena *arena, const char *text)
 void url_encode(struct strbuf *out, const char *text)
 {
     static const char KEPT[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
-    for (; *text != '\0'; text++) {
-        if (strchr(KEPT, *text) != NULL)
-            strbuf_add_char(out, *text);
-        else
-            strbuf_addf(out, "%%%02X", (unsigned)(unsigned char)*text);
+    static const char HEX[] = "0123456789ABCDEF";
+    while (*text != '\0') {
+        size_t kept = strspn(text, KEPT);
+        strbuf_add_bytes(out, text, kept);
+        text += kept;
+        if (*text == '\0')
+            break;
+        unsigned char c = (unsigned char)*text++;
+        strbuf_add_bytes(out, (char[]){'%', HEX[c >> 4], HEX[c & 15]}, 3);
     }
 }

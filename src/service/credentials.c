@@ -159,7 +159,7 @@ enum status credentials_any(struct service *service, bool *out, struct err *err)
 {
     struct store *store = NULL;
     *out = false;
-    if (service_store_if_any(service, &store, err) != STATUS_OK || store == NULL)
+    if (service_store_if_any(service, &store, err) != STATUS_OK)
         return err->code;
-    return store_account_any(store, out, err);
+    return store != NULL ? store_account_any(store, out, err) : STATUS_OK;
 }

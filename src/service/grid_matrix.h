@@ -3,8 +3,7 @@
  * grid_matrix: the states of many runs as one short text per task. Pure.
  *
  * Column i of every line is run i. A letter stands for the number of the state, 0 to 9, then a to
- * z;
- * '.' where the run has no such task, since its version of the DAG had none.
+ * z; '.' where the run has no such task, since its version of the DAG had none.
  *
  * Lines are in the order of the DAG that was added first, parents before children; tasks that only
  * other versions have come after them.

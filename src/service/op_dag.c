@@ -103,10 +103,18 @@ static bool has_one_tag(const struct dag *dag, const json_t *tags)
     return json_array_size(tags) == 0;
 }
 
-static bool is_named(const struct dag_listing *listing, const struct dag *dag)
+static bool is_tagged(const struct dag_listing *listing, const struct dag *dag)
 {
-    return has_tag(dag, listing->tag) && has_one_tag(dag, listing->tags) &&
-           (listing->pattern == NULL || strcasestr(dag->id, listing->pattern) != NULL);
+    return has_tag(dag, listing->tag) && has_one_tag(dag, listing->tags);
+}
+
+/* Once for each DAG: whether its name and its namespace are meant. */
+static bool is_named(struct dag_listing *listing, const char *dag_id, const char *space)
+{
+    const char *id = arena_strdup(listing->arena, dag_id); /* its file is closed before the map */
+    return strmap_add(listing->seen, id, 0) &&
+           (listing->pattern == NULL || strcasestr(dag_id, listing->pattern) != NULL) &&
+           principal_sees(listing->service->principal, space);
 }
 
 /* Whether it is on the page, once it is known to match. */
@@ -146,20 +154,10 @@ static void put_state(json_t *object, const struct version_info *info, bool is_b
 }
 
 /* `info` is NULL for one that only its file knows. */
-static enum status list_dag(struct dag_listing *listing, const struct dag *dag, const char *path,
+static enum status show_dag(struct dag_listing *listing, const struct dag *dag, const char *path,
                             const struct version_info *info, struct err *err)
 {
-    const char *id = arena_strdup(listing->arena, dag->id); /* its file is closed before the map */
-    CLEANUP(json_decrefp) json_t *schedule = json_build_object();
     bool is_meant = true;
-    if (!strmap_add(listing->seen, id, 0) || !is_named(listing, dag) ||
-        !principal_sees(listing->service->principal, dag->namespace_))
-        return STATUS_OK;
-    if (listing->paused != NULL &&
-        put_schedule(listing, dag, schedule, &is_meant, err) != STATUS_OK)
-        return err->code;
-    if (!is_meant || !is_on_page(listing))
-        return STATUS_OK;
     json_t *object = dag_json(dag);
     json_build_append(listing->dags, object);
     json_put_string(object, "file", path);
@@ -171,17 +169,34 @@ static enum status list_dag(struct dag_listing *listing, const struct dag *dag, 
                              : put_last_run(listing->service, listing->store, dag->id, object, err);
 }
 
+/* One whose name is meant. */
+static enum status list_dag(struct dag_listing *listing, const struct dag *dag, const char *path,
+                            const struct version_info *info, struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *schedule = json_build_object();
+    bool is_meant = true;
+    if (!is_tagged(listing, dag))
+        return STATUS_OK;
+    if (listing->paused != NULL &&
+        put_schedule(listing, dag, schedule, &is_meant, err) != STATUS_OK)
+        return err->code;
+    return is_meant && is_on_page(listing) ? show_dag(listing, dag, path, info, err) : STATUS_OK;
+}
+
+/* Of thousands only those that are shown are read, unless more than their names decides. */
 static enum status list_version(void *context, const struct version_info *info, struct err *err)
 {
     struct dag_listing *listing = context;
     const struct dag *dag = NULL;
-    if (!info->is_active && !listing->with_inactive) {
-        (void)strmap_add(listing->seen, arena_strdup(listing->arena, info->dag_id), 0);
+    bool is_plain =
+        listing->tag == NULL && json_array_size(listing->tags) == 0 && listing->paused == NULL;
+    if (!is_named(listing, info->dag_id, info->namespace_) ||
+        (!info->is_active && !listing->with_inactive) || (is_plain && !is_on_page(listing)))
         return STATUS_OK;
-    }
     if (store_version_dag(listing->store, info->version, &dag, err) != STATUS_OK)
         return err->code;
-    return list_dag(listing, dag, info->path, info, err);
+    return is_plain ? show_dag(listing, dag, info->path, info, err)
+                    : list_dag(listing, dag, info->path, info, err);
 }
 
 /* Files with problems are not DAGs yet; `dag.validate` speaks of them. */
@@ -193,7 +208,9 @@ static enum status list_file(struct dag_listing *listing, const char *path, stru
         spec_load_file(path, &file, &ignored) != STATUS_OK)
         return STATUS_OK;
     for (size_t i = 0; i < file->dags_count; i++)
-        if (file->dags[i] != NULL && list_dag(listing, file->dags[i], path, NULL, err) != STATUS_OK)
+        if (file->dags[i] != NULL &&
+            is_named(listing, file->dags[i]->id, file->dags[i]->namespace_) &&
+            list_dag(listing, file->dags[i], path, NULL, err) != STATUS_OK)
             return err->code;
     return STATUS_OK;
 }

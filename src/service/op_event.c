@@ -98,10 +98,9 @@ static enum status read_filter(const struct service *service, const json_t *requ
     filter->principal = service->principal;
     telling->most = page->limit;
     telling->has_cursors = json_get_bool(request, "cursors", false);
-    bool sees_all =
-        service->principal == NULL || principal_role(service->principal, NULL) >= PERMISSION_VIEWER;
-    bool is_narrow = filter->has_kinds || filter->task_id != NULL || filter->host != NULL;
-    if ((is_narrow || !sees_all) && json_get_string(request, "cursor", NULL) == NULL)
+    bool is_narrow = filter->has_kinds || filter->task_id != NULL || filter->host != NULL ||
+                     !principal_sees_all(service->principal);
+    if (is_narrow && json_get_string(request, "cursor", NULL) == NULL)
         page->limit = LIST_MAX;
     return STATUS_OK;
 }

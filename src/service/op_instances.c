@@ -25,7 +25,7 @@ enum {
     SCAN_MAX = 10000,     /* rows of tasks for one page */
     SCAN_RUNS_MAX = 5000, /* and runs */
     SCAN_MORE = 10,       /* times as many while rows are left out */
-    COUNT_RUNS_MAX = 25000,
+    RUNS_FIRST = 8,       /* to be read; mostly they fill a page */
     RUNS_AT_ONCE = 200,
     RUNS_NAMED_MAX = 1000,
 };
@@ -319,12 +319,13 @@ static enum status read_many(struct instances *list, struct run_page *runs, stru
     bool is_last = false;
     runs->order = RUN_BY_ID;
     runs->is_descending = true;
-    runs->limit = RUNS_AT_ONCE;
+    runs->limit = RUNS_FIRST;
     while (!is_last && !list->is_cut && !is_full(list)) {
         batch.count = 0;
         if (store_run_page(list->store, runs, keep_id, &batch, err) != STATUS_OK)
             return err->code;
-        is_last = batch.count < RUNS_AT_ONCE;
+        is_last = (int64_t)batch.count < runs->limit;
+        runs->limit = RUNS_AT_ONCE;
         if (batch.count > 0)
             runs->below = batch.ids[batch.count - 1];
         if (keep_promising(list, &batch, err) != STATUS_OK ||
@@ -391,36 +392,15 @@ static enum status read_all(struct instances *list, const json_t *request, struc
     return read_many(list, runs, err);
 }
 
-struct task_total {
-    struct store *store;
-    int64_t runs;
-    int64_t tasks;
-    bool is_more;
-};
-
-static enum status add_version(void *context, int64_t version, int64_t runs, struct err *err)
-{
-    struct task_total *total = context;
-    const struct dag *dag = NULL;
-    if (store_version_dag(total->store, version, &dag, err) != STATUS_OK)
-        return err->code;
-    total->runs += runs;
-    total->tasks += runs * (int64_t)dag->tasks_count;
-    total->is_more |= has_mapped(dag); /* instances are not counted */
-    return STATUS_OK;
-}
-
 /* All tasks of all runs that match, without reading them. */
 static enum status count_all(struct instances *list, const struct run_page *page, struct err *err)
 {
-    struct task_total total = {.store = list->store};
+    struct run_page_tasks total = {0};
     struct run_page runs = *page;
     runs.below = 0;
-    if (store_run_page_versions(list->store, &runs, COUNT_RUNS_MAX, add_version, &total, err) !=
-        STATUS_OK)
+    if (store_run_page_tasks(list->store, &runs, LISTING_TOTAL_MAX + 1, &total, err) != STATUS_OK)
         return err_wrap(err, "count tasks");
-    list->is_cut |=
-        total.is_more || total.runs == COUNT_RUNS_MAX || total.tasks > LISTING_TOTAL_MAX;
+    list->is_cut |= total.has_instances || total.tasks > LISTING_TOTAL_MAX;
     list->matched = MAX(total.tasks, list->matched);
     return STATUS_OK;
 }

@@ -97,7 +97,7 @@ static enum status create(struct service *service, struct store *store, const js
         selected[node] = true;
     }
     const char *date = json_get_string(request, "logical_date", NULL);
-    int64_t date_us = store_now_us(store);
+    int64_t date_us = store_own_instant(store);
     if (date != NULL && !instant_parse(date, &date_us))
         return err_set(err, STATUS_INVALID, "'%.60s' is no date", date);
     CLEANUP(timetable_freep) struct timetable *timetable = NULL;

@@ -2,8 +2,8 @@
 /*
  * worker_hand: who a worker is that asks through HTTP, and whether a claim is its own.
  *
- * A worker belongs to whoever's token it comes with. Workers of one token may act for each other,
- * those of different tokens never.
+ * A worker belongs to the token it comes with, by its owner and name: so a token can be replaced by
+ * another of that name while workers go on. Workers of one may act for each other, others never.
  */
 #include "base/json.h"
 #include "service/service.h"

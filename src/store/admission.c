@@ -16,14 +16,17 @@ _Static_assert(ADMISSION_GOING == 1 && ADMISSION_WAITING == 2, "as in the SQL");
 static const char ROOM_ONE[] = "SELECT dag, most_runs, needs_past FROM schedule WHERE dag = $1";
 static const char ROOM_MANY[] = "SELECT dag, most_runs, needs_past FROM schedule"
                                 " WHERE dag = ANY($1) ORDER BY dag FOR UPDATE";
-static const char USE_ONE[] =
-    "SELECT $1, (SELECT count(*) FROM run WHERE dag = $1 AND admission = 1 AND state IN (0, 1)"
-    " AND backfill = 0), EXISTS (SELECT 1 FROM waiting WHERE dag = $1 AND backfill = 0)";
+/* No further than it matters: thousands may go where there is no bound, or wait where there is. */
+#define GOING_OF(dag, most)                                                                        \
+    "(SELECT count(*) FROM (SELECT 1 FROM run r WHERE r.dag = " dag " AND r.admission = 1"         \
+    " AND r.state IN (0, 1) AND r.backfill = 0 LIMIT " most ") g)"
+#define HAS_WAITING(dag)                                                                           \
+    "CASE WHEN EXISTS (SELECT 1 FROM waiting w WHERE w.dag = " dag                                 \
+    " AND w.backfill = 0) THEN 1 ELSE 0 END"
+static const char USE_ONE[] = "SELECT $1, " GOING_OF("$1", "$2") ", " HAS_WAITING("$1");
 /* A statement of its own: what others did before the lock was given must be seen. */
-static const char USE_MANY[] =
-    "SELECT dag, count(*), 0 FROM run WHERE dag = ANY($1) AND admission = 1"
-    " AND state IN (0, 1) AND backfill = 0 GROUP BY dag"
-    " UNION ALL SELECT dag, 0, 1 FROM waiting WHERE dag = ANY($1) AND backfill = 0 GROUP BY dag";
+static const char USE_MANY[] = "SELECT s.dag, " GOING_OF("s.dag", "s.most_runs") ", " HAS_WAITING(
+    "s.dag") " FROM schedule s WHERE s.dag = ANY($1)";
 
 static enum status read_rooms(struct db_stmt *stmt, struct arena *arena, struct idmap *out,
                               struct err *err)
@@ -48,8 +51,8 @@ static enum status read_use(struct db_stmt *stmt, struct idmap *rooms, struct er
         struct admission_room *room = idmap_find(rooms, db_int(stmt, 0));
         if (room == NULL)
             continue;
-        room->going += db_int(stmt, 1);
-        room->has_waiting |= db_int(stmt, 2) != 0;
+        room->going = db_int(stmt, 1);
+        room->has_waiting = db_int(stmt, 2) != 0;
     }
     return status;
 }
@@ -60,12 +63,16 @@ enum status admission_rooms(struct store *store, struct arena *arena, const int6
     struct db *db = store->db;
     struct db_stmt *stmt = NULL;
     if (db_dialect(db) == DB_SQLITE) {
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count; i++) {
             if (db_query(db, &stmt, err, ROOM_ONE, "i", keys[i]) != STATUS_OK ||
-                read_rooms(stmt, arena, out, err) != STATUS_OK ||
-                db_query(db, &stmt, err, USE_ONE, "i", keys[i]) != STATUS_OK ||
-                read_use(stmt, out, err) != STATUS_OK)
+                read_rooms(stmt, arena, out, err) != STATUS_OK)
                 return err->code;
+            const struct admission_room *room = idmap_find(out, keys[i]);
+            if (room != NULL &&
+                (db_query(db, &stmt, err, USE_ONE, "ii", keys[i], room->most) != STATUS_OK ||
+                 read_use(stmt, out, err) != STATUS_OK))
+                return err->code;
+        }
         return STATUS_OK;
     }
     if (count == 0)

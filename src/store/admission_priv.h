@@ -24,7 +24,7 @@ NODISCARD enum status admission_note_ends(struct work *work, struct err *err);
 struct admission_room {
     int64_t dag_key;
     int64_t most; /* 0: no bound */
-    int64_t going;
+    int64_t going; /* up to `most` */
     bool needs_past;
     bool has_waiting;
     bool has_newer; /* one was made in this call */

@@ -3,6 +3,9 @@
  *
  * A way is the index that the rows come from. SQLite takes the index we mean because the columns of
  * the others stand behind a plus sign; PostgreSQL knows its tables, and is held to it all the same.
+ *
+ * Who asks for some DAGs, or sees only some, may be far from the newest runs of all: then each of
+ * these DAGs gives as many runs as the page could need, and the page is taken from these.
  */
 #include "store/run_page.h"
 
@@ -15,43 +18,70 @@
 /* $1 DAG, $2 states, $3-$10 ranges, $11 DAGs, $12 below, $13 limit, $14 offset, $15 what is seen */
 #define NEVER   "9223372036854775807"
 #define STARTED "coalesce(r.started_at_us, " NEVER ")"
-#define OF_DAG  "r.dag = (SELECT x.id FROM dag x WHERE x.dag_id = $1)"
-#define OF_ANY  "$1 = ''"
+#define AMONG(dags, seen)                                                                          \
+    "(" dags " = '' OR replace(" dags ", ',' || x.dag_id || ',', '') <> " dags                     \
+    ") AND " SEEN(seen, "x.namespace")
+#define DAGS_ASKED AMONG("$11", "$15")
+#define OF_ASKED                                                                                   \
+    " AND (($11 = '' AND $15 = '') OR r.dag IN (SELECT x.id FROM dag x WHERE " DAGS_ASKED "))"
+#define OF_ANY  "$1 = ''" OF_ASKED
+#define IN_DAG  "r.dag = (SELECT x.id FROM dag x WHERE x.dag_id = $1)"
+#define OF_DAG  IN_DAG OF_ASKED
+#define OF_EACH "r.dag = x.id"
 
 #define MATCHES(of, logical, started, ended, more)                                                 \
-    " FROM run r WHERE " of " AND (($2 >> CAST(r.state AS INTEGER)) & 1) = 1 AND " logical         \
-    " >= $3 AND " logical " <= $4 AND " started " >= $5 AND " started " <= $6"                     \
-    " AND coalesce(r.started_at_us, -1) >= $5 AND " ended                                          \
-    " >= $7 AND coalesce(r.ended_at_us, " NEVER                                                    \
-    ") <= $8 AND coalesce(r.ended_at_us, r.started_at_us, r.created_at_us) >= $9"                  \
-    " AND coalesce(r.ended_at_us, r.started_at_us, r.created_at_us) <= $10"                        \
-    " AND ($11 = '' OR r.dag IN (SELECT x.id FROM dag x"                                           \
-    " WHERE replace($11, ',' || x.dag_id || ',', '') <> $11)) AND r.id < $12 AND ($15 = '' OR "    \
-    "r.dag IN (SELECT x.id FROM dag x WHERE " SEEN("$15", "x.namespace") "))" more
+    of " AND (($2 >> CAST(r.state AS INTEGER)) & 1) = 1 AND " logical " >= $3 AND " logical        \
+       " <= $4 AND " started " >= $5 AND " started " <= $6"                                        \
+       " AND coalesce(r.started_at_us, -1) >= $5 AND " ended                                       \
+       " >= $7 AND coalesce(r.ended_at_us, " NEVER                                                 \
+       ") <= $8 AND coalesce(r.ended_at_us, r.started_at_us, r.created_at_us) >= $9"               \
+       " AND coalesce(r.ended_at_us, r.started_at_us, r.created_at_us) <= $10"                     \
+       " AND r.id < $12" more
 
 #define LOGICAL_ASIDE "+r.logical_at_us"
 #define STARTED_ASIDE "+" STARTED
 #define ENDED_ASIDE   "coalesce(r.ended_at_us, -1)"
 
-#define PAGE(matches, order)                                                                       \
-    "SELECT " RUN_COLUMNS " FROM (SELECT r.id" matches " ORDER BY " order                          \
-    " LIMIT $13 OFFSET $14) p JOIN run r ON r.id = p.id" RUN_JOINED " ORDER BY " order
-#define COUNT(matches) COUNT_OF("SELECT 1 AS one" matches " LIMIT $13 OFFSET $14")
+/* Where rows come from, and the first of them in an order: from the table as a whole, or of each
+ * DAG. The list of a DAG is bounded, so that neither database makes one question of both. */
+#define WHOLE(matches)           " FROM run r WHERE " matches
+#define FIRST_OF_WHOLE(m, order) "SELECT r.id" WHOLE(m)
+#define EACH_SQLITE(matches)                                                                       \
+    " FROM dag x CROSS JOIN run r WHERE $1 = '' AND " DAGS_ASKED " AND " matches
+#define FIRST_OF_EACH_SQLITE(m, order)                                                             \
+    "SELECT r.id FROM dag x CROSS JOIN run r WHERE $1 = '' AND " DAGS_ASKED                        \
+    " AND r.id IN (SELECT r.id FROM run r WHERE " m " ORDER BY " order " LIMIT $13 + $14)"
+#define EACH_POSTGRES(matches)                                                                     \
+    " FROM dag x CROSS JOIN LATERAL (SELECT r.id, r.first_task FROM run r WHERE " matches          \
+    " LIMIT $13) r WHERE $1 = '' AND " DAGS_ASKED
+#define FIRST_OF_EACH_POSTGRES(m, order)                                                           \
+    "SELECT r.id FROM dag x CROSS JOIN LATERAL (SELECT r.id, r.logical_at_us, r.started_at_us,"    \
+    " r.ended_at_us FROM run r WHERE " m " ORDER BY " order                                        \
+    " LIMIT $13 + $14) r WHERE $1 = '' AND " DAGS_ASKED
 
-#define VERSIONS(matches)                                                                          \
-    "SELECT version, count(*) FROM (SELECT r.version" matches                                      \
-    " LIMIT $13 OFFSET $14) p GROUP BY version"
+#define PAGE(first, order)                                                                         \
+    "SELECT " RUN_COLUMNS " FROM (" first " ORDER BY " order                                       \
+    " LIMIT $13 OFFSET $14) p JOIN run r ON r.id = p.id" RUN_JOINED " ORDER BY " order
+#define COUNT(from) COUNT_OF("SELECT 1 AS one" from " LIMIT $13 OFFSET $14")
+/* The first block of a run has its tasks, others have instances of mapped ones. */
+#define TASKS(from)                                                                                \
+    "SELECT count(*), CAST(coalesce(sum((SELECT b.count FROM block b WHERE b.run = p.id"           \
+    " AND b.first = p.first_task)), 0) AS BIGINT), CAST(coalesce(sum((SELECT count(*)"             \
+    " FROM block b WHERE b.run = p.id)), 0) AS BIGINT) FROM (SELECT r.id, r.first_task" from       \
+    " LIMIT $13 OFFSET $14) p"
 
 struct way {
-    const char *ascending;
+    const char *ascending; /* NULL: there is no such way */
     const char *descending;
     const char *count;
-    const char *versions;
+    const char *tasks;
 };
 
-#define WAY(matches, ascending, descending)                                                        \
+#define WAY(from, matches, ascending, descending)                                                  \
     {                                                                                              \
-        PAGE(matches, ascending), PAGE(matches, descending), COUNT(matches), VERSIONS(matches)     \
+        PAGE(FIRST_OF_##from(matches, ascending), ascending),                                      \
+            PAGE(FIRST_OF_##from(matches, descending), descending), COUNT(from(matches)),          \
+            TASKS(from(matches))                                                                   \
     }
 #define BY(key)      key ", r.id"
 #define BY_BACK(key) key " DESC, r.id DESC"
@@ -71,39 +101,43 @@ enum way_name {
     WAY_COUNT
 };
 
-#define BY_ID(of, more)                                                                            \
-    WAY(MATCHES(of, LOGICAL_ASIDE, STARTED_ASIDE, ENDED_ASIDE, more), "r.id", "r.id DESC")
 /* Sorted: the other index by ids would have them in order, among all that do not match. */
-#define OF_FEW(of, more)                                                                           \
-    WAY(MATCHES(of, LOGICAL_ASIDE, STARTED_ASIDE, ENDED_ASIDE, more), "+r.id", "+r.id DESC")
+#define OF_FEW(from, of, more)                                                                     \
+    WAY(from, MATCHES(of, LOGICAL_ASIDE, STARTED_ASIDE, ENDED_ASIDE, more), "+r.id", "+r.id DESC")
 #define ENDED "coalesce(r.ended_at_us, " NEVER ")"
 
 /* clang-format off */
-#define WAYS(of) {                                                                                 \
-    [WAY_ID] = BY_ID(of, ""),                                                                      \
-    [WAY_LOGICAL] = WAY(MATCHES(of, "r.logical_at_us", STARTED_ASIDE, ENDED_ASIDE, ""),            \
+#define WAYS_OF_MANY(from, of)                                                                     \
+    [WAY_ID] = WAY(from, MATCHES(of, LOGICAL_ASIDE, STARTED_ASIDE, ENDED_ASIDE, ""),               \
+        "r.id", "r.id DESC"),                                                                      \
+    [WAY_LOGICAL] = WAY(from, MATCHES(of, "r.logical_at_us", STARTED_ASIDE, ENDED_ASIDE, ""),      \
         BY("r.logical_at_us"), BY_BACK("r.logical_at_us")),                                        \
-    [WAY_START] = WAY(MATCHES(of, LOGICAL_ASIDE, STARTED, ENDED_ASIDE, ""),                        \
+    [WAY_START] = WAY(from, MATCHES(of, LOGICAL_ASIDE, STARTED, ENDED_ASIDE, ""),                  \
         BY(STARTED), BY_BACK(STARTED)),                                                            \
-    [WAY_END] = WAY(MATCHES(of, LOGICAL_ASIDE, STARTED_ASIDE, ENDED_ASIDE, ""),                    \
+    [WAY_END] = WAY(from, MATCHES(of, LOGICAL_ASIDE, STARTED_ASIDE, ENDED_ASIDE, ""),              \
         BY(ENDED), BY_BACK(ENDED)),                                                                \
-    [WAY_IN_LOGICAL] = WAY(MATCHES(of, "r.logical_at_us", STARTED_ASIDE, ENDED_ASIDE, ""),         \
+    [WAY_IN_LOGICAL] = WAY(from, MATCHES(of, "r.logical_at_us", STARTED_ASIDE, ENDED_ASIDE, ""),   \
         "+r.id", "+r.id DESC"),                                                                    \
-    [WAY_IN_START] = WAY(MATCHES(of, LOGICAL_ASIDE, STARTED, ENDED_ASIDE, ""),                     \
+    [WAY_IN_START] = WAY(from, MATCHES(of, LOGICAL_ASIDE, STARTED, ENDED_ASIDE, ""),               \
         "+r.id", "+r.id DESC"),                                                                    \
-    [WAY_IN_END] = WAY(MATCHES(of, LOGICAL_ASIDE, STARTED_ASIDE, "r.ended_at_us", ""),             \
+    [WAY_BAD] = OF_FEW(from, of, " AND r.state IN (3, 4)"),
+#define WAYS_OF_FEW(of)                                                                            \
+    [WAY_IN_END] = WAY(WHOLE, MATCHES(of, LOGICAL_ASIDE, STARTED_ASIDE, "r.ended_at_us", ""),      \
         "+r.id", "+r.id DESC"),                                                                    \
-    [WAY_UPDATED] = OF_FEW(of, " AND r.id IN (SELECT o.id FROM run o WHERE o.state IN (0, 1)"      \
-        " UNION ALL SELECT o.id FROM run o WHERE o.ended_at_us >= $9)"),                           \
-    [WAY_ACTIVE] = OF_FEW(of, " AND r.state IN (0, 1)"),                                           \
-    [WAY_BAD] = OF_FEW(of, " AND r.state IN (3, 4)"),                                              \
-    [WAY_UNDONE] = OF_FEW(of, " AND r.id IN (SELECT o.id FROM run o WHERE o.state IN (0, 1)"       \
-        " UNION ALL SELECT o.id FROM run o WHERE o.state IN (3, 4))"),                             \
-}
+    [WAY_UPDATED] = OF_FEW(WHOLE, of, " AND r.id IN (SELECT o.id FROM run o"                       \
+        " WHERE o.state IN (0, 1) UNION ALL SELECT o.id FROM run o WHERE o.ended_at_us >= $9)"),   \
+    [WAY_ACTIVE] = OF_FEW(WHOLE, of, " AND r.state IN (0, 1)"),                                    \
+    [WAY_UNDONE] = OF_FEW(WHOLE, of, " AND r.id IN (SELECT o.id FROM run o"                        \
+        " WHERE o.state IN (0, 1) UNION ALL SELECT o.id FROM run o WHERE o.state IN (3, 4))"),
 /* clang-format on */
 
-static const struct way OF_ALL_DAGS[WAY_COUNT] = WAYS(OF_ANY);
-static const struct way OF_ONE_DAG[WAY_COUNT] = WAYS(OF_DAG);
+static const struct way OF_ALL_DAGS[WAY_COUNT] = {WAYS_OF_MANY(WHOLE, OF_ANY) WAYS_OF_FEW(OF_ANY)};
+static const struct way OF_ONE_DAG[WAY_COUNT] = {WAYS_OF_MANY(WHOLE, OF_DAG) WAYS_OF_FEW(OF_DAG)};
+/* What few runs are is found among them all. */
+static const struct way OF_SOME_DAGS[2][WAY_COUNT] = {
+    [DB_SQLITE] = {WAYS_OF_MANY(EACH_SQLITE, OF_EACH)},
+    [DB_POSTGRES] = {WAYS_OF_MANY(EACH_POSTGRES, OF_EACH)},
+};
 
 _Static_assert(RUN_QUEUED == 0 && RUN_RUNNING == 1, "run_active has the states that go on");
 _Static_assert(RUN_FAILED == 3 && RUN_CANCELLED == 4, "run_bad has the states that went wrong");
@@ -193,7 +227,7 @@ static enum status ask(struct store *store, const char *sql, const struct run_pa
 
 /* Nothing is asked for but a DAG: the index alone tells how many there are. */
 static const char COUNT_ALL[] = COUNT_OF("SELECT 1 AS one FROM run r WHERE $1 = '' LIMIT $2");
-static const char COUNT_OF_DAG[] = COUNT_OF("SELECT 1 AS one FROM run r WHERE " OF_DAG " LIMIT $2");
+static const char COUNT_OF_DAG[] = COUNT_OF("SELECT 1 AS one FROM run r WHERE " IN_DAG " LIMIT $2");
 
 static bool is_whole(const struct run_range *range)
 {
@@ -215,22 +249,43 @@ static struct run_page first_rows(const struct run_page *page, int64_t limit)
     return first;
 }
 
-static const struct way *choose(const struct run_page *page)
+/* Of more DAGs than this some run all the time: the newest runs of all are not far off. */
+enum { SOME_DAGS_MAX = 500 };
+static const char COUNT_ASKED[] =
+    COUNT_OF("SELECT 1 AS one FROM dag x WHERE " AMONG("$1", "$2") " LIMIT $3");
+
+static enum status choose(struct store *store, const struct run_page *page, const struct way **out,
+                          struct err *err)
 {
-    return &(page->dag_id != NULL ? OF_ONE_DAG : OF_ALL_DAGS)[way_of(page)];
+    enum way_name name = way_of(page);
+    const struct way *each = &OF_SOME_DAGS[db_dialect(store->db)][name];
+    bool is_some = page->dags != NULL || store_sight(store)[0] != '\0';
+    int64_t dags = 0;
+    *out = page->dag_id != NULL ? &OF_ONE_DAG[name] : &OF_ALL_DAGS[name];
+    if (page->dag_id != NULL || !is_some || each->ascending == NULL)
+        return STATUS_OK;
+    if (db_get_int(store->db, 0, &dags, err, COUNT_ASKED, "tti",
+                   page->dags != NULL ? page->dags : "", store_sight(store),
+                   (int64_t)SOME_DAGS_MAX + 1) != STATUS_OK)
+        return err->code;
+    if (dags <= SOME_DAGS_MAX)
+        *out = each;
+    return STATUS_OK;
 }
 
 enum status store_run_page_count(struct store *store, const struct run_page *page, int64_t most,
                                  int64_t *out, struct err *err)
 {
+    const struct run_page counted = first_rows(page, most);
+    const struct way *way = NULL;
     struct db_stmt *stmt = NULL;
-    struct run_page counted = first_rows(page, most);
     int64_t count = 0;
-    enum status status =
-        asks_for_dag_alone(store, page)
-            ? db_query(store->db, &stmt, err, page->dag_id != NULL ? COUNT_OF_DAG : COUNT_ALL, "ti",
-                       page->dag_id != NULL ? page->dag_id : "", most)
-            : ask(store, choose(page)->count, &counted, &stmt, err);
+    if (asks_for_dag_alone(store, page))
+        return db_get_int(store->db, 0, out, err, page->dag_id != NULL ? COUNT_OF_DAG : COUNT_ALL,
+                          "ti", page->dag_id != NULL ? page->dag_id : "", most);
+    if (choose(store, page, &way, err) != STATUS_OK)
+        return err->code;
+    enum status status = ask(store, way->count, &counted, &stmt, err);
     while (status == STATUS_OK && db_next(stmt, &status, err))
         count = db_int(stmt, 0);
     if (status == STATUS_OK)
@@ -258,10 +313,10 @@ enum status store_run_page(struct store *store, const struct run_page *page,
                                                struct err *err),
                            void *context, struct err *err)
 {
-    const struct way *way = choose(page);
+    const struct way *way = NULL;
     struct db_stmt *stmt = NULL;
     CHECK(page->offset <= RUN_PAGE_OFFSET_MAX);
-    if (check_sort(store, page, err) != STATUS_OK)
+    if (check_sort(store, page, err) != STATUS_OK || choose(store, page, &way, err) != STATUS_OK)
         return err->code;
     enum status status =
         ask(store, page->is_descending ? way->descending : way->ascending, page, &stmt, err);
@@ -275,20 +330,45 @@ enum status store_run_page(struct store *store, const struct run_page *page,
     return status;
 }
 
-enum status store_run_page_versions(struct store *store, const struct run_page *page, int64_t most,
-                                    enum status (*each)(void *context, int64_t version,
-                                                        int64_t runs, struct err *err),
-                                    void *context, struct err *err)
+/* Nothing is asked for: so many tasks at least, instances included. */
+static const char TASKS_OF_SOME[] =
+    "SELECT CAST(coalesce(sum(b.count), 0) AS BIGINT) FROM (SELECT count FROM block LIMIT 1000) b";
+
+enum { COUNT_RUNS_FIRST = 64, COUNT_RUNS_MORE = 8 };
+
+/* So many runs first; times as many, while those before had few tasks. */
+static enum status count_tasks(struct store *store, const struct run_page *page, int64_t enough,
+                               struct run_page_tasks *out, struct err *err)
 {
-    struct db_stmt *stmt = NULL;
-    struct run_page counted = first_rows(page, most);
-    enum status status = ask(store, choose(page)->versions, &counted, &stmt, err);
-    while (status == STATUS_OK && db_next(stmt, &status, err)) {
-        status = each(context, db_int(stmt, 0), db_int(stmt, 1), err);
-        if (status != STATUS_OK)
-            db_reset(stmt);
+    const struct way *way = NULL;
+    enum status status = choose(store, page, &way, err);
+    int64_t runs = INT64_MAX;
+    for (int64_t most = COUNT_RUNS_FIRST; status == STATUS_OK; most *= COUNT_RUNS_MORE) {
+        const struct run_page counted = first_rows(page, most);
+        struct db_stmt *stmt = NULL;
+        status = ask(store, way->tasks, &counted, &stmt, err);
+        while (status == STATUS_OK && db_next(stmt, &status, err)) {
+            runs = db_int(stmt, 0);
+            out->tasks = db_int(stmt, 1);
+            out->has_instances = db_int(stmt, 2) > runs;
+        }
+        if (runs < most || out->tasks >= enough)
+            break;
     }
     return status;
+}
+
+enum status store_run_page_tasks(struct store *store, const struct run_page *page, int64_t enough,
+                                 struct run_page_tasks *out, struct err *err)
+{
+    *out = (struct run_page_tasks){0};
+    if (page->dag_id == NULL && asks_for_dag_alone(store, page)) {
+        if (db_get_int(store->db, 0, &out->tasks, err, TASKS_OF_SOME, "") != STATUS_OK)
+            return err->code;
+        if (out->tasks >= enough)
+            return STATUS_OK;
+    }
+    return count_tasks(store, page, enough, out, err);
 }
 
 /* $1 runs, $2 states, $3-$6 ranges. A run's tasks stand in the blocks it has. */

@@ -60,12 +60,14 @@ NODISCARD enum status store_run_page(struct store *store, const struct run_page 
 NODISCARD enum status store_run_page_count(struct store *store, const struct run_page *page,
                                            int64_t most, int64_t *out, struct err *err);
 
-/* How many of them are of which version; at most `most` runs are counted. */
-NODISCARD enum status store_run_page_versions(struct store *store, const struct run_page *page,
-                                              int64_t most,
-                                              enum status (*each)(void *context, int64_t version,
-                                                                  int64_t runs, struct err *err),
-                                              void *context, struct err *err);
+struct run_page_tasks {
+    int64_t tasks;      /* a mapped one is one */
+    bool has_instances; /* of mapped ones */
+};
+/* How many tasks the runs of all pages have; no further than to `enough`, or a little more. */
+NODISCARD enum status store_run_page_tasks(struct store *store, const struct run_page *page,
+                                           int64_t enough, struct run_page_tasks *out,
+                                           struct err *err);
 
 struct run_task_filter {
     const int64_t *runs; /* of these */

@@ -157,6 +157,13 @@ int64_t store_now_us(const struct store *store)
     return store->now_us != NULL ? store->now_us() : db_now_us(store->db);
 }
 
+/* Changes that are made together see the same now. */
+int64_t store_own_instant(struct store *store)
+{
+    store->own_instant_us = MAX(store_now_us(store), store->own_instant_us + 1);
+    return store->own_instant_us;
+}
+
 static const char DESCRIBE[] =
     "SELECT uuid, epoch, schema, created_at_us, next_run FROM store WHERE id = 1";
 

@@ -63,6 +63,8 @@ struct store_info {
 
 NODISCARD enum status store_describe(struct store *store, struct store_info *out, struct err *err);
 int64_t store_now_us(const struct store *store);
+/* Now, or a little later: never the same twice, for what gets its name from its date. */
+int64_t store_own_instant(struct store *store);
 
 /*
  * Why things are changed from here on: kept with the events of changes that have an actor, unless

@@ -24,6 +24,7 @@ struct store {
     struct lane_cache *lane_cache;
     struct own_jobs *own_jobs;
     struct counted counted;
+    int64_t own_instant_us; /* the last that store_own_instant gave */
     const char *sight; /* sight.h; NULL: everything */
     char *reason;      /* {"reason": ...} of whoever changes something now; NULL: none was given */
 };

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "base/json_write.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "expect.h"
@@ -222,5 +223,79 @@ Test(json, any_real_reads_back_as_itself)
         double got = json_real_value(json_array_get(again, 0));
         cr_assert(json_is_real(json_array_get(again, 0)), "%s", text);
         cr_assert_eq(memcmp(&got, &wanted, sizeof got), 0, "%s", text);
+    }
+}
+
+Test(json, seconds_with_microseconds_are_as_short_as_any_real)
+{
+    for (int i = 0; i < 20000; i++) {
+        int64_t micros = (int64_t)rng_below(i % 2 == 0 ? 1000000000000000 : 3000000);
+        char wanted[40];
+        (void)snprintf(wanted, sizeof wanted, "%.15g", (double)micros / 1e6);
+        if (strpbrk(wanted, ".e") == NULL)
+            (void)strcat(wanted, ".0");
+        CLEANUP(json_decrefp) json_t *value = json_real((double)micros / 1e6);
+        CLEANUP(mem_freep) char *text = json_format(value);
+        if (strchr(wanted, 'e') == NULL)
+            EXPECT_STR(wanted, text);
+        cr_assert_eq(strtod(text, NULL), (double)micros / 1e6, "%s", text);
+    }
+}
+
+static json_t *some_text(void)
+{
+    static const char *const PIECES[] = {"a",    "\"",   "\\", "/",        "\n",           "\x01",
+                                         "\x1f", "\x7f", "\t", "\xc3\xa9", "\xe2\x82\xac", "zz"};
+    char text[64] = "";
+    for (uint64_t left = rng_below(8); left > 0; left--)
+        (void)strcat(text, PIECES[rng_below(sizeof PIECES / sizeof *PIECES)]);
+    return json_string(text);
+}
+
+static json_t *some_value(unsigned depth)
+{
+    switch (rng_below(depth > 0 ? 7 : 4)) {
+    case 0:
+        return json_integer((json_int_t)rng_below(UINT64_MAX));
+    case 1:
+        return json_integer((json_int_t)rng_below(3) - 1);
+    case 2:
+        return rng_below(2) == 0 ? json_null() : json_boolean(rng_below(2));
+    case 3:
+        return some_text();
+    case 4: {
+        json_t *array = json_array();
+        for (uint64_t left = rng_below(5); left > 0; left--)
+            (void)json_array_append_new(array, some_value(depth - 1));
+        return array;
+    }
+    default: {
+        json_t *object = json_object();
+        for (uint64_t left = rng_below(7); left > 0; left--) {
+            CLEANUP(json_decrefp) json_t *key = some_text();
+            (void)json_object_set_new(object, json_string_value(key), some_value(depth - 1));
+        }
+        return object;
+    }
+    }
+}
+
+Test(json, everything_but_reals_is_written_as_jansson_does)
+{
+    static const size_t FLAGS[] = {
+        [JSON_AS_SET] = JSON_COMPACT,
+        [JSON_SORTED] = JSON_COMPACT | JSON_SORT_KEYS,
+        [JSON_PRETTY] = JSON_INDENT(2),
+    };
+    for (int i = 0; i < 3000; i++) {
+        CLEANUP(json_decrefp) json_t *value = some_value(5);
+        for (enum json_style style = JSON_AS_SET; style <= JSON_PRETTY; style++) {
+            struct strbuf text;
+            CLEANUP(mem_freep) char *wanted = json_dumps(value, JSON_ENCODE_ANY | FLAGS[style]);
+            strbuf_init(&text, SIZE_MAX / 4);
+            json_write(&text, value, style);
+            EXPECT_STR(wanted, text.text);
+            strbuf_fini(&text);
+        }
     }
 }

@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "base/str.h"
 #include "expect.h"
@@ -138,4 +139,15 @@ Test(str, columns_as_a_terminal_shows_them)
     for (size_t i = 0; i < ARRAY_LEN(CASES); i++)
         cr_assert_eq(str_columns(CASES[i].text), CASES[i].columns, "case %zu: %zu, not %zu", i,
                      str_columns(CASES[i].text), CASES[i].columns);
+}
+
+Test(str, a_number_in_decimal)
+{
+    static const int64_t CASES[] = {0, 1, -1, 9, 10, -10, 1234567890, INT64_MAX, INT64_MIN};
+    for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
+        char wanted[32];
+        char text[INTEGER_TEXT_MAX];
+        (void)snprintf(wanted, sizeof wanted, "%lld", (long long)CASES[i]);
+        EXPECT_STR(wanted, str_from_i64(CASES[i], text));
+    }
 }

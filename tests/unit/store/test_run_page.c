@@ -254,24 +254,32 @@ Test(run_page, runs_of_one_name_in_several_dags)
     cr_assert_eq(count, 0);
 }
 
-static enum status add_runs(void *context, int64_t version, int64_t runs, struct err *err)
-{
-    (void)version;
-    (void)err;
-    *(int64_t *)context += runs;
-    return STATUS_OK;
-}
-
-Test(run_page, versions_are_counted)
+static struct run_page_tasks tasks_of(const struct run_page *page, int64_t enough)
 {
     struct err err = {0};
-    int64_t runs = 0;
+    struct run_page_tasks total;
+    EXPECT_OK(store_run_page_tasks(bench.store, page, enough, &total, &err), &err);
+    return total;
+}
+
+Test(run_page, tasks_are_counted)
+{
+    struct err err = {0};
     const struct run_page all = {.limit = 1};
-    EXPECT_OK(store_run_page_versions(bench.store, &all, 1000, add_runs, &runs, &err), &err);
-    cr_assert_eq(runs, RUNS);
-    runs = 0;
-    EXPECT_OK(store_run_page_versions(bench.store, &all, 10, add_runs, &runs, &err), &err);
-    cr_assert_eq(runs, 10);
+    const struct run_page below = {.limit = 1, .below = made[RUNS - 1].id + 1};
+    int64_t tasks = 0;
+    EXPECT_OK(db_get_int(bench.store->db, 0, &tasks, &err, "SELECT count(*) FROM task", ""), &err);
+    cr_assert_eq(tasks_of(&all, 100000).tasks, tasks);
+    cr_assert_eq(tasks_of(&below, 100000).tasks, tasks);
+    cr_assert_not(tasks_of(&all, 100000).has_instances);
+    cr_assert_geq(tasks_of(&all, 10).tasks, 10);
+    cr_assert_lt(tasks_of(&below, 10).tasks, tasks);
+    EXPECT_OK(db_do(bench.store->db, &err,
+                    "INSERT INTO block (run, first, count) VALUES ($1, 1000000, 5)", "i",
+                    made[0].id),
+              &err);
+    cr_assert_eq(tasks_of(&all, 100000).tasks, tasks);
+    cr_assert(tasks_of(&all, 100000).has_instances);
 }
 
 Test(run_page, runs_are_found_by_what_their_tasks_are)

@@ -1,0 +1,291 @@
+#include "base/json_write.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+struct writer {
+    struct strbuf *out;
+    enum json_style style;
+    size_t depth;
+};
+
+/* --- numbers --------------------------------------------------------------------------------- */
+
+enum { REAL_TEXT_MAX = 40, REAL_DIGITS_MIN = 15, REAL_DIGITS_MAX = 17 };
+
+/* "1e+05" becomes "1e5"; what looks like an integer becomes a real again: "1.0". */
+static void tidy_real(char text[static REAL_TEXT_MAX])
+{
+    char *exponent = strchr(text, 'e');
+    if (exponent == NULL) {
+        if (strchr(text, '.') == NULL)
+            memcpy(text + strlen(text), ".0", 3);
+        return;
+    }
+    char *digits = exponent + 1;
+    char *target = digits + (*digits == '-');
+    digits += *digits == '-' || *digits == '+';
+    digits += strspn(digits, "0");
+    memmove(target, digits, strlen(digits) + 1);
+}
+
+static void write_integer(struct writer *writer, int64_t value)
+{
+    char text[INTEGER_TEXT_MAX];
+    strbuf_add(writer->out, str_from_i64(value, text));
+}
+
+/*
+ * Seconds with microseconds are what most reals here are. They have at most 15 digits, so that the
+ * text reads back as the same number, and it is the one that the long way would find.
+ */
+static bool write_seconds(struct writer *writer, double value)
+{
+    if (signbit(value) || value >= 1e9 || (value > 0 && value < 1e-4))
+        return false;
+    int64_t micros = llround(value * 1e6);
+    if ((double)micros / 1e6 != value)
+        return false;
+    char fraction[7]; /* the point and six digits */
+    size_t length = sizeof fraction;
+    for (int64_t i = 6, left = micros % 1000000; i > 0; i--, left /= 10)
+        fraction[i] = (char)('0' + left % 10);
+    fraction[0] = '.';
+    while (length > 2 && fraction[length - 1] == '0')
+        length--;
+    write_integer(writer, micros / 1000000);
+    strbuf_add_bytes(writer->out, fraction, length);
+    return true;
+}
+
+static void write_real(struct writer *writer, double value)
+{
+    char text[REAL_TEXT_MAX];
+    if (write_seconds(writer, value))
+        return;
+    /* 15 digits are always exact, except for numbers so small that they have fewer. */
+    int least = fabs(value) < DBL_MIN ? 1 : REAL_DIGITS_MIN;
+    for (int digits = least; digits <= REAL_DIGITS_MAX; digits++) {
+        CHECK(snprintf(text, sizeof text, "%.*g", digits, value) < REAL_TEXT_MAX - 3);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    tidy_real(text);
+    strbuf_add(writer->out, text);
+}
+
+/* --- strings --------------------------------------------------------------------------------- */
+
+static bool is_plain(unsigned char c)
+{
+    return c >= 0x20 && c != '"' && c != '\\';
+}
+
+/* How many bytes go as they are, eight at a time. */
+static size_t plain_length(const char *text, size_t length)
+{
+    const uint64_t ones = UINT64_MAX / 255;
+    size_t i = 0;
+    for (; i + 8 <= length; i += 8) {
+        uint64_t word;
+        memcpy(&word, text + i, sizeof word);
+        uint64_t quote = word ^ (ones * '"');
+        uint64_t slash = word ^ (ones * '\\');
+        /* The high bit of a byte that is below 0x20, or 0 after the exclusive or. */
+        uint64_t found =
+            ((word - ones * 0x20) & ~word) | ((quote - ones) & ~quote) | ((slash - ones) & ~slash);
+        if ((found & ones << 7) != 0)
+            break;
+    }
+    while (i < length && is_plain((unsigned char)text[i]))
+        i++;
+    return i;
+}
+
+static void write_escape(struct writer *writer, unsigned char c)
+{
+    static const char SHORT[0x60] = {
+        ['"'] = '"',  ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f',
+        ['\n'] = 'n', ['\r'] = 'r',  ['\t'] = 't',
+    };
+    if (SHORT[c] != 0)
+        strbuf_add_bytes(writer->out, (char[]){'\\', SHORT[c]}, 2);
+    else
+        strbuf_addf(writer->out, "\\u%04X", c);
+}
+
+static void write_string(struct writer *writer, const char *text, size_t length)
+{
+    size_t plain = plain_length(text, length);
+    char *room = plain == length ? strbuf_room(writer->out, length + 2) : NULL;
+    if (room != NULL) {
+        room[0] = '"';
+        memcpy(room + 1, text, length);
+        room[length + 1] = '"';
+        strbuf_extend(writer->out, length + 2);
+        return;
+    }
+    strbuf_add_char(writer->out, '"');
+    for (;;) {
+        strbuf_add_bytes(writer->out, text, plain);
+        if (plain == length)
+            break;
+        write_escape(writer, (unsigned char)text[plain]);
+        text += plain + 1;
+        length -= plain + 1;
+        plain = plain_length(text, length);
+    }
+    strbuf_add_char(writer->out, '"');
+}
+
+/* --- containers ------------------------------------------------------------------------------ */
+
+static void write_value(struct writer *writer, const json_t *value);
+
+static void new_line(struct writer *writer)
+{
+    if (writer->style != JSON_PRETTY)
+        return;
+    strbuf_add_char(writer->out, '\n');
+    strbuf_add_repeat(writer->out, ' ', 2 * writer->depth);
+}
+
+static void open_container(struct writer *writer, char bracket)
+{
+    strbuf_add_char(writer->out, bracket);
+    writer->depth++;
+    new_line(writer);
+}
+
+static void close_container(struct writer *writer, char bracket)
+{
+    writer->depth--;
+    new_line(writer);
+    strbuf_add_char(writer->out, bracket);
+}
+
+static void next_item(struct writer *writer)
+{
+    strbuf_add_char(writer->out, ',');
+    new_line(writer);
+}
+
+static void write_array(struct writer *writer, const json_t *array)
+{
+    size_t count = json_array_size(array);
+    if (count == 0) {
+        strbuf_add(writer->out, "[]");
+        return;
+    }
+    open_container(writer, '[');
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            next_item(writer);
+        write_value(writer, json_array_get(array, i));
+    }
+    close_container(writer, ']');
+}
+
+static void write_member(struct writer *writer, const char *key, size_t length, const json_t *value)
+{
+    write_string(writer, key, length);
+    if (writer->style == JSON_PRETTY)
+        strbuf_add(writer->out, ": ");
+    else
+        strbuf_add_char(writer->out, ':');
+    write_value(writer, value);
+}
+
+static void write_as_set(struct writer *writer, json_t *object)
+{
+    bool is_first = true;
+    for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at)) {
+        if (!is_first)
+            next_item(writer);
+        is_first = false;
+        write_member(writer, json_object_iter_key(at), json_object_iter_key_len(at),
+                     json_object_iter_value(at));
+    }
+}
+
+static int compare_members(const void *one, const void *other)
+{
+    void *const *a = one;
+    void *const *b = other;
+    return strcmp(json_object_iter_key(*a), json_object_iter_key(*b));
+}
+
+static void write_sorted(struct writer *writer, json_t *object)
+{
+    size_t count = 0;
+    CLEANUP(mem_freep) void **members = mem_zalloc(json_object_size(object), sizeof *members);
+    for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at))
+        members[count++] = at;
+    qsort(members, count, sizeof *members, compare_members);
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            next_item(writer);
+        write_member(writer, json_object_iter_key(members[i]), json_object_iter_key_len(members[i]),
+                     json_object_iter_value(members[i]));
+    }
+}
+
+static void write_object(struct writer *writer, const json_t *object)
+{
+    /* jansson walks only through what may be changed. */
+    json_t *walked = (json_t *)(uintptr_t)object;
+    if (json_object_size(object) == 0) {
+        strbuf_add(writer->out, "{}");
+        return;
+    }
+    open_container(writer, '{');
+    if (writer->style == JSON_SORTED)
+        write_sorted(writer, walked);
+    else
+        write_as_set(writer, walked);
+    close_container(writer, '}');
+}
+
+static void write_value(struct writer *writer, const json_t *value)
+{
+    switch (json_typeof(value)) {
+    case JSON_OBJECT:
+        write_object(writer, value);
+        return;
+    case JSON_ARRAY:
+        write_array(writer, value);
+        return;
+    case JSON_STRING:
+        write_string(writer, json_string_value(value), json_string_length(value));
+        return;
+    case JSON_INTEGER:
+        write_integer(writer, json_integer_value(value));
+        return;
+    case JSON_REAL:
+        write_real(writer, json_real_value(value));
+        return;
+    case JSON_TRUE:
+        strbuf_add(writer->out, "true");
+        return;
+    case JSON_FALSE:
+        strbuf_add(writer->out, "false");
+        return;
+    case JSON_NULL:
+        strbuf_add(writer->out, "null");
+        return;
+    }
+}
+
+void json_write(struct strbuf *out, const json_t *value, enum json_style style)
+{
+    struct writer writer = {.out = out, .style = style};
+    write_value(&writer, value);
+}
