@@ -302,7 +302,7 @@ def has_there(row, space):
 
 def told(answer, things):
     """What an answer says, without the names that were asked for."""
-    text = answer.json["detail"]
+    text = answer.json.get("detail", answer.text)
     for value in sorted(set(things.values()), key=len, reverse=True):
         text = re.sub(rf"(?<![0-9A-Za-z]){re.escape(value)}(?![0-9A-Za-z])", "X", text)
     return answer.status, text
