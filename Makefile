@@ -48,7 +48,7 @@ chaos: build ## a fleet under kills, pauses, restarts and cut links, then a chec
 
 bench: build ## measure against the limits of this machine and a peer, print the tables
 	@tools/setup test
-	@code=0; for part in run fleet schedule; do python3 bench/$$part.py || code=1; done; exit $$code
+	@code=0; for part in run fleet schedule api; do python3 bench/$$part.py || code=1; done; exit $$code
 
 tidy: ## layers, names, sizes, forbidden calls
 	@tools/setup test

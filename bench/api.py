@@ -4,14 +4,17 @@
     bench/api.py [--quick] [--history N] [--passes N] [--strict] [ROW..]
 
 The daemon is the release build; wrk asks with 32 connections and a token, commits are durable.
-The history is played by bench/schedule_loop.c: a million tasks, or N. Results also go to
-build/bench-api.json.
+The history is played by bench/schedule_loop.c: a million tasks, or N; ten times as many for the
+pages. Results also go to build/bench-api.json.
 """
 import asyncio
 import contextlib
 import datetime
+import http.client
 import json
 import os
+import pathlib
+import random
 import re
 import shutil
 import statistics
@@ -28,7 +31,8 @@ from run import (PROGRAM, ROOT, Unmeasured, loop, measure, parser_of, per_second
 
 PLACE = ROOT / "build/bench-api"
 CONNECTIONS, SECONDS = 32, 5
-DAY_TASKS, DAY_RUNS = 20, 5
+DAY_TASKS, DAGS_MAX = 20, 10_000
+PAGES_TIMES = 10      # the history of the other rows
 STREAMS, CHANGES = 200, 50
 PACED = 500          # requests per second beside the work
 JOBS = 20_000
@@ -97,12 +101,12 @@ def daemon_on(store, folder=None, roles="api"):
         daemon.stop()
 
 
-def with_history(store, options):
+def with_history(store, tasks):
     """A store in which so many tasks are over."""
-    dags = options.history // (DAY_TASKS * DAY_RUNS)
+    dags = min(DAGS_MAX, tasks // DAY_TASKS)
     store.make_anew()
     loop("schedule_loop", store.url, "keep-day", dags, DAY_TASKS)
-    loop("schedule_loop", store.url, "play", DAY_RUNS)
+    loop("schedule_loop", store.url, "play", tasks // DAY_TASKS // dags)
     store.settle()
 
 
@@ -115,7 +119,7 @@ def median_of(options, function):
 
 def row_one(store, options):
     """GET one run, a million tasks in the store"""
-    with_history(store, options)
+    with_history(store, options.history)
     with daemon_on(store) as daemon:
         some = daemon.get("/api/v1/dags/~/dagRuns?limit=1")["dag_runs"][0]
         path = f"/api/v1/dags/{some['dag_id']}/dagRuns/{some['dag_run_id']}"
@@ -129,10 +133,15 @@ def row_one(store, options):
 
 def row_list(store, options):
     """GET 100 task instances, a million tasks in the store"""
-    with_history(store, options)
-    with daemon_on(store) as daemon:
-        rate, p50, p99 = median_of(
-            options, lambda: daemon.wrk("/api/v1/dags/~/dagRuns/~/taskInstances?limit=100"))
+    with_history(store, options.history)
+    folder = PLACE / "wide"
+    dag_files.make(folder, 1, lambda i: "dag: wide\ntasks:\n" + "".join(
+        f"  t{k}: {{noop: true}}\n" for k in range(100)))
+    with daemon_on(store, folder, "api,worker,scheduler") as daemon:
+        run = daemon.eider("dags", "trigger", "wide", "-o", "json")
+        daemon.eider("runs", "wait", run["number"], "-o", "json")
+        path = f"/api/v1/dags/wide/dagRuns/{run['dag_run_id']}/taskInstances?limit=100"
+        rate, p50, p99 = median_of(options, lambda: daemon.wrk(path))
     return row(f"{per_second(rate)}, p50 {p50:.1f} ms, p99 {p99:.1f} ms", "", None,
                ">= 2,000/s, p99 < 20 ms", rate >= 2000 and p99 < 20, rate=rate, p99_ms=p99)
 
@@ -153,9 +162,12 @@ def row_post(store, options):
 
 
 def row_page(store, options):
-    """the slowest of the list pages with the whole history"""
-    with_history(store, options)
-    pages = ["/api/v1/dags", "/api/v1/dags/~/dagRuns?limit=100",
+    """the slowest of the list pages, ten million tasks in the store"""
+    tasks = PAGES_TIMES * options.history
+    with_history(store, tasks)
+    pages = ["/api/v1/dags?limit=100&order_by=-dag_id", "/api/v1/x/search?q=d99",
+             "/api/v1/dags/d77/dagRuns/~/taskInstances?limit=100&offset=100",
+             "/api/v1/dags", "/api/v1/dags/~/dagRuns?limit=100",
              "/api/v1/dags/~/dagRuns?limit=100&state=failed",
              "/api/v1/dags/~/dagRuns/~/taskInstances?limit=100",
              "/api/v1/dags/~/dagRuns/~/taskInstances?limit=100&state=failed",
@@ -168,7 +180,7 @@ def row_page(store, options):
             daemon.get(path)
             took[path] = (time.monotonic() - began) * 1e3
     worst = max(took, key=took.get)
-    return row(f"{took[worst]:.0f} ms ({worst})", f"{options.history:,} tasks", None, "< 100 ms",
+    return row(f"{took[worst]:.0f} ms ({worst})", f"{tasks:,} tasks", None, "< 100 ms",
                took[worst] < 100, pages_ms=took)
 
 
@@ -247,11 +259,15 @@ def row_beside(store, options):
         asked = [0]
 
         def ask():
-            opener = urllib.request.build_opener()
-            opener.addheaders = [("Authorization", f"Bearer {daemon.token}")]
+            server = http.client.HTTPConnection(daemon.at, timeout=60)
             due = time.monotonic()
             while not over.is_set():
-                opener.open(f"http://{daemon.at}/api/v1/dags/many/dagRuns?limit=10").read()
+                server.request("GET", "/api/v1/dags/many/dagRuns?limit=10",
+                               headers={"Authorization": f"Bearer {daemon.token}"})
+                answer = server.getresponse()
+                answer.read()
+                if answer.status != 200:
+                    raise Unmeasured(f"the API answered {answer.status}")
                 asked[0] += 1
                 due += 4 / PACED
                 time.sleep(max(0, due - time.monotonic()))
@@ -269,8 +285,102 @@ def row_beside(store, options):
                share, ">= 80 %", share >= 0.8, alone=alone, beside=beside, pace=pace)
 
 
+def rss_mb(daemon):
+    status = pathlib.Path(f"/proc/{daemon.child.pid}/status").read_text()
+    return int(status.split("VmRSS:")[1].split()[0]) / 1e3
+
+
+def row_idle(store, options):
+    """memory of an idle daemon that has answered a request"""
+    store.make_anew()
+    with daemon_on(store, None, "api,worker,scheduler") as daemon:
+        daemon.get("/api/v1/dags")
+        time.sleep(3)
+        size = rss_mb(daemon)
+    return row(f"{size:.1f} MB", "", None, "< 30 MB", size < 30, mb=size)
+
+
+async def hold(daemon, count, inside):
+    """So many streams at once, and `inside` while they are open."""
+    host, port = daemon.at.split(":")
+    writers = []
+    for _ in range(count):
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(f"GET /api/v1/x/events HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n"
+                     f"Authorization: Bearer {daemon.token}\r\n\r\n".encode())
+        if b" 200 " not in await reader.readline():
+            raise Unmeasured("a stream was refused")
+        writers.append(writer)
+    inside()
+    for writer in writers:
+        writer.close()
+
+
+def row_streams(store, options):
+    """memory of 500 streams of events"""
+    store.make_anew()
+    sizes = []
+    with daemon_on(store) as daemon:
+        daemon.get("/api/v1/dags")
+        before = rss_mb(daemon)
+        asyncio.run(hold(daemon, 500, lambda: sizes.append(rss_mb(daemon))))
+    grown = sizes[0] - before
+    return row(f"{grown:.1f} MB", f"{before:.1f} MB before", None, "< 50 MB", grown < 50, mb=grown)
+
+
+def quickest(daemon, path):
+    """Milliseconds of the quickest of five."""
+    took = []
+    for _ in range(5):
+        began = time.monotonic()
+        daemon.get(path)
+        took.append((time.monotonic() - began) * 1e3)
+    return min(took)
+
+
+def layered(name, tasks):
+    """A DAG of so many tasks; each needs up to three of the fifty before it."""
+    chance = random.Random(7)
+    lines = [f"dag: {name}", "tasks:"]
+    for i in range(tasks):
+        needs = sorted({chance.randrange(max(0, i - 50), i) for _ in range(3)}) if i > 10 else []
+        lines.append(f"  t{i}: {{noop: true, needs: [{', '.join(f't{k}' for k in needs)}]}}")
+    return "\n".join(lines) + "\n"
+
+
+def row_graph(store, options):
+    """a graph of 1,000 and of 5,000 tasks, laid out"""
+    folder = PLACE / "graphs"
+    sizes = (1000, 5000)
+    dag_files.make(folder, len(sizes), lambda i: layered(f"g{sizes[i]}", sizes[i]))
+    store.make_anew()
+    with daemon_on(store, folder, "api,scheduler") as daemon:
+        daemon.eider("dags", "sync", "-o", "json")
+        small, large = (quickest(daemon, f"/api/v1/x/graph/g{size}") for size in sizes)
+    return row(f"{small:.0f} ms, {large:.0f} ms", "", None, "< 200 ms, < 2,000 ms",
+               small < 200 and large < 2000, small_ms=small, large_ms=large)
+
+
+def row_log(store, options):
+    """the end of a log of 1 GB, and the memory it takes"""
+    folder = PLACE / "talk"
+    dag_files.make(folder, 1, lambda i: "dag: talk\ntasks:\n  a:\n    run: yes 'a line of this log,"
+                                        " of which there are very many' | head -c 1000000000\n")
+    store.make_anew()
+    with daemon_on(store, folder, "api,worker,scheduler") as daemon:
+        run = daemon.eider("dags", "trigger", "talk", "-o", "json")
+        daemon.eider("runs", "wait", run["number"], "-o", "json")
+        before = rss_mb(daemon)
+        tail = quickest(daemon, f"/api/v1/x/runs/{run['number']}/tasks/a/log?tail=100")
+        grown = rss_mb(daemon) - before
+    return row(f"{tail:.1f} ms, {grown:.1f} MB more", "", None, "< 100 ms, flat",
+               tail < 100 and grown < 10, ms=tail, mb=grown)
+
+
 ROWS = {"one": row_one, "list": row_list, "post": row_post, "page": row_page, "live": row_live,
-        "beside": row_beside}
+        "beside": row_beside, "idle": row_idle, "streams": row_streams, "graph": row_graph,
+        "log": row_log}
+FILE_ONLY = {"streams", "graph", "log"}  # the kind of store does not matter
 
 
 def main():
@@ -284,7 +394,7 @@ def main():
     results = {}
     with both_stores.both(PLACE) as (stores, version):
         for name in options.rows or ROWS:
-            for store in stores:
+            for store in stores[:1] if name in FILE_ONLY else stores:
                 print(f"measuring: {ROWS[name].__doc__}, {store.name}", file=sys.stderr)
                 cells = measure(ROWS[name], store, options)
                 cells["what"] = f"{ROWS[name].__doc__}, {store.name}"

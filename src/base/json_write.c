@@ -178,6 +178,7 @@ static void next_item(struct writer *writer)
     new_line(writer);
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion) -- as deep as the value, which is bounded */
 static void write_array(struct writer *writer, const json_t *array)
 {
     size_t count = json_array_size(array);
@@ -194,6 +195,7 @@ static void write_array(struct writer *writer, const json_t *array)
     close_container(writer, ']');
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion) -- as deep as the value, which is bounded */
 static void write_member(struct writer *writer, const char *key, size_t length, const json_t *value)
 {
     write_string(writer, key, length);
@@ -204,6 +206,7 @@ static void write_member(struct writer *writer, const char *key, size_t length, 
     write_value(writer, value);
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion) -- as deep as the value, which is bounded */
 static void write_as_set(struct writer *writer, json_t *object)
 {
     bool is_first = true;
@@ -223,6 +226,7 @@ static int compare_members(const void *one, const void *other)
     return strcmp(json_object_iter_key(*a), json_object_iter_key(*b));
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion) -- as deep as the value, which is bounded */
 static void write_sorted(struct writer *writer, json_t *object)
 {
     size_t count = 0;
@@ -238,6 +242,7 @@ static void write_sorted(struct writer *writer, json_t *object)
     }
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion) -- as deep as the value, which is bounded */
 static void write_object(struct writer *writer, const json_t *object)
 {
     /* jansson walks only through what may be changed. */
@@ -254,6 +259,7 @@ static void write_object(struct writer *writer, const json_t *object)
     close_container(writer, '}');
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion) -- as deep as the value, which is bounded */
 static void write_value(struct writer *writer, const json_t *value)
 {
     switch (json_typeof(value)) {

@@ -95,18 +95,23 @@ void sha256_finish(struct sha256 *hash, uint8_t out[SHA256_BYTES])
         out[i] = (uint8_t)(hash->state[i / 4] >> (24 - 8 * (i % 4)));
 }
 
-const char *sha256_hex(const void *bytes, size_t length, char out[SHA256_HEX_MAX])
+const char *sha256_finish_hex(struct sha256 *hash, char out[SHA256_HEX_MAX])
 {
     static const char DIGITS[] = "0123456789abcdef";
-    struct sha256 hash;
     uint8_t digest[SHA256_BYTES];
-    sha256_init(&hash);
-    sha256_add(&hash, bytes, length);
-    sha256_finish(&hash, digest);
+    sha256_finish(hash, digest);
     for (size_t i = 0; i < SHA256_BYTES; i++) {
         out[2 * i] = DIGITS[digest[i] >> 4];
         out[2 * i + 1] = DIGITS[digest[i] & 15];
     }
     out[2 * (size_t)SHA256_BYTES] = '\0';
     return out;
+}
+
+const char *sha256_hex(const void *bytes, size_t length, char out[SHA256_HEX_MAX])
+{
+    struct sha256 hash;
+    sha256_init(&hash);
+    sha256_add(&hash, bytes, length);
+    return sha256_finish_hex(&hash, out);
 }

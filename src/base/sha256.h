@@ -17,6 +17,8 @@ void sha256_init(struct sha256 *hash);
 void sha256_add(struct sha256 *hash, const void *bytes, size_t length);
 /* The hash of everything added; `hash` must be initialised before it is used again. */
 void sha256_finish(struct sha256 *hash, uint8_t out[SHA256_BYTES]);
+/* The same as lower-case hexadecimal. Returns `out`. */
+const char *sha256_finish_hex(struct sha256 *hash, char out[SHA256_HEX_MAX]);
 
 /* Lower-case hexadecimal hash of one piece. Returns `out`. */
 const char *sha256_hex(const void *bytes, size_t length, char out[SHA256_HEX_MAX]);

@@ -1,15 +1,16 @@
 #include "blob/log_reader.h"
 
-#include <ctype.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "blob/log_index.h"
+#include "blob/log_pattern.h"
 
-enum { INTERVAL_MAX = 255, INTERVALS_MAX = 2 };
+enum { STUCK_AFTER_US = 5000000, BYTES_PER_US_LEAST = 2 };
 
 struct log_reader {
     struct blob *blob;
@@ -219,33 +220,20 @@ enum status log_reader_tail(struct log_reader *reader, uint64_t count, log_line_
 }
 
 /*
- * Repetitions are expanded when a pattern is compiled, and nested ones multiply, so only a
- * few small ones are let through.
+ * Some patterns take ages over some lines, and no look at the pattern tells. Who searches holds up
+ * others, so that a search that hardly moves is given up.
  */
-static enum status check_pattern(const char *pattern, struct err *err)
+static bool is_stuck(int64_t began_us, uint64_t bytes)
 {
-    if (strlen(pattern) > LOG_PATTERN_MAX)
-        return err_set(err, STATUS_LIMIT, "pattern is longer than %d bytes", LOG_PATTERN_MAX);
-    int intervals = 0;
-    for (const char *at = strchr(pattern, '{'); at != NULL; at = strchr(at + 1, '{')) {
-        int number = 0;
-        for (const char *digit = at + 1; isdigit((unsigned char)*digit) || *digit == ','; digit++) {
-            number = *digit == ',' ? 0 : MIN(number * 10 + (*digit - '0'), INTERVAL_MAX + 1);
-            if (number > INTERVAL_MAX)
-                return err_set(err, STATUS_LIMIT, "pattern repeats more than %d times",
-                               INTERVAL_MAX);
-        }
-        if (++intervals > INTERVALS_MAX)
-            return err_set(err, STATUS_LIMIT, "pattern has more than %d repetitions in braces",
-                           INTERVALS_MAX);
-    }
-    return STATUS_OK;
+    int64_t allowed_us = STUCK_AFTER_US + (int64_t)(bytes / BYTES_PER_US_LEAST);
+    return clock_mono_us() - began_us > allowed_us;
 }
 
 static enum status grep_with(struct log_reader *reader, const regex_t *regex, log_line_fn fn,
                              void *context, struct err *err)
 {
     struct scan scan = {.reader = reader};
+    int64_t began_us = clock_mono_us();
     for (;;) {
         struct log_line line;
         bool more = false;
@@ -256,16 +244,20 @@ static enum status grep_with(struct log_reader *reader, const regex_t *regex, lo
         regmatch_t where = {.rm_so = 0, .rm_eo = (regoff_t)line.length};
         if (regexec(regex, line.bytes, 1, &where, REG_STARTEND) == 0 && !fn(context, &line))
             return STATUS_OK;
+        if (is_stuck(began_us, line.offset))
+            return err_set(err, STATUS_LIMIT,
+                           "the pattern takes too long over this log: make it simpler");
     }
 }
 
 enum status log_reader_grep(struct log_reader *reader, const char *pattern, bool ignore_case,
                             log_line_fn fn, void *context, struct err *err)
 {
-    if (check_pattern(pattern, err) != STATUS_OK)
+    if (log_pattern_check(pattern, err) != STATUS_OK)
         return err->code;
     regex_t regex;
-    int failure = regcomp(&regex, pattern, REG_EXTENDED | (ignore_case ? REG_ICASE : 0));
+    int failure =
+        regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB | (ignore_case ? REG_ICASE : 0));
     if (failure != 0) {
         char text[128];
         (void)regerror(failure, &regex, text, sizeof text);

@@ -15,7 +15,7 @@
 
 #include "blob/blob.h"
 
-enum { LOG_PIECE_MAX = 64 << 10, LOG_PATTERN_MAX = 1000 };
+enum { LOG_PIECE_MAX = 64 << 10 };
 
 struct log_reader;
 
@@ -60,7 +60,7 @@ NODISCARD enum status log_reader_tail(struct log_reader *reader, uint64_t count,
  * Those lines, or pieces of long ones, that match a POSIX extended regular expression.
  *
  *   STATUS_INVALID  it is none.
- *   STATUS_LIMIT    it is too long or repeats too much to be run safely.
+ *   STATUS_LIMIT    it is too long, or too much to be run safely; see log_pattern.h.
  */
 NODISCARD enum status log_reader_grep(struct log_reader *reader, const char *pattern,
                                       bool ignore_case, log_line_fn fn, void *context,

@@ -1,10 +1,13 @@
 #include "client/client.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "base/rng.h"
 #include "base/str.h"
 #include "model/problem_code.h"
 #include "service/dag_texts.h"
@@ -17,6 +20,7 @@ enum {
     ANSWER_BYTES_MAX = 128 << 20,
     HEADERS_MAX = 40,
     WAIT_MS_MAX = 5000,
+    KEY_TEXT_MAX = 33,
 };
 static const char OPERATIONS_PATH[] = "/api/v1/x/operations/";
 
@@ -99,9 +103,15 @@ const char *client_server(const struct client *client)
 
 /* How one request is sent, beyond what it says. */
 struct sending {
-    bool may_repeat; /* it only looks */
-    bool was_sent;   /* some of it went out */
+    bool only_looks;
+    bool has_key;  /* the server does it once, however often it is sent */
+    bool was_sent; /* some of it went out */
 };
+
+static bool may_repeat(const struct sending *sending)
+{
+    return sending->only_looks || sending->has_key;
+}
 
 static enum status perform(struct client *client, const struct client_request *request,
                            struct sending *sending, struct http_answer *out, struct err *err)
@@ -131,7 +141,7 @@ static enum status perform(struct client *client, const struct client_request *r
                 .trust_any = client->is_here,
                 .direct = client->is_here},
         .answer_max = ANSWER_BYTES_MAX,
-        .session = sending->may_repeat ? client->session : NULL,
+        .session = may_repeat(sending) ? client->session : NULL,
         .was_sent = &sending->was_sent,
     };
     return http_perform(&sent, out, err);
@@ -147,7 +157,7 @@ static bool only_looks(const char *method)
 static enum status blame(const struct client *client, const struct sending *sending,
                          struct err *err)
 {
-    if (sending->may_repeat || !sending->was_sent) {
+    if (sending->only_looks || !sending->was_sent) {
         if (err->code == STATUS_IO || err->code == STATUS_TIMEOUT)
             err->code = STATUS_UNREACHABLE;
         return err->code;
@@ -163,7 +173,7 @@ static enum status blame(const struct client *client, const struct sending *send
 enum status client_send(struct client *client, const struct client_request *request,
                         struct http_answer *out, struct err *err)
 {
-    struct sending sending = {.may_repeat = only_looks(request->method)};
+    struct sending sending = {.only_looks = only_looks(request->method)};
     CHECK(request->path[0] == '/');
     if (perform(client, request, &sending, out, err) != STATUS_OK)
         return blame(client, &sending, err);
@@ -193,6 +203,15 @@ enum status client_problem(const struct client *client, const struct http_answer
 }
 
 /* --- operations ------------------------------------------------------------------------------ */
+
+/* Of this call alone: nobody else comes upon it. */
+static const char *make_key(char out[static KEY_TEXT_MAX])
+{
+    uint64_t chance[2];
+    rng_bytes(chance, sizeof chance);
+    (void)snprintf(out, KEY_TEXT_MAX, "%016" PRIx64 "%016" PRIx64, chance[0], chance[1]);
+    return out;
+}
 
 static enum status take_response(const struct client *client, const struct http_answer *answer,
                                  json_t **out, struct err *err)
@@ -225,9 +244,41 @@ static enum status try_once(struct client *client, const struct client_request *
 /* Whether trying again is safe and may help. */
 static bool is_worth_it(const struct sending *sending, enum status status)
 {
-    bool is_safe = sending->may_repeat || !sending->was_sent;
-    return is_safe &&
-           (status == STATUS_UNREACHABLE || status == STATUS_BUSY || status == STATUS_IO);
+    bool is_safe = may_repeat(sending) || !sending->was_sent;
+    bool is_passing = status == STATUS_UNREACHABLE || status == STATUS_BUSY || status == STATUS_IO;
+    return is_safe && (is_passing || (sending->has_key && status == STATUS_UNKNOWN));
+}
+
+/*
+ * Until it is done, refused, or not worth another try. A server that cannot be asked again leaves
+ * what it may have done the first time as unknown as it was.
+ */
+static enum status send_operation(struct client *client, const struct client_request *post,
+                                  struct sending *sending, json_t **out_response, struct err *err)
+{
+    struct err lost = {0};
+    for (size_t i = 0;; i++) {
+        int64_t wait_ms = -1;
+        struct err problem = {0};
+        enum status status = try_once(client, post, sending, &wait_ms, out_response, &problem);
+        if (status == STATUS_OK)
+            return STATUS_OK;
+        if (status == STATUS_UNKNOWN)
+            lost = problem;
+        bool is_passing = is_worth_it(sending, status);
+        if (is_passing && i < ARRAY_LEN(WAITS_MS) && client->pause != NULL &&
+            client->pause(client->pause_context,
+                          MIN(MAX(wait_ms, WAITS_MS[i]), (int64_t)WAIT_MS_MAX)))
+            continue;
+        *err = is_passing && lost.code != STATUS_OK ? lost : problem;
+        return err->code;
+    }
+}
+
+/* A dry run does nothing, and need not be done once. */
+static bool takes_key(const struct operation *operation, const json_t *request)
+{
+    return operation_takes_key(operation) && !json_get_bool(request, "dry_run", false);
 }
 
 enum status client_call(void *context, const char *name, const json_t *request,
@@ -243,21 +294,17 @@ enum status client_call(void *context, const char *name, const json_t *request,
         return err->code;
     CLEANUP(mem_freep) char *path = mem_format("%s%s", OPERATIONS_PATH, name);
     CLEANUP(mem_freep) char *body = json_format(whole);
+    char key[KEY_TEXT_MAX];
+    const struct http_header header = {"Idempotency-Key", make_key(key)};
+    struct sending sending = {.only_looks = !operation_changes(operation),
+                              .has_key = takes_key(operation, whole)};
     struct client_request post = {
-        .method = "POST", .path = path, .body = body, .body_length = strlen(body)};
-    struct sending sending = {.may_repeat = !operation_changes(operation)};
-    for (size_t i = 0;; i++) {
-        int64_t wait_ms = -1;
-        struct err problem = {0};
-        enum status status = try_once(client, &post, &sending, &wait_ms, out_response, &problem);
-        if (status == STATUS_OK)
-            return STATUS_OK;
-        bool is_last =
-            i == ARRAY_LEN(WAITS_MS) || client->pause == NULL || !is_worth_it(&sending, status);
-        if (is_last || !client->pause(client->pause_context,
-                                      MIN(MAX(wait_ms, WAITS_MS[i]), (int64_t)WAIT_MS_MAX))) {
-            *err = problem;
-            return status;
-        }
-    }
+        .method = "POST",
+        .path = path,
+        .headers = &header,
+        .headers_count = sending.has_key ? 1 : 0,
+        .body = body,
+        .body_length = strlen(body),
+    };
+    return send_operation(client, &post, &sending, out_response, err);
 }

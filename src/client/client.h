@@ -3,8 +3,9 @@
  * client: a server of ours over HTTP, and its operations as if they were done here.
  *
  * A call gives the status and the text that the handler gave there. What only looks is asked again
- * when the way or the server stumbles; what may change something is sent once, and when its answer
- * is lost that is STATUS_UNKNOWN: nobody but the server knows whether it was done.
+ * when the way or the server stumbles, and so is a change that is done once by its key. Any other
+ * change is sent once. When its answer is lost in the end that is STATUS_UNKNOWN: nobody but the
+ * server knows whether it was done.
  *
  * Threads    One thread at a time.
  */

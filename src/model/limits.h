@@ -39,6 +39,8 @@ enum {
     LIMIT_PATH_BYTES = 4000,        /* a file that is waited for */
     LIMIT_EXTRA_BYTES = 64 << 10,   /* what is told with an update of a dataset */
     LIMIT_WEBHOOK_BYTES = 1 << 20,  /* body of one call */
+    LIMIT_REQUEST_KEY_BYTES = 255,  /* by which a change is done once */
+    LIMIT_ANSWER_BYTES = 4 << 20,   /* kept for such a key */
     LIMIT_RETRIES = 1000,
     LIMIT_OWNER_LOSSES = 3, /* lost owners before a task is quarantined */
     LIMIT_HOOKS = 100,      /* entries of one list of hooks */

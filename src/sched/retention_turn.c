@@ -6,6 +6,7 @@
 #include "base/idmap.h"
 #include "base/mem.h"
 #include "blob/value_key.h"
+#include "store/answered.h"
 #include "store/dead.h"
 #include "store/job.h"
 #include "store/retention.h"
@@ -368,6 +369,8 @@ static int64_t age_of(const struct retention_policy *policy, enum old_rows kind)
     case OLD_SESSIONS:
     case OLD_LINKS:
         return DAY_MS;
+    case OLD_ANSWERS:
+        return ANSWERED_KEPT_MS;
     case OLD_TOKENS: /* people see for a while why something stopped */
         return 30 * DAY_MS;
     case OLD_ROWS_COUNT:

@@ -117,11 +117,17 @@ static void tell_all(struct crew_job *jobs)
     }
 }
 
+/* What was said so far is not so. */
+static void unsay(struct crew_job *job)
+{
+    http_response_fini(job->response);
+    http_response_init(job->response);
+}
+
 static void answer_one_by_one(const struct desk *desk, struct crew_job *jobs)
 {
     for (struct crew_job *job = jobs; job != NULL; job = job->next) {
-        http_response_fini(job->response);
-        http_response_init(job->response);
+        unsay(job);
         dispatch(desk, job->request, job->response);
     }
 }
@@ -137,11 +143,15 @@ static void answer_together(const struct desk *desk, struct crew_job *jobs)
     for (struct crew_job *job = jobs; job != NULL; job = job->next)
         dispatch(desk, job->request, job->response);
     enum status status = together_commit(desk->service, &err);
-    if (status == STATUS_UNKNOWN)
-        for (struct crew_job *job = jobs; job != NULL; job = job->next)
-            problem_answer(job->response, &err);
-    else if (status != STATUS_OK)
-        answer_one_by_one(desk, jobs);
+    if (status != STATUS_UNKNOWN) {
+        if (status != STATUS_OK)
+            answer_one_by_one(desk, jobs);
+        return;
+    }
+    for (struct crew_job *job = jobs; job != NULL; job = job->next) {
+        unsay(job);
+        problem_answer(job->response, &err);
+    }
 }
 
 /* Whoever listens hears of changes at once. */

@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "serve/answer.h"
 #include "serve/ask.h"
+#include "serve/keyed.h"
 #include "serve/problem.h"
 #include "service/operations.h"
 
@@ -194,7 +195,10 @@ void dispatch(const struct desk *desk, const struct http_request *request,
     desk->service->principal = &visitor.principal;
     desk->service->actor = visitor.is_known ? visitor.principal.name : "somebody";
     desk->service->traceparent = http_header(request, "traceparent");
-    serve_call(&call, out);
+    if (http_method_changes(request->method) && http_header(request, KEYED_HEADER) != NULL)
+        keyed_serve(&call, serve_call, out);
+    else
+        serve_call(&call, out);
     desk->service->principal = NULL;
     desk->service->traceparent = NULL;
 }

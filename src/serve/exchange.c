@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "serve/guests.h"
 #include "serve/problem.h"
+#include "serve/upload.h"
 
 enum { STREAM_BLOCK = 16 * 1024 };
 
@@ -26,7 +27,7 @@ struct exchange {
     struct arena *arena;
     struct http_request request;
     struct http_response response;
-    struct strbuf body;
+    struct upload upload;
     _Atomic enum phase phase;
     /* Of a stream, under the lock: */
     pthread_mutex_t lock;
@@ -42,6 +43,7 @@ struct exchange_hall {
     struct crew *crew;
     struct guests *guests;
     bool is_secure;
+    struct upload_room room;
     pthread_mutex_t lock;
     struct exchange *streams;
     bool is_closed;
@@ -282,7 +284,7 @@ static struct exchange *new_exchange(struct exchange_hall *hall, struct MHD_Conn
     exchange->request.is_secure = hall->is_secure;
     exchange->job = (struct crew_job){
         .request = &exchange->request, .response = &exchange->response, .done = done};
-    strbuf_init(&exchange->body, (size_t)hall->options.body_bytes);
+    upload_init(&exchange->upload, &hall->room, (size_t)hall->options.body_bytes);
     http_response_init(&exchange->response);
     CHECK(pthread_mutex_init(&exchange->lock, NULL) == 0);
     return exchange;
@@ -297,6 +299,12 @@ static enum MHD_Result refuse(struct exchange *exchange, int status, const char 
 static enum MHD_Result begin(struct exchange *exchange, const char *method)
 {
     int64_t length = 0;
+    if (!upload_has_one_end(exchange->connection)) {
+        http_response_add_header(&exchange->response, "Connection", "close");
+        return refuse(exchange, 400,
+                      "where the body ends must be said once: by `Content-Length`, or by "
+                      "`Transfer-Encoding: chunked`");
+    }
     const char *announced =
         MHD_lookup_connection_value(exchange->connection, MHD_HEADER_KIND, "Content-Length");
     exchange->request.method = http_method_parse(method);
@@ -330,10 +338,12 @@ static bool hand_to_crew(struct exchange *exchange)
 static enum MHD_Result hand_over(struct exchange *exchange)
 {
     struct http_request *request = &exchange->request;
-    request->body = exchange->body.text;
-    request->body_length = exchange->body.length;
+    request->body = exchange->upload.body.text;
+    request->body_length = exchange->upload.body.length;
     request->peer = peer_of(exchange);
-    if (exchange->body.overflow)
+    if (exchange->upload.is_crowded_out)
+        return refuse(exchange, 503, "too many large requests at once; send it again");
+    if (exchange->upload.body.overflow)
         return refuse(exchange, 413, "the body is larger than `api_body` allows");
     if (!gather(exchange, MHD_HEADER_KIND, &request->headers) ||
         !gather(exchange, MHD_GET_ARGUMENT_KIND, &request->query))
@@ -360,7 +370,7 @@ enum MHD_Result exchange_access(void *context, struct MHD_Connection *connection
         return begin(exchange, method);
     }
     if (*upload_size > 0) {
-        strbuf_add_bytes(&exchange->body, upload, *upload_size);
+        upload_add(&exchange->upload, upload, *upload_size);
         *upload_size = 0;
         return MHD_YES;
     }
@@ -393,7 +403,7 @@ void exchange_completed(void *context, struct MHD_Connection *connection, void *
     }
     CHECK(pthread_mutex_destroy(&exchange->lock) == 0);
     http_response_fini(&exchange->response);
-    strbuf_fini(&exchange->body);
+    upload_fini(&exchange->upload);
     arena_free(exchange->arena);
     free(exchange);
     *slot = NULL;
@@ -417,6 +427,7 @@ struct exchange_hall *exchange_hall_new(const struct server_options *options, st
     hall->options = *options;
     hall->crew = crew;
     hall->is_secure = options->tls_certificate != NULL;
+    upload_room_init(&hall->room, (size_t)options->body_bytes);
     CHECK(pthread_mutex_init(&hall->lock, NULL) == 0);
     hall->guests = guests_new(options->request_ms, end_deserted, hall);
     return hall;

@@ -1,11 +1,14 @@
 #include "serve/http.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "base/str.h"
 
 static const struct {
     const char *text;
@@ -69,6 +72,38 @@ bool http_cookie(const struct http_request *request, const char *name, char *out
         at += length;
     }
     return false;
+}
+
+static bool is_loopback(const char *peer)
+{
+    return str_starts_with(peer, "127.") || str_equal(peer, "::1") ||
+           str_starts_with(peer, "::ffff:127.");
+}
+
+/* "127.0.0.1:4337", "[::1]", "localhost"; programs that send none are no browsers. */
+static bool names_address(const char *host)
+{
+    char name[INET_ADDRSTRLEN];
+    struct in_addr ignored;
+    if (host == NULL || host[0] == '[')
+        return true;
+    size_t length = strcspn(host, ":");
+    if (length >= sizeof name)
+        return false;
+    (void)memcpy(name, host, length);
+    name[length] = '\0';
+    return strcasecmp(name, "localhost") == 0 || inet_pton(AF_INET, name, &ignored) == 1;
+}
+
+bool http_is_local(const struct http_request *request)
+{
+    static const char *const PASSED_ON[] = {"Forwarded",        "X-Forwarded-For",
+                                            "X-Forwarded-Host", "X-Forwarded-Proto",
+                                            "X-Real-IP",        "Via"};
+    for (size_t i = 0; i < ARRAY_LEN(PASSED_ON); i++)
+        if (http_header(request, PASSED_ON[i]) != NULL)
+            return false;
+    return is_loopback(request->peer) && names_address(http_header(request, "Host"));
 }
 
 void http_response_init(struct http_response *response)

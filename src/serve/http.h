@@ -65,6 +65,13 @@ NODISCARD bool http_cookie(const struct http_request *request, const char *name,
                            size_t size);
 
 /*
+ * Whether it is of this machine itself: from its loopback, passed on by nobody who says so, and to
+ * an address or `localhost`. A page of another site that a browser here shows can have its own name
+ * lead to this machine, and then read what is given to that name; to an address it cannot.
+ */
+bool http_is_local(const struct http_request *request);
+
+/*
  * An answer that is written piece by piece. Whoever has more to say wakes it.
  */
 struct http_stream {

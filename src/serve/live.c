@@ -19,6 +19,7 @@
 #include "os/knock.h"
 #include "os/thread.h"
 #include "serve/live_priv.h"
+#include "service/credentials.h"
 #include "service/operations.h"
 #include "service/service.h"
 
@@ -32,6 +33,7 @@ enum {
     TURN_PAGE = 100,
     GATHER_US = 5000,   /* between rounds, for what comes in bursts */
     AGAIN_US = 1000000, /* after a failure */
+    LOOK_US = 10000000, /* between looks whether a listener may still listen */
     REST_US = 30000000, /* without listeners, until the store is let go of */
 };
 
@@ -58,15 +60,20 @@ static enum status call_program(struct service *service, const char *name, const
     return operation_local_call(&local, name, request, out, err);
 }
 
+static void need_service(struct live *live)
+{
+    if (live->service != NULL)
+        return;
+    live->service = live->options.open_service(live->options.context);
+    live->service->principal = &PRINCIPAL_LOCAL;
+}
+
 /* Without the lock. Everything is read; what each may see is decided when it is told. */
 static enum status list_events(struct live *live, json_t *taken_request, json_t **out,
                                struct err *err)
 {
     CLEANUP(json_decrefp) json_t *request = taken_request;
-    if (live->service == NULL) {
-        live->service = live->options.open_service(live->options.context);
-        live->service->principal = &PRINCIPAL_LOCAL;
-    }
+    need_service(live);
     return live->options.call(live->service, "event.list", request, out, err);
 }
 
@@ -227,6 +234,33 @@ static void give_turn(struct live *live, struct live_reader *reader)
     live_reader_let_go(reader);
 }
 
+/* --- who may still listen -------------------------------------------------------------------- */
+
+static struct live_reader *longest_unseen(const struct live *live, int64_t now_us)
+{
+    for (struct live_reader *at = live->readers; at != NULL; at = at->after)
+        if (at->phase != READER_OVER && now_us - at->looked_us >= LOOK_US)
+            return at;
+    return NULL;
+}
+
+/* With the lock, which is let go of meanwhile. Who comes back is asked who it is. */
+static void look_again(struct live *live, struct live_reader *reader)
+{
+    struct err err = {0};
+    reader->looked_us = clock_wait_us();
+    reader->users++;
+    unlock(live);
+    need_service(live);
+    bool is_out = credentials_again(live->service, &reader->principal, &err) == STATUS_DENIED;
+    lock(live);
+    if (is_out && !reader->is_closed) {
+        reader->phase = READER_OVER;
+        live_reader_wake(reader);
+    }
+    live_reader_let_go(reader);
+}
+
 /* --- the thread ------------------------------------------------------------------------------ */
 
 static bool has_newcomer(const struct live *live)
@@ -294,6 +328,11 @@ static bool do_next(struct live *live, bool *is_woken, int64_t *out_until_us)
     }
     if (hungry != NULL) {
         give_turn(live, hungry);
+        return true;
+    }
+    struct live_reader *unseen = longest_unseen(live, now_us);
+    if (unseen != NULL) {
+        look_again(live, unseen);
         return true;
     }
     *out_until_us = MIN(due_us, mind_all(live, now_us));

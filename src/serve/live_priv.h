@@ -45,7 +45,8 @@ struct live_reader {
     bool is_asleep; /* until it is woken */
     void (*wake)(void *waker);
     void *waker;
-    int64_t spoke_us; /* when it last got something */
+    int64_t spoke_us;  /* when it last got something */
+    int64_t looked_us; /* when it was last seen that it may listen */
     int64_t ends_us;
     uint64_t fed; /* how often, so that all have their turn */
     struct live_reader *before, *after;

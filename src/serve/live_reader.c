@@ -303,6 +303,7 @@ static struct live_reader *new_reader(struct live *live, const struct live_reque
     reader->filter = copy_filter(reader, &request->filter);
     reader->users = 1;
     reader->spoke_us = now_us;
+    reader->looked_us = now_us;
     reader->ends_us = now_us + life_us(live, &reader->principal);
     strbuf_init(&reader->out, OUT_MAX);
     sse_add_start(&reader->out);

@@ -6,6 +6,8 @@
 #include "base/check.h"
 #include "base/str.h"
 #include "base/strbuf.h"
+#include "model/limits.h"
+#include "serve/keyed.h"
 #include "serve/openapi_answers.h"
 #include "serve/routes.h"
 #include "service/operations.h"
@@ -192,6 +194,22 @@ static void add_query_parameters(const struct route *route, const struct operati
     }
 }
 
+static void add_header_parameter(json_t *parameters)
+{
+    json_t *parameter = new_object();
+    json_put_string(parameter, "name", KEYED_HEADER);
+    json_put_string(parameter, "in", "header");
+    json_put_bool(parameter, "required", false);
+    json_put_string(parameter, "description",
+                    "the same request with the same key is done once, and answered alike");
+    json_t *schema = member(parameter, "schema");
+    json_put_string(schema, "type", "string");
+    json_put_string(schema, "pattern", "^[!-~]+$");
+    json_put_int(schema, "minLength", 1);
+    json_put_int(schema, "maxLength", LIMIT_REQUEST_KEY_BYTES);
+    append(parameters, parameter);
+}
+
 static const struct operation_schema NOTHING = {NULL, 0};
 
 static void describe_request(const struct route *route, const struct operation *operation,
@@ -208,6 +226,8 @@ static void describe_request(const struct route *route, const struct operation *
     json_t *parameters = new_array();
     add_path_parameters(route, own, parameters);
     add_query_parameters(route, query, parameters);
+    if (keyed_covers(route))
+        add_header_parameter(parameters);
     json_put(entry, "parameters", parameters);
     if (!has_body || body->count == 0)
         return;

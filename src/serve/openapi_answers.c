@@ -4,6 +4,7 @@
 
 #include "base/attrs.h"
 #include "base/check.h"
+#include "serve/keyed.h"
 #include "serve/problem.h"
 
 #define JSON_TYPE "application/json"
@@ -128,6 +129,11 @@ static void put_success(const struct route *route, int status, const json_t *sch
     char name[8];
     json_t *answer = member(responses, name_of(status, name));
     json_put_string(answer, "description", status >= 400 ? "not now" : "success");
+    if (keyed_covers(route)) {
+        put_header(KEYED_REPLAYED_HEADER, answer);
+        json_put_string(member(member(answer, "headers"), KEYED_REPLAYED_HEADER), "description",
+                        "true: it was done and answered before");
+    }
     if (status == 303)
         put_header("Location", answer);
     else if (route->media != NULL)

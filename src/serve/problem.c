@@ -59,6 +59,12 @@ void problem_put(struct http_response *response, int status, const char *detail)
     put(response, status, problem_code_word(problem_code_status(status, NULL)), detail);
 }
 
+void problem_put_as(struct http_response *response, int status, enum status word,
+                    const char *detail)
+{
+    put(response, status, problem_code_word(word), detail);
+}
+
 void problem_answer(struct http_response *response, const struct err *err)
 {
     put(response, problem_code_of(err->code), problem_code_word(err->code), err->text);

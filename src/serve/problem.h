@@ -10,6 +10,9 @@
 void problem_answer(struct http_response *response, const struct err *err);
 /* The same with a status code of HTTP that none of ours stands for. */
 void problem_put(struct http_response *response, int status, const char *detail);
+/* The same with the word of a status that usually has another code. */
+void problem_put_as(struct http_response *response, int status, enum status word,
+                    const char *detail);
 /* "Not Found" of 404. */
 const char *problem_title(int status);
 

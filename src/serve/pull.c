@@ -8,10 +8,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "service/credentials.h"
 #include "service/operations.h"
 #include "service/service.h"
 
-enum { PIECE_MAX = 64 << 20 };
+enum { PIECE_MAX = 64 << 20, LOOK_US = 1000000 };
 
 enum phase {
     PHASE_IDLE,
@@ -31,7 +32,8 @@ struct pull {
     bool is_asleep;
     struct strbuf piece;
     size_t sent;
-    int64_t due_us; /* not asked before */
+    int64_t due_us;    /* not asked before */
+    int64_t looked_us; /* when it was last seen that this one may still ask */
     void (*wake)(void *waker);
     void *waker;
 };
@@ -57,6 +59,17 @@ static void pull_free(struct pull *pull)
 
 /* --- fetching -------------------------------------------------------------------------------- */
 
+/* What is taken back counts for who is in the middle of an answer as well, a second later. */
+static bool is_still_let_in(struct pull *pull, struct service *service)
+{
+    int64_t now_us = clock_wait_us();
+    struct err err = {0};
+    if (now_us - pull->looked_us < LOOK_US)
+        return true;
+    pull->looked_us = now_us;
+    return credentials_again(service, &pull->principal, &err) != STATUS_DENIED;
+}
+
 static void fetch(struct pull *pull, struct service *service, struct strbuf *out,
                   struct pull_next *next)
 {
@@ -65,6 +78,10 @@ static void fetch(struct pull *pull, struct service *service, struct strbuf *out
     struct err err = {0};
     int64_t expires_at_us = pull->principal.expires_at_us;
     if (expires_at_us != 0 && clock_wall_us() >= expires_at_us) {
+        next->is_over = true;
+        return;
+    }
+    if (!is_still_let_in(pull, service)) {
         next->is_over = true;
         return;
     }
@@ -169,7 +186,8 @@ enum status pull_open(const struct route_call *call, const struct pull_source *s
     pull->source = *source;
     pull->piece = piece;
     pull->phase = next.is_over ? PHASE_OVER : PHASE_IDLE;
-    pull->due_us = clock_wait_us() + next.wait_ms * 1000;
+    pull->looked_us = clock_wait_us();
+    pull->due_us = pull->looked_us + next.wait_ms * 1000;
     CHECK(pthread_mutex_init(&pull->lock, NULL) == 0);
     *out = (struct http_stream){
         .context = pull, .read = read_stream, .close = close_stream, .attach = attach_stream};

@@ -4,6 +4,7 @@
 
 #include "base/attrs.h"
 #include "base/str.h"
+#include "serve/keyed.h"
 #include "serve/openapi.h"
 #include "serve/routes.h"
 
@@ -101,7 +102,7 @@ static void print_name(FILE *out, const char *name, bool is_required, bool *is_f
     *is_first = false;
 }
 
-static void print_query(FILE *out, const json_t *entry)
+static void print_query(FILE *out, const struct route *route, const json_t *entry)
 {
     bool is_first = true;
     size_t i;
@@ -112,6 +113,8 @@ static void print_query(FILE *out, const json_t *entry)
             print_name(out, json_get_string(parameter, "name", ""),
                        json_get_bool(parameter, "required", false), &is_first);
     }
+    if (keyed_covers(route))
+        print_name(out, KEYED_HEADER, false, &is_first);
 }
 
 static bool has_name(const json_t *names, const char *wanted)
@@ -159,7 +162,7 @@ static void print_row(FILE *out, const struct route *route, const json_t *entry)
     (void)fprintf(out, " | %s | ",
                   is_public ? "anybody"
                             : json_get_string(entry, "x-permission", "who is signed in"));
-    print_query(out, entry);
+    print_query(out, route, entry);
     (void)fputs(" | ", out);
     print_content(out, json_object_get(entry, "requestBody"));
     (void)fputs(" | ", out);

@@ -4,7 +4,6 @@
  */
 #include "base/check.h"
 #include "base/log.h"
-#include "base/str.h"
 #include "serve/answer.h"
 #include "serve/dispatch.h"
 #include "serve/openapi.h"
@@ -44,28 +43,16 @@ static enum status answer_ready(struct route_call *call, struct http_response *o
     return STATUS_OK;
 }
 
-/* At this machine itself, not through something that passes others' requests on. */
-static bool is_local(const struct http_request *request)
-{
-    static const char *const PASSED_ON[] = {"Forwarded",        "X-Forwarded-For",
-                                            "X-Forwarded-Host", "X-Forwarded-Proto",
-                                            "X-Real-IP",        "Via"};
-    for (size_t i = 0; i < ARRAY_LEN(PASSED_ON); i++)
-        if (http_header(request, PASSED_ON[i]) != NULL)
-            return false;
-    return str_starts_with(request->peer, "127.") || str_equal(request->peer, "::1");
-}
-
 /* Names of DAGs are for who may see all of them, or is at the machine. */
 static enum status answer_metrics(struct route_call *call, struct http_response *out,
                                   struct err *err)
 {
     bool may_see = call->visitor->is_known &&
                    principal_role(&call->visitor->principal, NULL) >= PERMISSION_VIEWER;
-    if (!may_see && !is_local(call->request)) {
+    if (!may_see && !http_is_local(call->request)) {
         problem_put(out, call->visitor->is_known ? 403 : 401,
                     "metrics need the role viewer in all namespaces, or a request from this "
-                    "machine itself; `eider tokens add` makes a token");
+                    "machine itself to 127.0.0.1 or localhost; `eider tokens add` makes a token");
         return STATUS_OK;
     }
     out->status = 200;

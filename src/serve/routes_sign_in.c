@@ -6,7 +6,6 @@
 
 #include "base/check.h"
 #include "base/mem.h"
-#include "base/str.h"
 #include "model/settings.h"
 #include "os/secret_box.h"
 #include "serve/answer.h"
@@ -138,19 +137,13 @@ static enum status answer_logout(struct route_call *call, struct http_response *
 
 /* --- the first one --------------------------------------------------------------------------- */
 
-static bool is_this_machine(const char *peer)
-{
-    return str_starts_with(peer, "127.") || str_equal(peer, "::1") ||
-           str_starts_with(peer, "::ffff:127.");
-}
-
 /* Only from this machine: whoever reads the daemon's words is its user. */
 static enum status answer_link(struct route_call *call, struct http_response *out, struct err *err)
 {
     const char *link = http_query(call->request, "link");
     struct user user;
     char secret[SECRET_TEXT_MAX];
-    if (call->request->method != HTTP_GET || link == NULL || !is_this_machine(call->request->peer))
+    if (call->request->method != HTTP_GET || link == NULL || !http_is_local(call->request))
         return err_set(err, STATUS_NOT_FOUND, "there is no such link");
     if (credentials_use_link(call->service, call->arena, link, &user, err) != STATUS_OK ||
         credentials_sign_in(call->service, &user, call->request->peer, secret, err) != STATUS_OK)

@@ -1,5 +1,7 @@
 #include "serve/throttle.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +11,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 
-enum { SETS = 1024, WAYS = 4, KEY_BYTES = 16, SECRET_BYTES = 32 };
+enum { SETS = 1024, WAYS = 4, KEY_BYTES = 16, SECRET_BYTES = 32, NETWORK_BYTES = 8 };
 
 static const int64_t FORGOTTEN_MS = INT64_C(3600) * 1000;
 static const int64_t STEP_MS = 1000;
@@ -65,17 +67,29 @@ int64_t throttle_delay_ms(int64_t failures, int64_t free, int64_t most_ms)
 
 /* --- places ---------------------------------------------------------------------------------- */
 
+/* Whoever has one address of IPv6 has all those of its network, which are as good as one. */
+static const char *network_of(const char *address, char out[static INET6_ADDRSTRLEN])
+{
+    struct in6_addr six;
+    if (inet_pton(AF_INET6, address, &six) != 1 || IN6_IS_ADDR_V4MAPPED(&six))
+        return address;
+    memset(&six.s6_addr[NETWORK_BYTES], 0, sizeof six.s6_addr - NETWORK_BYTES);
+    return inet_ntop(AF_INET6, &six, out, INET6_ADDRSTRLEN);
+}
+
 static void make_key(const struct throttle *throttle, enum rule_kind kind, const char *account,
                      const char *address, uint8_t out[static SHA256_BYTES])
 {
     struct hmac hmac;
+    char network[INET6_ADDRSTRLEN];
+    const char *from = network_of(address, network);
     uint8_t letter = (uint8_t)kind;
     hmac_init(&hmac, throttle->secret, sizeof throttle->secret);
     hmac_add(&hmac, &letter, 1);
     if (kind != RULE_ADDRESS)
         hmac_add(&hmac, account, strlen(account) + 1);
     if (kind != RULE_ACCOUNT)
-        hmac_add(&hmac, address, strlen(address) + 1);
+        hmac_add(&hmac, from, strlen(from) + 1);
     hmac_finish(&hmac, out);
 }
 

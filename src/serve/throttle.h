@@ -2,7 +2,8 @@
 /*
  * throttle: whoever gave wrong passwords waits, longer each time.
  *
- * Failures are counted by account and address together, by address, and by account. The first is
+ * Failures are counted by account and address together, by address (of IPv6: its network of 64
+ * bits), and by account. The first is
  * strict; the others let more through before they wait, since many people may come from one
  * address, and since nobody shall be able to lock somebody else out for long. Counts are kept in
  * memory of a fixed size, and forgotten after an hour without a failure.

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/str.h"
 #include "service/principal.h"
+#include "store/run_store.h"
 #include "store/sight.h"
 
 /* May this one do this, there? */
@@ -101,6 +102,20 @@ static enum status check_dag(const struct question *question, const char *dag_id
     return check_thing(question, &thing, err);
 }
 
+/*
+ * A text that is a DAG may lead elsewhere all the same: where the DAG has no runs, it is taken for
+ * the name of a run of any DAG. What is found counts, not what was meant.
+ */
+static void find_named_run(const struct question *question, const char *text, struct thing *thing)
+{
+    struct store *store = NULL;
+    struct err ignored = {0};
+    int64_t id = 0;
+    if (service_store(question->service, DB_READ_ONLY, &store, &ignored) == STATUS_OK &&
+        store_run_find(store, text, &id, &ignored) == STATUS_OK)
+        find_by_id(question, SIGHT_RUN, id, thing);
+}
+
 /* A number, DAG/RUN_ID, or a DAG; a DAG may be called 123 as well. */
 static enum status check_run(const struct question *question, const char *text, struct err *err)
 {
@@ -108,8 +123,11 @@ static enum status check_run(const struct question *question, const char *text, 
     int64_t number = 0;
     if (str_parse_i64(text, 1, INT64_MAX, &number))
         find_by_id(question, SIGHT_RUN, number, &thing);
-    if (thing.status == STATUS_NOT_FOUND)
+    if (thing.status == STATUS_NOT_FOUND) {
         find_dag(question, arena_strndup(question->arena, text, strcspn(text, "/")), &thing);
+        if (thing.status == STATUS_OK)
+            find_named_run(question, text, &thing);
+    }
     return check_thing(question, &thing, err);
 }
 

@@ -22,6 +22,7 @@ static struct principal principal_of(const struct account *account)
         .grants = account->grants.items,
         .count = account->grants.count,
         .user = account->name,
+        .stamp = account->stamp,
     };
 }
 
@@ -47,6 +48,8 @@ static struct principal principal_of_token(struct arena *arena, const struct tok
         .grants = grants.items,
         .count = token->queues == NULL ? grants.count : 0,
         .user = token->is_owned ? token->owner.name : NULL,
+        .stamp = token->is_owned ? token->owner.stamp : 0,
+        .token = token->id,
         .queues = token->queues,
         .expires_at_us = token->expires_at_us,
     };
@@ -101,6 +104,42 @@ enum status credentials_user(struct service *service, struct arena *arena, const
         return err->code;
     *out = user_of(&account);
     return STATUS_OK;
+}
+
+static enum status changed(struct err *err)
+{
+    return err_set(err, STATUS_DENIED, "the token was taken back, or the user was changed");
+}
+
+static enum status check_account(struct store *store, const struct principal *principal,
+                                 struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    struct account account;
+    struct err problem = {0};
+    enum status status = store_account_load(store, arena, principal->user, &account, &problem);
+    if (status == STATUS_NOT_FOUND ||
+        (status == STATUS_OK && (account.is_disabled || account.stamp != principal->stamp)))
+        return changed(err);
+    if (status != STATUS_OK)
+        *err = problem;
+    return status;
+}
+
+enum status credentials_again(struct service *service, const struct principal *principal,
+                              struct err *err)
+{
+    struct store *store = NULL;
+    bool is_there = true;
+    if (principal->user == NULL && principal->token == 0)
+        return STATUS_OK;
+    if (service_store(service, DB_READ_ONLY, &store, err) != STATUS_OK ||
+        (principal->token != 0 &&
+         store_token_exists(store, principal->token, &is_there, err) != STATUS_OK))
+        return err->code;
+    if (!is_there)
+        return changed(err);
+    return principal->user != NULL ? check_account(store, principal, err) : STATUS_OK;
 }
 
 enum status credentials_sign_in(struct service *service, const struct user *user, const char *from,

@@ -31,6 +31,14 @@ struct user {
 NODISCARD enum status credentials_user(struct service *service, struct arena *arena,
                                        const char *name, struct user *out, struct err *err);
 
+/*
+ * For answers that go on for long: whether whoever was let in would be let in again.
+ *
+ *   STATUS_DENIED  the token was taken back, or the account is not as it was
+ */
+NODISCARD enum status credentials_again(struct service *service, const struct principal *principal,
+                                        struct err *err);
+
 /* `from` is the address of who signed in. The secret goes to `out`. */
 NODISCARD enum status credentials_sign_in(struct service *service, const struct user *user,
                                           const char *from, char out[static SECRET_TEXT_MAX],

@@ -10,6 +10,7 @@
 #include "service/principal.h"
 #include "spec/spec_find.h"
 #include "store/queue.h"
+#include "store/sight.h"
 #include "store/version.h"
 
 enum status lookup_run(struct service *service, enum db_mode mode, struct arena *arena,
@@ -171,15 +172,47 @@ static enum status dag_of_file(const char *path, const char *dag_id, struct foun
     return dag_of_spec(file, dag_id, out, err);
 }
 
-static enum status dag_of_text(const char *name, const json_t *text, const char *dag_id,
+/*
+ * What is known of a DAG is found by its id. So whoever sends one along with the id of another that
+ * is not shown would be shown that one.
+ */
+static enum status check_id(struct service *service, const char *dag_id, struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    struct store *store = NULL;
+    struct err problem = {0};
+    const char *space = NULL;
+    if (principal_sees_all(service->principal))
+        return STATUS_OK;
+    if (service_store_if_any(service, &store, err) != STATUS_OK || store == NULL)
+        return err->code;
+    enum status status = store_space_of_dag(store, arena, dag_id, &space, &problem);
+    if (status == STATUS_NOT_FOUND ||
+        (status == STATUS_OK && principal_sees(service->principal, space)))
+        return STATUS_OK;
+    if (status == STATUS_OK)
+        return err_set(err, STATUS_DENIED,
+                       "there is a DAG '%.100s' that you may not see: give yours another id",
+                       dag_id);
+    *err = problem;
+    return status;
+}
+
+static enum status dag_of_text(struct service *service, const json_t *request,
                                struct found_dag *out, struct err *err)
 {
+    const char *name = json_get_string(request, "file", "dag.yaml");
+    const char *dag_id = json_get_string(request, "dag", NULL);
+    const json_t *text = json_object_get(request, "text");
     size_t length = json_string_length(text);
     if (length > LIMIT_FILE_BYTES)
         return err_set(err, STATUS_LIMIT, "'%.100s' has more than %d bytes", name,
                        LIMIT_FILE_BYTES);
     struct spec_file *file = spec_load_text(name, json_string_value(text), length);
     if (dag_of_spec(file, dag_id, out, err) != STATUS_OK)
+        return err->code;
+    CHECK(out->dag != NULL);
+    if (check_id(service, out->dag->id, err) != STATUS_OK)
         return err->code;
     out->is_sent = true;
     return STATUS_OK;
@@ -253,12 +286,11 @@ enum status lookup_dag(struct service *service, struct arena *arena, const json_
     const char *path = json_get_string(request, "file", NULL);
     const char *dag_id = json_get_string(request, "dag", NULL);
     int64_t number = json_get_int(request, "version", 0);
-    const json_t *text = json_object_get(request, "text");
-    bool is_sent = json_is_string(text);
+    bool is_sent = json_is_string(json_object_get(request, "text"));
     if ((path != NULL || is_sent) && number > 0)
         return err_set(err, STATUS_INVALID, "a file has no versions: name its DAG");
     if (is_sent)
-        return dag_of_text(path != NULL ? path : "dag.yaml", text, dag_id, out, err);
+        return dag_of_text(service, request, out, err);
     if (path != NULL)
         return dag_of_file(path, dag_id, out, err);
     if (dag_id == NULL)

@@ -2,6 +2,7 @@
  * What the coming hours will bring.
  */
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +21,7 @@
 
 static const int64_t DAY_US = 86400000000;
 static const int64_t LONGEST_US = 366 * 86400000000;
-static const int64_t UNKNOWN_MOST_MS = 366 * INT64_C(86400000);
-enum { UNKNOWN_MS = 60000, SLOTS_MOST = 100000 };
+enum { UNKNOWN_MS = 60000, SLOTS_MOST = 1000000 };
 
 /* --- a place of its own ---------------------------------------------------------------------- */
 
@@ -150,15 +150,16 @@ static enum status read_request(const struct service *service, const json_t *req
     out->now_us = now_us;
     out->slots = json_get_int(request, "slots", settings_number(service->settings, SETTING_SLOTS));
     int64_t unknown_ms = json_get_int(request, "unknown_ms", UNKNOWN_MS);
+    if (unknown_ms < 0 || unknown_ms > LONGEST_US / 1000)
+        return err_set(err, STATUS_INVALID, "'unknown_ms' is from 0 to a year");
+    out->unknown_us = unknown_ms * 1000;
     if (read_instant(request, "from", now_us, &out->from_us, err) != STATUS_OK ||
         read_instant(request, "to", out->from_us + DAY_US, &out->to_us, err) != STATUS_OK)
         return err->code;
-    if (out->slots < 1 || out->slots > SLOTS_MOST)
-        return err_set(err, STATUS_INVALID, "'slots' must be 1 to %d", SLOTS_MOST);
-    if (unknown_ms < 0 || unknown_ms > UNKNOWN_MOST_MS)
-        return err_set(err, STATUS_INVALID, "'unknown_ms' must be 0 to a year's %lld",
-                       (long long)UNKNOWN_MOST_MS);
-    out->unknown_us = unknown_ms * 1000;
+    if (out->slots < 1)
+        return err_set(err, STATUS_INVALID, "at least one slot is needed");
+    if (out->slots > SLOTS_MOST)
+        return err_set(err, STATUS_INVALID, "at most %d slots are simulated", SLOTS_MOST);
     return check_span(out->from_us, out->to_us, err);
 }
 
@@ -259,8 +260,8 @@ static json_t *forecast_json(const struct forecast *forecast, int64_t slots)
     return out;
 }
 
-enum status op_simulate(struct service *service, const json_t *request, json_t **out,
-                        struct err *err)
+static enum status simulate(struct service *service, const json_t *request, json_t **out,
+                            struct err *err)
 {
     CLEANUP(remove_scratch) char *dir = NULL;
     CLEANUP(store_closep) struct store *own = NULL;
@@ -277,4 +278,18 @@ enum status op_simulate(struct service *service, const json_t *request, json_t *
         return err->code;
     *out = forecast_json(&forecast, question.slots);
     return STATUS_OK;
+}
+
+/* It may take minutes, and whoever may look may ask for it: others shall be answered meanwhile. */
+enum status op_simulate(struct service *service, const json_t *request, json_t **out,
+                        struct err *err)
+{
+    static atomic_flag is_taken = ATOMIC_FLAG_INIT;
+    if (atomic_flag_test_and_set(&is_taken))
+        return err_set(err, STATUS_BUSY,
+                       "another simulation goes on here, and they take long: try again when it is "
+                       "done");
+    enum status status = simulate(service, request, out, err);
+    atomic_flag_clear(&is_taken);
+    return status;
 }

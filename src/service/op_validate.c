@@ -23,12 +23,14 @@
 #include "spec/spec.h"
 #include "spec/spec_find.h"
 #include "store/pool.h"
+#include "store/sight.h"
 #include "store/vault.h"
 
 struct validation {
     int64_t poke_max_ms; /* the setting; 0: no bound */
     struct name_check names;
     struct store *store; /* whose pools are known; NULL: there is none */
+    bool is_local;       /* names are those of files here */
     struct arena *arena;
     struct strmap *homes; /* id of a DAG to the number of its file in `files` */
     json_t *files;
@@ -81,7 +83,8 @@ static enum status add_doubts(const struct validation *validation, struct spec_f
         const struct dag *dag = file->dags[i];
         struct pool_doubt *doubts = NULL;
         size_t count = 0;
-        if (dag == NULL)
+        /* Of pools that are not shown nothing is told either. */
+        if (dag == NULL || !store_sees(validation->store, dag->namespace_))
             continue;
         if (store_pool_doubts(validation->store, arena, dag, &doubts, &count, err) != STATUS_OK)
             return err->code;
@@ -122,8 +125,11 @@ static void check_platform(const struct validation *validation, struct spec_file
     diag_list_sort(&file->diags);
 }
 
-static bool is_same_file(const char *a, const char *b)
+/* Names that come from elsewhere are not looked up here: that would tell which files there are. */
+static bool is_same_file(const struct validation *validation, const char *a, const char *b)
 {
+    if (!validation->is_local)
+        return str_equal(a, b);
     CLEANUP(mem_freep) char *real_a = realpath(a, NULL);
     CLEANUP(mem_freep) char *real_b = realpath(b, NULL);
     return str_equal(real_a != NULL ? real_a : a, real_b != NULL ? real_b : b);
@@ -143,7 +149,7 @@ static void check_ids(struct validation *validation, struct spec_file *file)
         }
         const json_t *other = json_array_get(validation->files, (size_t)home);
         const char *path = json_get_string(other, "path", file->path);
-        if (!is_same_file(path, file->path))
+        if (!is_same_file(validation, path, file->path))
             diag_add(&file->diags, DIAG_ERROR, file->lines[i], 1, 1,
                      "the DAG '%s' is in %s already: give one of them another id", id, path);
     }
@@ -314,6 +320,7 @@ enum status op_dag_validate(struct service *service, const json_t *request, json
     struct validation validation = {
         .poke_max_ms =
             service->settings != NULL ? settings_number(service->settings, SETTING_POKE_MAX) : 0,
+        .is_local = service_is_local(service),
         .arena = arena_new(),
         .homes = strmap_new(),
         .files = files,

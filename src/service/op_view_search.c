@@ -218,7 +218,11 @@ static enum status find_exact(struct search *search, struct arena *arena, struct
     if (is_number || status == STATUS_OK)
         status =
             store_run_load(search->store, arena, is_number ? search->exact : id, &run, &problem);
-    if (status == STATUS_OK && store_sees(search->store, run.namespace_))
+    bool is_seen = false;
+    if (status == STATUS_OK &&
+        store_sees_dag(search->store, run.dag_id, &is_seen, err) != STATUS_OK)
+        return err->code;
+    if (is_seen)
         add_run_hit(search, run.id, run.run_id, run.dag_id, run.state);
     if (pass_unless_missing(status, &problem, err) != STATUS_OK)
         return err->code;

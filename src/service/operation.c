@@ -105,15 +105,46 @@ static const struct operation_field *find_field(const struct operation_schema *s
     return NULL;
 }
 
-/* By a token anybody may start the DAG that it is for. */
-static const char *const CHANGES_OF_VIEWERS[] = {"webhook.fire"};
+/* By a token anybody may start the DAG that it is for, and everybody has things of their own. */
+static const char *const CHANGES_OF_VIEWERS[] = {
+    "token.add",
+    "token.remove",
+    "user.set",
+    "webhook.fire",
+};
+
+/*
+ * They change nothing but the store, each in a moment. Not among them is what works on files or on
+ * other machines, what goes on for long, and whatever has a secret in its request or its answer,
+ * since a hash of the one and the text of the other are kept.
+ */
+static const char *const WITH_KEY[] = {
+    "asset.emit",      "backfill.approve", "backfill.cancel", "backfill.create", "backfill.pause",
+    "backfill.resume", "dag.pause",        "dag.post",        "dag.rollback",    "dag.trigger",
+    "dag.unpause",     "host.drain",       "job.cancel",      "job.enqueue",     "job.reschedule",
+    "job.retry",       "limit.delete",     "limit.set",       "namespace.add",   "namespace.remove",
+    "notify.retry",    "pool.delete",      "pool.set",        "queue.delete",    "queue.set",
+    "run.cancel",      "run.note",         "run.rerun",       "run.retry",       "task.clear",
+    "task.mark",       "task.note",
+};
+
+static bool is_among(const char *const *names, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
 
 bool operation_changes(const struct operation *operation)
 {
-    for (size_t i = 0; i < ARRAY_LEN(CHANGES_OF_VIEWERS); i++)
-        if (strcmp(CHANGES_OF_VIEWERS[i], operation->name) == 0)
-            return true;
-    return operation->permission > PERMISSION_VIEWER;
+    return operation->permission > PERMISSION_VIEWER ||
+           is_among(CHANGES_OF_VIEWERS, ARRAY_LEN(CHANGES_OF_VIEWERS), operation->name);
+}
+
+bool operation_takes_key(const struct operation *operation)
+{
+    return is_among(WITH_KEY, ARRAY_LEN(WITH_KEY), operation->name);
 }
 
 bool operation_takes(const struct operation *operation, const char *field)

@@ -146,6 +146,12 @@ const struct operation *operation_find(const struct operation_table *table, cons
 /* Whether it may change something: whoever does not know whether it was done may not repeat it. */
 bool operation_changes(const struct operation *operation);
 
+/*
+ * Whether it can be asked for with a key (once.h): the same key again does nothing again, so that
+ * whoever does not know may repeat it.
+ */
+bool operation_takes_key(const struct operation *operation);
+
 /* Whether its request may have such a member. */
 bool operation_takes(const struct operation *operation, const char *field);
 

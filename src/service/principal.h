@@ -19,6 +19,8 @@ struct principal {
     const struct grant *grants;
     size_t count;
     const char *user;      /* the account behind it; NULL: none */
+    int64_t stamp;         /* of the account, as it was */
+    int64_t token;         /* its number; 0: by other means */
     const char *queues;    /* of a worker: names separated by blanks, "*": all; NULL: no worker */
     int64_t expires_at_us; /* of the token; 0: never */
     bool is_local;         /* at this machine, as the user of the program: may name its files */

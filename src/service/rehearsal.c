@@ -20,6 +20,10 @@ enum status rehearsal_call(struct service *service, const json_t *request, rehea
 {
     if (!json_get_bool(request, "dry_run", false))
         return handler(service, request, out, err);
+    /* What is done together holds the store: another one would wait for it. */
+    if (service->is_together)
+        return err_set(err, STATUS_INVALID,
+                       "a dry run changes nothing, so it needs no key: leave out Idempotency-Key");
     struct service stage = *service;
     stage.store = NULL;
     stage.blob = NULL;

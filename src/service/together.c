@@ -25,3 +25,17 @@ enum status together_commit(struct service *service, struct err *err)
         service_wake(service);
     return status;
 }
+
+void together_spoil(struct service *service)
+{
+    CHECK(service->is_together);
+    store_together_spoil(service->store);
+}
+
+void together_undo(struct service *service)
+{
+    CHECK(service->is_together);
+    service->is_together = false;
+    if (!store_together_undo(service->store))
+        service_close_store(service); /* what it remembers did not happen */
+}

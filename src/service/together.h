@@ -15,3 +15,7 @@ NODISCARD enum status together_begin(struct service *service, struct err *err);
  * other failure: nothing happened.
  */
 NODISCARD enum status together_commit(struct service *service, struct err *err);
+/* From here on together_commit can only fail, with STATUS_IO. */
+void together_spoil(struct service *service);
+/* Instead of the commit: nothing of it happened. */
+void together_undo(struct service *service);

@@ -23,7 +23,7 @@ NODISCARD enum status admission_note_ends(struct work *work, struct err *err);
 /* How full a DAG's line is. */
 struct admission_room {
     int64_t dag_key;
-    int64_t most; /* 0: no bound */
+    int64_t most;  /* 0: no bound */
     int64_t going; /* up to `most` */
     bool needs_past;
     bool has_waiting;

@@ -82,7 +82,7 @@ static enum status begin_within(struct db *db, struct err *err)
     /* What follows might last: a transaction that is gone does not hold it. */
     if (db->is_spoilt)
         return refuse_spoilt(err);
-    if (db_script(db, "SAVEPOINT within", err) != STATUS_OK)
+    if (db_later(db, err, "SAVEPOINT within", "") != STATUS_OK)
         return err->code;
     db->is_within = true;
     tell_end(db, DB_BEGAN_WITHIN, 0);
@@ -126,6 +126,7 @@ enum status db_rehearse(struct db *db, struct err *err)
     if (db_begin(db, err) != STATUS_OK)
         return err->code;
     db->has_parts = true;
+    db->has_kept = false;
     return STATUS_OK;
 }
 
@@ -137,9 +138,11 @@ enum status db_together_begin(struct db *db, struct err *err)
 static enum status commit_within(struct db *db, struct err *err)
 {
     CHECK(db->is_within);
-    if (db_script(db, "RELEASE SAVEPOINT within", err) != STATUS_OK)
+    /* On the way with what is not answered yet, so that one wait tells of all of it. */
+    if (db_do(db, err, "RELEASE SAVEPOINT within", "") != STATUS_OK)
         return err_wrap(err, "commit");
     db->is_within = false;
+    db->has_kept = true;
     return STATUS_OK;
 }
 
@@ -191,6 +194,22 @@ enum status db_together_commit(struct db *db, struct err *err)
     db->is_spoilt = false;
     db_end(db);
     return status;
+}
+
+void db_together_spoil(struct db *db)
+{
+    CHECK(db->has_parts);
+    db->is_spoilt = true;
+}
+
+bool db_together_undo(struct db *db)
+{
+    CHECK(db->has_parts);
+    CHECK(!db->is_within);
+    db->has_parts = false;
+    db->is_spoilt = false;
+    db_end(db);
+    return !db->has_kept;
 }
 
 bool db_can_go_on(const struct db *db)

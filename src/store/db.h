@@ -90,6 +90,11 @@ bool db_can_go_on(const struct db *db);
  */
 NODISCARD enum status db_together_begin(struct db *db, struct err *err);
 NODISCARD enum status db_together_commit(struct db *db, struct err *err);
+/* From here on it can only fail (STATUS_IO): what was done must not last without what could not be.
+ */
+void db_together_spoil(struct db *db);
+/* Instead of the commit: nothing of it happened. True: no part of it had been committed. */
+bool db_together_undo(struct db *db);
 
 /*
  * Start a statement with values, by a format of one letter each: i int64_t, t const char * or

@@ -68,7 +68,8 @@ struct db {
     bool in_transaction;
     bool has_parts; /* that transaction holds others: a rehearsal, or several callers' together */
     bool is_within; /* one of them is open */
-    bool is_spoilt; /* it could not be brought back to where one of them began */
+    bool is_spoilt; /* it must not last: not all of it is as it should be */
+    bool has_kept;  /* some of them were committed */
     struct db_watcher watcher;
     int64_t changes;
 };

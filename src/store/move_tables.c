@@ -97,6 +97,8 @@ const struct move_table MOVE_TABLES[] = {
     {"worker_claim", "-host -name/t -task -attempt", false, true},
     {"session", "-hash/t -account -created_at_us -expires_at_us", false, true},
     {"login_link", "-hash/t -created_at_us -expires_at_us", false, true},
+    /* A key counts for a day, where it was used; a store that is moved has nobody who tries again. */
+    {"answered", "-owner/t -key/t -request/t -status -body/t -created_at_us", false, true},
     /* Logs and large values move as files, since not every store has them in a table. */
     {"chunk", "-kind -k1 -k2 -k3 -k4 -start_at -length -form -bytes/b", false, true},
     {NULL, NULL, false, false},

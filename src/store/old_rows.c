@@ -55,6 +55,7 @@ static const int64_t DAY_US = INT64_C(86400000000);
 #define TOKENS_OLD   "SELECT id FROM token WHERE expires_at_us < $1"
 #define SESSIONS_OLD "SELECT hash FROM session WHERE expires_at_us < $1"
 #define LINKS_OLD    "SELECT hash FROM login_link WHERE expires_at_us < $1"
+#define ANSWERS_OLD  "SELECT owner, key FROM answered WHERE created_at_us < $1"
 
 _Static_assert(EVENT_RUN_DELETED == 13, "as in the SQL");
 _Static_assert(TRIGGER_DATASET == 0 && TRIGGER_FILE == 2, "as in the SQL");
@@ -123,6 +124,8 @@ static const struct rule {
                       .rows = "DELETE FROM session WHERE hash IN " BY_KEY(SESSIONS_OLD)},
     [OLD_LINKS] = {.count = COUNT(LINKS_OLD),
                    .rows = "DELETE FROM login_link WHERE hash IN " BY_KEY(LINKS_OLD)},
+    [OLD_ANSWERS] = {.count = COUNT(ANSWERS_OLD),
+                     .rows = "DELETE FROM answered WHERE (owner, key) IN " BY_KEY(ANSWERS_OLD)},
 };
 _Static_assert(ARRAY_LEN(RULES) == OLD_ROWS_COUNT, "a rule for each");
 

@@ -21,7 +21,8 @@
     X(RATES, "rates of hooks")                                                                     \
     X(TOKENS, "tokens that have expired")                                                          \
     X(SESSIONS, "sessions that are over")                                                          \
-    X(LINKS, "links that nobody used")
+    X(LINKS, "links that nobody used")                                                             \
+    X(ANSWERS, "answers that were kept for a key")
 
 enum old_rows {
 #define X(name, text) OLD_##name,

@@ -13,6 +13,7 @@
 #include "base/sabotage.h"
 #include "base/strmap.h"
 #include "store/admission_priv.h"
+#include "store/id_list.h"
 #include "store/lane_cache.h"
 #include "store/lane_priv.h"
 #include "store/run_create_priv.h"
@@ -71,6 +72,7 @@ struct creation {
     struct run_created *out;
     struct nonce nonce; /* of this call, over all its tries */
     bool is_refused; /* by what was there before; else a conflict means that somebody came first */
+    bool is_hopeful; /* a conflict leads to another try */
 };
 
 /* One run of the call, while it is made. */
@@ -89,14 +91,19 @@ static bool may_be_asked_for(const struct run_request *request)
     return request->run_id != NULL || !is_of_a_date;
 }
 
-/* By a run that is there, or by one of the same call. */
-static enum status is_id_taken(struct work *work, const struct draft *draft, struct strmap *chosen,
-                               bool *out, struct err *err)
+/*
+ * By a run of the same call, or by one that is there. Names made of dates hardly ever meet: where a
+ * question takes its time the database tells first, and the next try asks.
+ */
+static enum status is_id_taken(struct work *work, const struct creation *call,
+                               const struct draft *draft, struct strmap *chosen, bool *out,
+                               struct err *err)
 {
     const char *key =
         arena_format(work->arena, "%lld/%s", (long long)draft->run->dag_key, draft->out->run_id);
     int64_t taken = 0;
-    if (db_get_int(work->db, 0, &taken, err, RUN_ID_TAKEN, "it", draft->run->dag_key,
+    if ((draft->request->run_id != NULL || !call->is_hopeful) &&
+        db_get_int(work->db, 0, &taken, err, RUN_ID_TAKEN, "it", draft->run->dag_key,
                    draft->out->run_id) != STATUS_OK)
         return err->code;
     *out = taken > 0 || !strmap_add(chosen, key, 0);
@@ -124,7 +131,7 @@ static enum status choose_run_id(struct work *work, struct creation *call,
                            RUN_ID_TEXT_MAX - 1);
         bool is_taken = false;
         if (may_be_asked_for(request) &&
-            is_id_taken(work, draft, chosen, &is_taken, err) != STATUS_OK)
+            is_id_taken(work, call, draft, chosen, &is_taken, err) != STATUS_OK)
             return err->code;
         if (!is_taken)
             return STATUS_OK;
@@ -217,35 +224,46 @@ static void begin_drafts(struct work *work, struct creation *call, struct draft 
     }
 }
 
-/* Which DAG each version is of, in one question where questions take their time. */
+/* Those that the store does not know yet, in one question where questions take their time. */
+static enum status learn_dag_keys(struct work *work, const int64_t *versions, size_t count,
+                                  struct err *err)
+{
+    struct idmap *keys = work->store->dag_keys;
+    if (db_dialect(work->db) == DB_SQLITE || count == 1) {
+        for (size_t i = 0; i < count; i++) {
+            int64_t key = 0;
+            if (db_get_int(work->db, 0, &key, err, VERSION_DAG, "i", versions[i]) != STATUS_OK)
+                return err->code;
+            idmap_set(keys, versions[i], (void *)(uintptr_t)key);
+        }
+        return STATUS_OK;
+    }
+    struct db_stmt *stmt = NULL;
+    enum status status = db_query(work->db, &stmt, err, VERSIONS_DAG, "I", versions, count);
+    while (status == STATUS_OK && db_next(stmt, &status, err))
+        idmap_set(keys, db_int(stmt, 0), (void *)(uintptr_t)db_int(stmt, 1));
+    return status;
+}
+
+/* Which DAG each version is of. */
 static enum status find_dag_keys(struct work *work, struct draft *drafts, size_t count,
                                  struct err *err)
 {
-    if (db_dialect(work->db) == DB_SQLITE || count == 1) {
-        for (size_t i = 0; i < count; i++)
-            if (db_get_int(work->db, 0, &drafts[i].run->dag_key, err, VERSION_DAG, "i",
-                           drafts[i].run->version) != STATUS_OK)
-                return err->code;
-        return STATUS_OK;
-    }
-    int64_t *versions = arena_array(work->arena, count, sizeof *versions);
-    int64_t *keys = arena_array(work->arena, count, sizeof *keys);
-    CLEANUP(idmap_freep) struct idmap *known = idmap_new();
-    size_t distinct = 0;
+    const struct idmap *keys = work->store->dag_keys;
+    CLEANUP(id_list_fini) struct id_list unknown = {0};
+    CLEANUP(idmap_freep) struct idmap *seen = idmap_new();
     for (size_t i = 0; i < count; i++) {
         int64_t version = drafts[i].run->version;
-        if (idmap_find(known, version) != NULL)
+        if (idmap_find(keys, version) != NULL || idmap_find(seen, version) != NULL)
             continue;
-        idmap_set(known, version, &keys[distinct]);
-        versions[distinct++] = version;
+        idmap_set(seen, version, work);
+        id_list_add(&unknown, version);
     }
-    struct db_stmt *stmt = NULL;
-    enum status status = db_query(work->db, &stmt, err, VERSIONS_DAG, "I", versions, distinct);
-    while (status == STATUS_OK && db_next(stmt, &status, err))
-        *(int64_t *)idmap_find(known, db_int(stmt, 0)) = db_int(stmt, 1);
+    if (unknown.count > 0 && learn_dag_keys(work, unknown.items, unknown.count, err) != STATUS_OK)
+        return err->code;
     for (size_t i = 0; i < count; i++)
-        drafts[i].run->dag_key = *(const int64_t *)idmap_find(known, drafts[i].run->version);
-    return status;
+        drafts[i].run->dag_key = (int64_t)(uintptr_t)idmap_find(keys, drafts[i].run->version);
+    return STATUS_OK;
 }
 
 static enum status read_drafts(struct work *work, struct draft *drafts, size_t count,
@@ -473,6 +491,7 @@ enum status store_runs_create(struct store *store, const struct run_request *req
     for (size_t i = 0; i < count; i++)
         may_differ |= may_be_asked_for(&requests[i]);
     for (int tries = 1;; tries++) {
+        call->is_hopeful = tries == 1 && db_dialect(store->db) == DB_POSTGRES;
         enum status status = store_repeat(store, create_once, &call, err);
         /* Two may have met at an id made of the date: the next look tells, or finds another. */
         bool again = status == STATUS_CONFLICT && !call->is_refused && may_differ &&

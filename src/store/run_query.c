@@ -21,16 +21,17 @@ static const char FIND_BY_RUN_ID[] =
     "SELECT r.id FROM run r JOIN dag d ON d.id = r.dag WHERE d.dag_id = $1 AND r.run_id = $2";
 static const char FIND_LATEST[] = "SELECT r.id FROM run r JOIN dag d ON d.id = r.dag"
                                   " WHERE d.dag_id = $1 ORDER BY r.id DESC LIMIT 1";
-static const char FIND_ANYWHERE[] = "SELECT r.id, d.dag_id FROM dag d CROSS JOIN run r WHERE r.dag "
-                                    "= d.id AND r.run_id = $1 LIMIT 5";
+static const char FIND_ANYWHERE[] =
+    "SELECT r.id, d.dag_id FROM dag d CROSS JOIN run r WHERE r.dag = d.id AND r.run_id = $1"
+    " AND " SEEN("$2", "d.namespace") " LIMIT 5";
 
-/* A bare run id, as long as only one DAG has such a run. */
+/* A bare run id, as long as only one DAG of those that are seen has such a run. */
 static enum status find_anywhere(struct store *store, const char *text, int64_t *out_id,
                                  struct err *err)
 {
     struct db_stmt *stmt = NULL;
     struct strbuf names;
-    if (db_query(store->db, &stmt, err, FIND_ANYWHERE, "t", text) != STATUS_OK)
+    if (db_query(store->db, &stmt, err, FIND_ANYWHERE, "tt", text, store_sight(store)) != STATUS_OK)
         return err->code;
     strbuf_init(&names, 400);
     int64_t found = 0;

@@ -15,8 +15,8 @@ static const char TEXTS[] =
     " JOIN version v ON v.id = d.version WHERE lower(v.canonical) LIKE $1 ESCAPE '!'"
     " ORDER BY d.dag_id LIMIT $2";
 static const char RUNS[] =
-    "SELECT r.id, r.run_id, d.dag_id, r.namespace, r.state FROM (SELECT id, run_id, dag, namespace,"
-    " state FROM run ORDER BY id DESC LIMIT $3) r JOIN dag d ON d.id = r.dag"
+    "SELECT r.id, r.run_id, d.dag_id, d.namespace, r.state FROM (SELECT id, run_id, dag, state"
+    " FROM run ORDER BY id DESC LIMIT $3) r JOIN dag d ON d.id = r.dag"
     " WHERE lower(r.run_id) LIKE $1 ESCAPE '!' ORDER BY r.id DESC LIMIT $2";
 static const char JOBS[] =
     "SELECT j.id, j.handler, q.name, j.namespace, 0 FROM (SELECT id, handler, queue, namespace"

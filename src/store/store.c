@@ -111,6 +111,7 @@ enum status store_open(const struct store_options *options, struct store **out, 
     store->hooks = options->hooks;
     store->dags = idmap_new();
     store->lent = idmap_new();
+    store->dag_keys = idmap_new();
     store->lane_cache = lane_cache_new();
     store->own_jobs = own_jobs_new();
     store->counted.meters = options->meters;
@@ -139,6 +140,7 @@ void store_close(struct store *store)
         dag_free(dag);
     idmap_free(store->dags);
     idmap_free(store->lent);
+    idmap_free(store->dag_keys);
     lane_cache_free(store->lane_cache);
     own_jobs_free(store->own_jobs);
     free(store->reason);
@@ -237,4 +239,14 @@ enum status store_together_begin(struct store *store, struct err *err)
 enum status store_together_commit(struct store *store, struct err *err)
 {
     return db_together_commit(store->db, err);
+}
+
+void store_together_spoil(struct store *store)
+{
+    db_together_spoil(store->db);
+}
+
+bool store_together_undo(struct store *store)
+{
+    return db_together_undo(store->db);
 }

@@ -35,7 +35,7 @@ struct store_options {
 };
 
 /* The schema this program writes. */
-enum { STORE_SCHEMA = 22 };
+enum { STORE_SCHEMA = 23 };
 
 /*
  * Open the store, create or migrate it in read-write mode.
@@ -81,6 +81,11 @@ NODISCARD enum status store_rehearse(struct store *store, struct err *err);
  */
 NODISCARD enum status store_together_begin(struct store *store, struct err *err);
 NODISCARD enum status store_together_commit(struct store *store, struct err *err);
+/* From here on store_together_commit can only fail, with STATUS_IO, and leave nothing. */
+void store_together_spoil(struct store *store);
+/* Instead: nothing of it happened. False: the store knows things that are not, and must be closed.
+ */
+NODISCARD bool store_together_undo(struct store *store);
 
 static inline void store_closep(struct store **store)
 {

@@ -19,14 +19,15 @@ struct store {
     int64_t (*now_us)(void);         /* NULL: the database's own clock */
     const struct house_hooks *hooks; /* of all DAGs; NULL: none */
     struct id_source ids;
-    struct idmap *dags; /* version id to struct dag, for as long as the store is open */
-    struct idmap *lent; /* the same, owned by somebody else */
+    struct idmap *dags;     /* version id to struct dag, for as long as the store is open */
+    struct idmap *lent;     /* the same, owned by somebody else */
+    struct idmap *dag_keys; /* version id to the id of its DAG, which stands for the pointer */
     struct lane_cache *lane_cache;
     struct own_jobs *own_jobs;
     struct counted counted;
     int64_t own_instant_us; /* the last that store_own_instant gave */
-    const char *sight; /* sight.h; NULL: everything */
-    char *reason;      /* {"reason": ...} of whoever changes something now; NULL: none was given */
+    const char *sight;      /* sight.h; NULL: everything */
+    char *reason; /* {"reason": ...} of whoever changes something now; NULL: none was given */
 };
 
 /* How many rows a statement has that ends in the LIMIT up to which they are counted. */

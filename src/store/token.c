@@ -32,6 +32,7 @@ static const char INSERT[] =
 static const char DESCRIBE[] =
     "SELECT t.name, a.name FROM token t LEFT JOIN account a ON a.id = t.account WHERE t.id = $1";
 static const char REMOVE[] = "DELETE FROM token WHERE id = $1";
+static const char EXISTS[] = "SELECT count(*) FROM token WHERE id = $1";
 static const char USED[] = "UPDATE token SET used_at_us = $2 WHERE id = $1";
 
 /* --- looking --------------------------------------------------------------------------------- */
@@ -76,6 +77,15 @@ enum status store_token_find(struct store *store, struct arena *arena, const cha
     enum status status = read_token(stmt, arena, out, err);
     db_reset(stmt);
     return status;
+}
+
+enum status store_token_exists(struct store *store, int64_t id, bool *out, struct err *err)
+{
+    int64_t count = 0;
+    if (db_get_int(store->db, 0, &count, err, EXISTS, "i", id) != STATUS_OK)
+        return err_wrap(err, "look for a token");
+    *out = count > 0;
+    return STATUS_OK;
 }
 
 enum status store_token_list(struct store *store, struct arena *arena, const char *owner,

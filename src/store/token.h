@@ -32,6 +32,9 @@ struct token_request {
     const char *actor;
 };
 
+/* Whether it was not taken back. */
+NODISCARD enum status store_token_exists(struct store *store, int64_t id, bool *out,
+                                         struct err *err);
 /* The token itself goes to `out` and is seen never again. STATUS_NOT_FOUND: no such owner. */
 NODISCARD enum status store_token_add(struct store *store, const struct token_request *request,
                                       int64_t *out_id, char out[static TOKEN_TEXT_MAX],

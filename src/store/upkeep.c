@@ -134,6 +134,8 @@ static const struct {
      " WHERE t.id IS NULL OR t.state <> 0"},
     {"every DAG has its schedule",
      "SELECT count(*) FROM dag d LEFT JOIN schedule s ON s.dag = d.id WHERE s.dag IS NULL"},
+    {"a key is taken with its answer or not at all",
+     "SELECT count(*) FROM answered WHERE status = 0"},
     {"deadlines and missed ones belong to runs",
      "SELECT (SELECT count(*) FROM deadline d LEFT JOIN run r ON r.id = d.run WHERE r.id IS NULL)"
      " + (SELECT count(*) FROM sla_miss m LEFT JOIN run r ON r.id = m.run WHERE r.id IS NULL)"},

@@ -8,6 +8,8 @@ import socket
 import ssl
 import urllib.parse
 
+from harness import wait_for
+
 LISTEN = {"EIDER_LISTEN": "127.0.0.1:0"}
 URL = re.compile(r"^  api     (https?)://([0-9.]+):([0-9]+)$", re.MULTILINE)
 
@@ -34,8 +36,8 @@ class Api:
     """Where a daemon listens; `token` goes with every request."""
 
     def __init__(self, daemon, token=None):
-        found = URL.findall(daemon.text())
-        assert found, daemon.text()
+        # Said after that it is up, in a line of its own.
+        found = wait_for(lambda: URL.findall(daemon.text()), "the daemon to say where it listens")
         self.scheme, self.host, port = found[-1]
         self.port = int(port)
         self.token = token

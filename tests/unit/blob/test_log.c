@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "blob/log_pattern.h"
 #include "blob/log_reader.h"
 #include "blob/log_writer.h"
 #include "expect.h"
@@ -174,8 +175,18 @@ Test(log, patterns_that_are_wrong_or_too_costly_are_refused)
                  {"a{256}", STATUS_LIMIT},
                  {"a{255}", STATUS_OK},
                  {"a{1,999999999999}", STATUS_LIMIT},
-                 {"((a{9}){9}){9}", STATUS_LIMIT},
-                 {"(a{9}){9}", STATUS_OK}};
+                 {"((a{9}){9}){9}", STATUS_OK},
+                 {"(((a{9}){9}){9}){9}", STATUS_LIMIT},
+                 {"(a{9}){9}", STATUS_OK},
+                 {"((((((((((((((a+)+)+)+)+)+)+)+)+)+)+)+)+)+)+", STATUS_LIMIT},
+                 {"(a+)+b*(c|d)?[[:alpha:]]{3}", STATUS_OK},
+                 {"((x{99}){99})*", STATUS_LIMIT},
+                 {"[^]{999}]+", STATUS_OK},
+                 {"[[:alpha:]{999}]+", STATUS_OK},
+                 {"\\{999\\}", STATUS_OK},
+                 {"(a*)*\\1", STATUS_LIMIT},
+                 {"a\\", STATUS_INVALID},
+                 {"a)", STATUS_OK}};
     for (size_t i = 0; i < ARRAY_LEN(CASES); i++)
         EXPECT_STATUS(CASES[i].status,
                       log_reader_grep(reader, CASES[i].pattern, false, collect, &seen, &err), &err);

@@ -380,6 +380,20 @@ STORE_TEST(retention, missed_ticks_and_rates_that_are_whole_again_go)
     cr_assert_eq(count_of("SELECT count(*) FROM alert_rate WHERE $1 = 0"), 1);
 }
 
+STORE_TEST(retention, answers_go_when_their_keys_are_free_again)
+{
+    char sql[512];
+    (void)snprintf(sql, sizeof sql,
+                   "INSERT INTO answered (owner, key, request, status, body, created_at_us) VALUES"
+                   " ('anna', 'old', '', 200, '', %lld), ('anna', 'young', '', 200, '', %lld)",
+                   (long long)(bench_now_us - DAY_MS * 1000 - 1),
+                   (long long)(bench_now_us - DAY_MS * 1000));
+    bench_sql(&bench, sql);
+    cr_assert_eq(remove_old(true).rest[OLD_ANSWERS], 1);
+    cr_assert_eq(remove_old(false).rest[OLD_ANSWERS], 1);
+    cr_assert_eq(count_of("SELECT count(*) FROM answered WHERE $1 = 0 AND key = 'young'"), 1);
+}
+
 STORE_TEST(retention, dead_letters_go_only_when_that_is_asked_for)
 {
     bench_sql(&bench, "INSERT INTO dead (task, run, lane, at_us, reason, attempt) VALUES"

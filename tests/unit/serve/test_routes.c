@@ -2,6 +2,7 @@
 
 #include "base/str.h"
 #include "expect.h"
+#include "serve/keyed.h"
 #include "serve/openapi.h"
 #include "serve/routes.h"
 #include "service/operations.h"
@@ -33,6 +34,22 @@ Test(routes, no_get_changes_anything)
         cr_expect(is_list ||
                       operation_find(&OPERATIONS, row->operation)->permission == PERMISSION_VIEWER,
                   "%s", row->pattern);
+    }
+    routes_free(table);
+}
+
+Test(routes, keys_are_taken_from_who_is_known_and_for_changes)
+{
+    struct route_table *table = routes_new();
+    for (size_t i = 0; i < table->count; i++) {
+        const struct route *row = &table->rows[i];
+        cr_expect(!row->takes_key || row->operation == NULL, "%s: the operation says",
+                  row->pattern);
+        if (!keyed_covers(row))
+            continue;
+        cr_expect(http_method_changes(row->method), "%s", row->pattern);
+        cr_expect_eq(row->access, ROUTE_PERMISSION, "%s", row->pattern);
+        cr_expect(row->handle == NULL || row->operation == NULL, "%s", row->pattern);
     }
     routes_free(table);
 }

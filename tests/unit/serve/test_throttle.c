@@ -98,3 +98,18 @@ Test(throttle, many_names_do_not_push_one_out)
     cr_expect_gt(throttle_wait_ms(throttle, "anna", "10.0.0.1", 1000), 0);
     throttle_free(throttle);
 }
+
+Test(throttle, addresses_of_one_network_are_as_one)
+{
+    struct throttle *throttle = throttle_new();
+    for (int i = 0; i < FREE; i++) {
+        char address[64];
+        (void)snprintf(address, sizeof address, "2001:db8:0:1::%x", i + 1);
+        (void)throttle_fail(throttle, "anna", address, 0);
+    }
+    cr_expect_gt(throttle_wait_ms(throttle, "anna", "2001:db8:0:1:ffff:1:2:3", 0), 0);
+    cr_expect_eq(throttle_wait_ms(throttle, "anna", "2001:db8:0:2::1", 0), 0);
+    (void)fail_times(throttle, "ben", "::ffff:10.0.0.1", FREE, 0);
+    cr_expect_eq(throttle_wait_ms(throttle, "ben", "::ffff:10.0.0.2", 0), 0, "that is no network");
+    throttle_free(throttle);
+}

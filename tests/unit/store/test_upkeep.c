@@ -217,6 +217,8 @@ Test(upkeep, each_planted_inconsistency_is_found)
     if (db_bench_is_postgres())
         cr_skip_test("PostgreSQL has no file of ours");
     static const char *const PLANTS[] = {
+        "INSERT INTO answered (owner, key, request, status, body, created_at_us)"
+        " VALUES ('a', 'k', '', 0, '', 1)",
         "DELETE FROM ready",
         "INSERT INTO ready VALUES (1, 0, 1, 0, 0, 999, 1)",
         "DELETE FROM running",
