@@ -10,6 +10,12 @@
 
 #define V1 "/api/v1"
 
+/* Airflow gives these as text to who does not ask for JSON. */
+#define TEXT_TOO .media = "application/json text/plain"
+
+/* An answer with a list of what another answer has one of. */
+#define LIST(many, one) .response = &many##_RESPONSE, .items = &one##_RESPONSE
+
 #define PAGE_FIELDS                                                                                \
     {"limit", FIELD_INTEGER, false, "at most so many; 100 by default, at most 1000"},              \
     {                                                                                              \

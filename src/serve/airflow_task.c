@@ -186,6 +186,22 @@ enum status airflow_answer_tasks(const struct route_call *call, json_t *taken, j
     return STATUS_OK;
 }
 
+/* No instances: there may be no such task at all. */
+enum status airflow_answer_mapped(const struct route_call *call, json_t *taken, json_t **out,
+                                  struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *answer = taken;
+    CLEANUP(json_decrefp) json_t *whole = NULL;
+    json_t *request = NULL;
+    bool names_one = !str_equal(route_param(call, "dag_id"), "~") &&
+                     !str_equal(route_param(call, "dag_run_id"), "~");
+    if (json_array_size(json_object_get(answer, "task_instances")) == 0 && names_one &&
+        (airflow_ask_task(call, &request, err) != STATUS_OK ||
+         airflow_call(call, "task.instance", request, &whole, err) != STATUS_OK))
+        return err->code;
+    return airflow_answer_tasks(call, TAKE(answer), out, err);
+}
+
 enum status airflow_answer_tries(const struct route_call *call, json_t *taken, json_t **out,
                                  struct err *err)
 {

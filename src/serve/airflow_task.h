@@ -22,6 +22,8 @@ enum status airflow_ask_mapped(const struct route_call *call, json_t **out, stru
 enum status airflow_ask_tasks_form(const struct route_call *call, json_t **out, struct err *err);
 enum status airflow_answer_tasks(const struct route_call *call, json_t *taken, json_t **out,
                                  struct err *err);
+enum status airflow_answer_mapped(const struct route_call *call, json_t *taken, json_t **out,
+                                  struct err *err);
 /* Of tries, which are at hand as a whole. */
 enum status airflow_answer_tries(const struct route_call *call, json_t *taken, json_t **out,
                                  struct err *err);

@@ -38,8 +38,13 @@ static enum status number_of(const struct operation_field *field, const char *te
 static enum status json_of(const struct operation_field *field, const char *text, json_t **out,
                            struct err *err)
 {
-    if (json_parse(text, strlen(text), out, err) != STATUS_OK)
+    CLEANUP(json_decrefp) json_t *value = NULL;
+    if (json_parse(text, strlen(text), &value, err) != STATUS_OK)
         return err_wrap(err, "'%s'", field->name);
+    /* In a query what is not meant is left out. */
+    if (json_is_null(value) && field->type != FIELD_ANY)
+        return mistyped(field, text, err);
+    *out = TAKE(value);
     return STATUS_OK;
 }
 

@@ -310,8 +310,7 @@ static enum MHD_Result begin(struct exchange *exchange, const char *method)
     }
     const char *announced =
         MHD_lookup_connection_value(exchange->connection, MHD_HEADER_KIND, "Content-Length");
-    if (!http_method_parse(method, &exchange->request.method))
-        return refuse(exchange, 405, "no path takes that method");
+    exchange->request.method = http_method_parse(method);
     if (announced != NULL && str_parse_i64(announced, 0, INT64_MAX, &length) &&
         length > exchange->hall->options.body_bytes)
         return refuse(exchange, 413, "the body is larger than `api_body` allows");

@@ -19,14 +19,12 @@ static const struct {
 #undef X
 };
 
-bool http_method_parse(const char *text, enum http_method *out)
+enum http_method http_method_parse(const char *text)
 {
-    for (size_t i = 0; i < HTTP_METHOD_COUNT; i++)
-        if (strcmp(METHODS[i].text, text) == 0) {
-            *out = (enum http_method)i;
-            return true;
-        }
-    return false;
+    for (size_t i = 0; i < HTTP_OTHER; i++)
+        if (strcmp(METHODS[i].text, text) == 0)
+            return (enum http_method)i;
+    return HTTP_OTHER;
 }
 
 const char *http_method_name(enum http_method method)

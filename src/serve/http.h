@@ -21,7 +21,8 @@
     X(PUT, "PUT", true)                                                                            \
     X(PATCH, "PATCH", true)                                                                        \
     X(DELETE, "DELETE", true)                                                                      \
-    X(OPTIONS, "OPTIONS", false)
+    X(OPTIONS, "OPTIONS", false)                                                                   \
+    X(OTHER, "?", true) /* any other: no path takes it */
 
 enum http_method {
 #define X(name, text, changes) HTTP_##name,
@@ -30,8 +31,8 @@ enum http_method {
         HTTP_METHOD_COUNT
 };
 
-/* True and *out for a method we know; as in the standard, case counts. */
-NODISCARD bool http_method_parse(const char *text, enum http_method *out);
+/* As in the standard, case counts. */
+enum http_method http_method_parse(const char *text);
 const char *http_method_name(enum http_method method);
 bool http_method_changes(enum http_method method);
 

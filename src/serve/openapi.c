@@ -8,6 +8,7 @@
 #include "base/strbuf.h"
 #include "model/limits.h"
 #include "serve/keyed.h"
+#include "serve/openapi_answers.h"
 #include "serve/routes.h"
 #include "service/operations.h"
 
@@ -126,7 +127,7 @@ static json_t *schema_of(const struct operation_schema *schema, const struct rou
     }
     json_put(object, "required", required);
     if (route != NULL)
-        json_put_bool(object, "additionalProperties", false);
+        json_put_bool(object, "additionalProperties", route->takes_more);
     return object;
 }
 
@@ -139,16 +140,41 @@ static json_t *content_of(json_t *taken_schema, const char *media)
 
 /* --- parameters ------------------------------------------------------------------------------ */
 
-static void add_path_parameters(const struct route *route, json_t *parameters)
+/* By the operation's member of that name; what a shaper reads is a text. */
+static json_t *type_in_path(const struct operation_schema *schema, const char *name)
+{
+    static const struct operation_field TEXT = {NULL, FIELD_STRING, true, NULL};
+    for (size_t i = 0; i < schema->count; i++)
+        if (str_equal(schema->fields[i].name, name))
+            return type_of(&schema->fields[i], false);
+    return type_of(&TEXT, false);
+}
+
+static void add_path_parameters(const struct route *route, const struct operation_schema *schema,
+                                json_t *parameters)
 {
     for (const char *at = strchr(route->pattern, '{'); at != NULL; at = strchr(at + 1, '{')) {
         json_t *parameter = new_object();
         json_put(parameter, "name", json_text(at + 1, strcspn(at + 1, "}")));
         json_put_string(parameter, "in", "path");
         json_put_bool(parameter, "required", true);
-        json_put_string(member(parameter, "schema"), "type", "string");
+        json_put(parameter, "schema", type_in_path(schema, json_get_string(parameter, "name", "")));
         append(parameters, parameter);
     }
+}
+
+/* Lists are written with commas between texts, what has no other form as JSON. */
+static void put_type(const struct operation_field *field, json_t *parameter)
+{
+    bool is_json =
+        field->type == FIELD_ANY || field->type == FIELD_OBJECT || field->type == FIELD_ARRAY;
+    if (is_json) {
+        json_put(parameter, "content", content_of(type_of(field, false), "application/json"));
+        return;
+    }
+    json_put(parameter, "schema", type_of(field, false));
+    if (field->type == FIELD_STRINGS || field->type == FIELD_PATHS)
+        json_put_bool(parameter, "explode", false);
 }
 
 static void add_query_parameters(const struct route *route, const struct operation_schema *schema,
@@ -163,7 +189,7 @@ static void add_query_parameters(const struct route *route, const struct operati
         json_put_string(parameter, "in", "query");
         json_put_bool(parameter, "required", field->required);
         json_put_string(parameter, "description", field->doc);
-        json_put(parameter, "schema", type_of(field, false));
+        put_type(field, parameter);
         append(parameters, parameter);
     }
 }
@@ -198,41 +224,47 @@ static void describe_request(const struct route *route, const struct operation *
     if (body == NULL)
         body = has_body && route->ask == NULL ? own : &NOTHING;
     json_t *parameters = new_array();
-    add_path_parameters(route, parameters);
+    add_path_parameters(route, own, parameters);
     add_query_parameters(route, query, parameters);
     if (keyed_covers(route))
         add_header_parameter(parameters);
     json_put(entry, "parameters", parameters);
-    if (has_body && body->count > 0)
-        json_put(member(entry, "requestBody"), "content",
-                 content_of(schema_of(body, route), "application/json"));
+    if (!has_body || body->count == 0)
+        return;
+    json_t *sent = member(entry, "requestBody");
+    json_t *schema = schema_of(body, route);
+    json_put_bool(sent, "required", json_array_size(json_object_get(schema, "required")) > 0);
+    json_put(sent, "content", content_of(schema, "application/json"));
 }
 
 /* --- routes ---------------------------------------------------------------------------------- */
 
+/* The list of objects says what they are like. */
+static void describe_items(const struct operation_schema *schema, const struct route *route,
+                           json_t *described)
+{
+    for (size_t i = 0; i < schema->count; i++) {
+        json_t *list =
+            json_object_get(json_object_get(described, "properties"), schema->fields[i].name);
+        if (route->items == NULL || schema->fields[i].type != FIELD_ARRAY)
+            continue;
+        json_put(list, "items", schema_of(route->items, NULL));
+        return;
+    }
+}
+
 static void describe_answers(const struct route *route, const struct operation *operation,
                              json_t *entry)
 {
-    char status[8];
-    (void)snprintf(status, sizeof status, "%d", route->status != 0 ? route->status : 200);
-    json_t *responses = member(entry, "responses");
-    json_t *success = member(responses, status);
-    json_put_string(success, "description", "success");
     const struct operation_schema *schema = route->response;
+    json_t *described = NULL;
     if (schema == NULL && operation != NULL && route->answer == NULL)
         schema = &operation->response;
-    if (schema != NULL && route->status != 204)
-        json_put(success, "content", content_of(schema_of(schema, NULL), "application/json"));
-    if (keyed_covers(route)) {
-        json_t *header = member(member(success, "headers"), KEYED_REPLAYED_HEADER);
-        json_put_string(header, "description", "true: it was done and answered before");
-        json_put_string(member(header, "schema"), "type", "string");
+    if (schema != NULL) {
+        described = schema_of(schema, NULL);
+        describe_items(schema, route, described);
     }
-    json_t *problem = member(responses, "default");
-    json_put_string(problem, "description", "a problem");
-    json_t *reference = new_object();
-    json_put_string(reference, "$ref", "#/components/schemas/Problem");
-    json_put(problem, "content", content_of(reference, "application/problem+json"));
+    json_put(entry, "responses", openapi_answers(route, described));
 }
 
 /* "get_api_v1_dags_dag_id": unique, and a name in every language. */
@@ -299,6 +331,7 @@ static void add_components(json_t *document)
     static const struct operation_schema SCHEMA = {PROBLEM, ARRAY_LEN(PROBLEM)};
     json_t *components = member(document, "components");
     json_put(member(components, "schemas"), "Problem", schema_of(&SCHEMA, NULL));
+    openapi_add_problems(components);
     json_t *bearer = member(member(components, "securitySchemes"), "token");
     json_put_string(bearer, "type", "http");
     json_put_string(bearer, "scheme", "bearer");

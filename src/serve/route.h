@@ -16,6 +16,8 @@
 struct crew;
 struct service;
 
+enum { ROUTE_OTHERS_MAX = 10 };
+
 /* Who may come in at all. The zero value: nobody, so that a forgotten cell lets nobody in. */
 enum route_access {
     ROUTE_CLOSED,
@@ -66,6 +68,10 @@ struct route {
     const struct operation_schema *query;
     const struct operation_schema *body;
     const struct operation_schema *response;
+    const struct operation_schema *items; /* of the objects in the response's list */
+    bool takes_more;                      /* the body may have members that `body` does not name */
+    const char *media;            /* of success, NULL: JSON; several with spaces between them */
+    int others[ROUTE_OTHERS_MAX]; /* statuses that no rule gives to its row (openapi_answers.h) */
 };
 
 struct route_table {

@@ -22,6 +22,11 @@ SCHEMA(DAGS_PATCH_QUERY, PAGE_FIELDS, MASK_FIELD,
 SCHEMA(DAG_QUERY, ONLY_FIELDS);
 SCHEMA(MASK_QUERY, MASK_FIELD);
 SCHEMA(ORDER_QUERY, ORDER_FIELD);
+SCHEMA(DEFINITION_BODY,
+    {"dag_id", FIELD_STRING, false, "its id, as `dag` has it in a file"},
+    {"dag", FIELD_STRING, false, "the same"},
+    {"tasks", FIELD_OBJECT, false, "by their ids; all keys: `eider schema dag`"});
+#define DAG_NEW .body = &DEFINITION_BODY, .takes_more = true
 SCHEMA(DAG_BODY, {"is_paused", FIELD_BOOLEAN, false, "nothing of it starts by itself"});
 #define DAG_MEMBERS                                                                               \
     {"dag_id", FIELD_STRING, false, "its id"},                                                     \
@@ -118,15 +123,14 @@ SCHEMA(UPSTREAM_RESPONSE, {"dataset_events", FIELD_ARRAY, true, "updates it was 
 
 static const struct route ROWS[] = {
     {HTTP_GET, V1 "/dags", ROUTE_PERMISSION, "dag.list", .ask = airflow_ask_dags,
-        .answer = airflow_answer_dags, .query = &DAGS_QUERY, .response = &DAGS_RESPONSE},
+        .answer = airflow_answer_dags, .query = &DAGS_QUERY, LIST(DAGS, DAG)},
     {HTTP_POST, V1 "/dags", ROUTE_PERMISSION, "dag.post", .ask = airflow_ask_dag_post,
-        .answer = airflow_answer_dag, .response = &DAG_RESPONSE},
+        .answer = airflow_answer_dag, DAG_NEW, .response = &DAG_RESPONSE},
     {HTTP_PUT, V1 "/dags/{dag_id}", ROUTE_PERMISSION, "dag.post", .ask = airflow_ask_dag_post,
-        .answer = airflow_answer_dag, .response = &DAG_RESPONSE},
+        .answer = airflow_answer_dag, DAG_NEW, .response = &DAG_RESPONSE},
     {HTTP_PATCH, V1 "/dags", ROUTE_PERMISSION, .permission = PERMISSION_OPERATOR,
         .handle = airflow_handle_dags_patch, .query = &DAGS_PATCH_QUERY, .body = &DAG_BODY,
-        .response = &DAGS_RESPONSE, .summary = "pause DAGs, or let them start again",
-        .takes_key = true},
+        LIST(DAGS, DAG), .summary = "pause DAGs, or let them start again", .takes_key = true},
     {HTTP_GET, V1 "/dags/{dag_id}", ROUTE_PERMISSION, "dag.show", .ask = airflow_ask_dag,
         .answer = airflow_answer_dag, .query = &DAG_QUERY, .response = &DAG_RESPONSE},
     {HTTP_PATCH, V1 "/dags/{dag_id}", ROUTE_PERMISSION, .permission = PERMISSION_OPERATOR,
@@ -138,14 +142,14 @@ static const struct route ROWS[] = {
     {HTTP_GET, V1 "/dags/{dag_id}/details", ROUTE_PERMISSION, "dag.show", .ask = airflow_ask_dag,
         .answer = airflow_answer_details, .query = &DAG_QUERY, .response = &DETAILS_RESPONSE},
     {HTTP_GET, V1 "/dags/{dag_id}/tasks", ROUTE_PERMISSION, "task.list", .ask = airflow_ask_dag,
-        .answer = airflow_answer_dag_tasks, .query = &ORDER_QUERY, .response = &TASKS_RESPONSE},
+        .answer = airflow_answer_dag_tasks, .query = &ORDER_QUERY, LIST(TASKS, TASK)},
     {HTTP_GET, V1 "/dags/{dag_id}/tasks/{task_id}", ROUTE_PERMISSION, "task.show",
         .ask = airflow_ask_dag_task, .answer = airflow_answer_dag_task,
         .response = &TASK_RESPONSE},
     {HTTP_GET, V1 "/dags/{dag_id}/versions", ROUTE_PERMISSION, "dag.versions",
         .ask = airflow_ask_dag},
     {HTTP_GET, V1 "/dagSources/{file_token}", ROUTE_PERMISSION, .permission = PERMISSION_VIEWER,
-        .handle = airflow_handle_source, .response = &SOURCE_RESPONSE,
+        .handle = airflow_handle_source, .response = &SOURCE_RESPONSE, TEXT_TOO,
         .summary = "a DAG as its author wrote it"},
     {HTTP_GET, V1 "/dagStats", ROUTE_PERMISSION, .permission = PERMISSION_VIEWER,
         .handle = airflow_handle_stats, .query = &STATS_QUERY, .response = &STATS_RESPONSE,
@@ -155,11 +159,11 @@ static const struct route ROWS[] = {
         .response = &WARNINGS_RESPONSE, .summary = "what is odd about DAGs"},
 
     {HTTP_GET, V1 "/dags/{dag_id}/dagRuns", ROUTE_PERMISSION, "run.list", .ask = airflow_ask_runs,
-        .answer = airflow_answer_runs, .query = &RUNS_QUERY, .response = &RUNS_RESPONSE,
+        .answer = airflow_answer_runs, .query = &RUNS_QUERY, LIST(RUNS, RUN),
         .summary = "runs of a DAG, or of all: ~"},
     {HTTP_POST, V1 "/dags/~/dagRuns/list", ROUTE_PERMISSION, "run.list",
         .ask = airflow_ask_runs_form, .answer = airflow_answer_runs, .body = &RUNS_FORM,
-        .response = &RUNS_RESPONSE},
+        LIST(RUNS, RUN)},
     {HTTP_POST, V1 "/dags/{dag_id}/dagRuns", ROUTE_PERMISSION, "dag.trigger",
         .ask = airflow_ask_trigger, .answer = airflow_answer_run, .body = &RUN_BODY,
         .response = &RUN_RESPONSE, .is_grouped = true},

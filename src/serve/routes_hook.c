@@ -55,6 +55,7 @@ static const struct operation_schema MADE_RESPONSE = {MADE, ARRAY_LEN(MADE)};
 static const struct route ROWS[] = {
     {HTTP_POST, "/hooks/{dag}", ROUTE_PUBLIC, .handle = answer_hook, .status = 202,
         .response = &MADE_RESPONSE,
+        .others = {400, 401, 404, 409, 413, 422, 429, 503, 504, 507},
         .summary = "start a DAG by a call that is signed with the token of its webhook"},
 };
 /* clang-format on */

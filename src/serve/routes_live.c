@@ -69,6 +69,7 @@ static enum status answer_events(struct route_call *call, struct http_response *
 /* clang-format off */
 static const struct route ROWS[] = {
     {HTTP_GET, "/api/v1/x/events", ROUTE_PERMISSION, "event.list", .handle = answer_events,
+        .media = "application/json text/event-stream",
         .summary = "what happened; as it happens with `Accept: text/event-stream`"},
 };
 /* clang-format on */

@@ -221,12 +221,14 @@ static enum status answer_log(struct route_call *call, struct http_response *out
 }
 
 /* clang-format off */
+#define LOG_ANSWERS .media = "application/json text/plain text/event-stream", .others = {206, 416}
+
 static const struct route ROWS[] = {
     {HTTP_GET, "/api/v1/x/runs/{run}/tasks/{task}/log", ROUTE_PERMISSION, "log.read",
-        .ask = ask_page, .handle = answer_log, .query = &TASK_SCHEMA,
+        .ask = ask_page, .handle = answer_log, .query = &TASK_SCHEMA, LOG_ANSWERS,
         .summary = "what a task printed: a page of it, all as text, or as it comes"},
     {HTTP_GET, "/api/v1/x/jobs/{job}/log", ROUTE_PERMISSION, "job.log",
-        .ask = ask_page, .handle = answer_log, .query = &JOB_SCHEMA,
+        .ask = ask_page, .handle = answer_log, .query = &JOB_SCHEMA, LOG_ANSWERS,
         .summary = "what a job printed: a page of it, all as text, or as it comes"},
 };
 /* clang-format on */

@@ -85,20 +85,43 @@ static enum status answer_openapi(struct route_call *call, struct http_response 
 }
 
 /* clang-format off */
+#define PLAIN "text/plain"
+
+static const struct operation_field HEALTH[] = {
+    {"metadatabase", FIELD_OBJECT, true, "its status"},
+    {"scheduler", FIELD_OBJECT, true, "its status, and when it was last heard of"},
+};
+static const struct operation_field VERSION[] = {
+    {"version", FIELD_STRING, true, "of the program"},
+    {"git_version", FIELD_STRING, false, "not told"},
+};
+static const struct operation_field OPENAPI[] = {
+    {"openapi", FIELD_STRING, true, "version of this form"},
+    {"info", FIELD_OBJECT, true, "name and version of the program"},
+    {"paths", FIELD_OBJECT, true, "what there is"},
+};
+static const struct operation_schema HEALTH_RESPONSE = {HEALTH, ARRAY_LEN(HEALTH)};
+static const struct operation_schema VERSION_RESPONSE = {VERSION, ARRAY_LEN(VERSION)};
+static const struct operation_schema OPENAPI_RESPONSE = {OPENAPI, ARRAY_LEN(OPENAPI)};
+
 static const struct route ROWS[] = {
-    {HTTP_GET, "/healthz", ROUTE_PUBLIC, .handle = answer_alive, .is_quick = true,
+    {HTTP_GET, "/healthz", ROUTE_PUBLIC, .handle = answer_alive, .is_quick = true, .media = PLAIN,
         .summary = "whether the program answers"},
-    {HTTP_GET, "/readyz", ROUTE_PUBLIC, .handle = answer_ready,
+    {HTTP_GET, "/readyz", ROUTE_PUBLIC, .handle = answer_ready, .media = PLAIN, .others = {503},
         .summary = "whether requests should come here: 200, or 503"},
-    {HTTP_GET, "/metrics", ROUTE_PUBLIC, .handle = answer_metrics,
+    {HTTP_GET, "/metrics", ROUTE_PUBLIC, .handle = answer_metrics, .media = PLAIN,
+        .others = {401, 403, 503},
         .summary = "everything that is measured, in the text format of Prometheus"},
     {HTTP_GET, "/api/v1/health", ROUTE_PUBLIC, .handle = answer_health,
+        .response = &HEALTH_RESPONSE,
         .summary = "whether work moves"},
-    {HTTP_GET, "/api/v1/x/ping", ROUTE_SIGNED_IN, .handle = answer_alive,
+    {HTTP_GET, "/api/v1/x/ping", ROUTE_SIGNED_IN, .handle = answer_alive, .media = PLAIN,
         .summary = "whether the program answers, and knows who asks"},
     {HTTP_GET, "/api/v1/version", ROUTE_PUBLIC, .handle = answer_version, .is_quick = true,
+        .response = &VERSION_RESPONSE,
         .summary = "the program's version"},
     {HTTP_GET, "/api/v1/openapi.json", ROUTE_PUBLIC, .handle = answer_openapi,
+        .response = &OPENAPI_RESPONSE,
         .summary = "this description"},
 };
 /* clang-format on */

@@ -168,12 +168,14 @@ static const struct operation_schema LINK_QUERY = {LINK, ARRAY_LEN(LINK)};
 
 static const struct route ROWS[] = {
     {HTTP_POST, "/api/v1/x/login", ROUTE_PUBLIC, .handle = answer_login, .body = &LOGIN_BODY,
-        .response = &ME_RESPONSE, .summary = "sign in; the session is a cookie"},
+        .response = &ME_RESPONSE, .others = {400, 401, 413, 429, 503, 504, 507},
+        .summary = "sign in; the session is a cookie"},
     {HTTP_POST, "/api/v1/x/logout", ROUTE_SIGNED_IN, .handle = answer_logout, .status = 204,
         .summary = "sign out"},
     {HTTP_GET, "/api/v1/x/me", ROUTE_SIGNED_IN, .handle = answer_me, .response = &ME_RESPONSE,
         .summary = "who one is, and what one may"},
     {HTTP_GET, "/login", ROUTE_PUBLIC, .handle = answer_link, .query = &LINK_QUERY, .status = 303,
+        .others = {400, 403, 404, 503, 504, 507},
         .summary = "sign in by the link that a daemon without users prints when it starts"},
 };
 /* clang-format on */

@@ -54,6 +54,9 @@ static enum status check_id(struct service *service, struct store *store, const 
         *err = problem;
         return status;
     }
+    /* Ids are unique among all namespaces; whose it is stays untold. */
+    if (principal_role(service->principal, space) == PERMISSION_NONE)
+        return err_set(err, STATUS_DENIED, "the id '%s' cannot be had", dag_id);
     if (!replaces)
         return err_set(err, STATUS_CONFLICT, "there is a DAG '%s' already; PUT replaces it",
                        dag_id);

@@ -144,6 +144,8 @@ class Daemon:
                      "the daemon stops")
             self.signal(signal.SIGTERM)
             assert self.wait() == 0, self.text()
+        # UBSan, beside ASan, speaks where the daemon does.
+        assert ": runtime error: " not in self.text(), self.text()[-8000:]
 
 
 def is_free(path):

@@ -15,7 +15,8 @@ CANNOT_BE = [
     ("GET", "/nowhere", 404), ("GET", "/healthz/", 404), ("GET", "//healthz", 404),
     ("GET", "/healthz/..", 404), ("GET", "/%2e%2e/healthz", 404), ("GET", "/healthz%00", 404),
     ("GET", "/HEALTHZ", 404), ("DELETE", "/healthz", 405), ("POST", "/healthz", 405),
-    ("BREW", "/healthz", 405), ("POST", "/api/v1/x/operations/run.list", 401),
+    ("BREW", "/healthz", 405), ("TRACE", "/healthz", 405), ("BREW", "/nowhere", 404),
+    ("?", "/healthz", 405), ("POST", "/api/v1/x/operations/run.list", 401),
     ("GET", "/api/v1/x/operations/run.list", 405), ("GET", "/api/v1/version?a=%zz", 400),
 ]
 
@@ -46,6 +47,7 @@ def test_what_cannot_be_is_a_problem(api):
         problem = answer.json
         assert answer.headers["Content-Type"] == "application/problem+json"
         assert problem["status"] == status and problem["title"] and problem["detail"]
+        assert status != 405 or answer.headers["Allow"]
 
 
 def test_every_answer_has_the_headers_that_protect(api):

@@ -67,8 +67,9 @@ static bool read_request(struct arena *arena, const uint8_t *data, size_t size,
     char *line = strsep(&body, "\n");
     char *path = line;
     const char *method = strsep(&path, " ");
-    if (path == NULL || !http_method_parse(method, &out->method))
+    if (path == NULL)
         return false;
+    out->method = http_method_parse(method);
     char *query = path;
     out->path = strsep(&query, "?");
     out->body = body != NULL ? body : "";

@@ -18,7 +18,7 @@
 #include "base/strbuf.h"
 #include "store/db_driver.h"
 
-enum { PG_STATEMENTS_MAX = 512, PG_PARAMS_MAX = 48, PG_CHANNELS_MAX = 8 };
+enum { PG_STATEMENTS_MAX = 2048, PG_PARAMS_MAX = 48, PG_CHANNELS_MAX = 8 };
 
 /* From PostgreSQL's pg_type; they never change. */
 enum pg_type {

@@ -18,7 +18,8 @@
 #include "base/mem.h"
 #include "store/db_driver.h"
 
-enum { STATEMENTS_MAX = 256, BUSY_TIMEOUT_MS = 10000, BACKUP_PAGES = 256 };
+/* Of statements the program has about five hundred, and a server may come to use all of them. */
+enum { STATEMENTS_MAX = 2048, BUSY_TIMEOUT_MS = 10000, BACKUP_PAGES = 256 };
 
 extern const char *const SQLITE_MIGRATIONS[];
 

@@ -78,3 +78,34 @@ Test(routes, all_are_described)
     }
     routes_free(table);
 }
+
+static bool is_described(const json_t *document, const struct route *row, const char *status)
+{
+    char method[8] = "";
+    const char *name = http_method_name(row->method);
+    for (size_t at = 0; name[at] != '\0'; at++)
+        method[at] = (char)(name[at] | 0x20);
+    const json_t *entry =
+        json_object_get(json_object_get(json_object_get(document, "paths"), row->pattern), method);
+    return json_object_get(json_object_get(entry, "responses"), status) != NULL;
+}
+
+Test(routes, the_answers_of_all_are_described)
+{
+    struct route_table *table = routes_new();
+    CLEANUP(json_decrefp) json_t *document = openapi_document(table);
+    for (size_t i = 0; i < table->count; i++) {
+        const struct route *row = &table->rows[i];
+        char success[8];
+        (void)snprintf(success, sizeof success, "%d", row->status != 0 ? row->status : 200);
+        cr_expect(is_described(document, row, success), "%s", row->pattern);
+        bool asks_who = row->access != ROUTE_PUBLIC;
+        for (const char *const *status = (const char *const[]){"401", "403", "429", NULL};
+             asks_who && *status != NULL; status++)
+            cr_expect(is_described(document, row, *status), "%s: %s", row->pattern, *status);
+        if (asks_who && strchr(row->pattern, '{') != NULL)
+            cr_expect(is_described(document, row, "404"), "%s", row->pattern);
+        cr_expect(!is_described(document, row, "default"), "%s", row->pattern);
+    }
+    routes_free(table);
+}

@@ -386,3 +386,17 @@ Test(db, the_clock_is_about_now)
     cr_assert_geq(after, began);
     cr_assert_leq(after, clock_wall_us() + 1000000);
 }
+
+/* A server that is asked for everything uses every statement of the program on one connection. */
+Test(db, there_is_room_for_more_statements_than_the_program_has)
+{
+    enum { STATEMENTS = 1000, TEXT_MAX = 32 };
+    static char texts[STATEMENTS][TEXT_MAX];
+    struct err err = {0};
+    for (int64_t i = 0; i < STATEMENTS; i++) {
+        int64_t got = -1;
+        (void)snprintf(texts[i], sizeof texts[i], "SELECT %lld", (long long)i);
+        EXPECT_OK(db_get_int(db, 0, &got, &err, texts[i], ""), &err);
+        cr_assert_eq(got, i);
+    }
+}
