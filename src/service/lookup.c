@@ -18,13 +18,11 @@ enum status lookup_run(struct service *service, enum db_mode mode, struct arena 
 {
     const char *text = json_get_string(request, "run", "");
     struct found_run found = {0};
-    int64_t id = 0;
     if (text[0] == '\0')
         return err_set(err, STATUS_INVALID, "'run' is empty: name a run or a DAG");
     if (service_store(service, mode, &found.store, err) != STATUS_OK)
         return err_wrap(err, "no run '%.100s'", text);
-    if (store_run_find(found.store, text, &id, err) != STATUS_OK ||
-        store_run_load(found.store, arena, id, &found.info, err) != STATUS_OK ||
+    if (store_run_load_by(found.store, arena, text, &found.info, err) != STATUS_OK ||
         store_version_dag(found.store, found.info.version, &found.dag, err) != STATUS_OK)
         return err->code;
     *out = found;

@@ -228,6 +228,33 @@ enum status store_run_load(struct store *store, struct arena *arena, int64_t id,
     return STATUS_OK;
 }
 
+static const char RUN_LOAD_NAMED[] =
+    "SELECT " RUN_COLUMNS RUN_TABLES
+    " WHERE r.dag = (SELECT x.id FROM dag x WHERE x.dag_id = $1) AND r.run_id = $2";
+
+/* By the DAG and the id of the run, in one question; everything else is found first. */
+enum status store_run_load_by(struct store *store, struct arena *arena, const char *text,
+                              struct run_info *out, struct err *err)
+{
+    const char *slash = strchr(text, '/');
+    struct db_stmt *stmt = NULL;
+    bool row = false;
+    int64_t id = 0;
+    if (slash != NULL &&
+        (db_query(store->db, &stmt, err, RUN_LOAD_NAMED, "tt",
+                  arena_strndup(arena, text, (size_t)(slash - text)), slash + 1) != STATUS_OK ||
+         db_step(stmt, &row, err) != STATUS_OK))
+        return err->code;
+    if (row) {
+        run_info_read(stmt, arena, out);
+        db_reset(stmt);
+        return STATUS_OK;
+    }
+    if (store_run_find(store, text, &id, err) != STATUS_OK)
+        return err->code;
+    return store_run_load(store, arena, id, out, err);
+}
+
 /* In a file a question costs next to nothing. */
 static enum status load_runs_singly(struct store *store, struct run_wanted *wanted, size_t count,
                                     struct err *err)

@@ -89,6 +89,10 @@ struct run_info {
 NODISCARD enum status store_run_load(struct store *store, struct arena *arena, int64_t id,
                                      struct run_info *out, struct err *err);
 
+/* The same, as people name it: see store_run_find. */
+NODISCARD enum status store_run_load_by(struct store *store, struct arena *arena, const char *text,
+                                        struct run_info *out, struct err *err);
+
 struct run_wanted {
     int64_t id;
     struct arena *arena; /* for its texts */
