@@ -150,11 +150,15 @@ enum status airflow_answer_backfills(const struct route_call *call, json_t *take
 enum status airflow_ask_backfill(const struct route_call *call, json_t **out, struct err *err)
 {
     int64_t id = 0;
+    CLEANUP(json_decrefp) json_t *body = NULL;
+    if (call->route->body != NULL && airflow_body(call, &body, err) != STATUS_OK)
+        return err->code;
     if (!str_parse_i64(route_param(call, "backfill_id"), 1, INT64_MAX, &id))
         return err_set(err, STATUS_NOT_FOUND, "there is no backfill '%.60s'",
                        route_param(call, "backfill_id"));
     *out = json_build_object();
     json_put_id(*out, "backfill", id);
+    airflow_copy(body, "reason", *out, "reason");
     return STATUS_OK;
 }
 

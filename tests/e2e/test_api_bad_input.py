@@ -8,6 +8,8 @@ TASKS = f"{V1}/dags/chain/dagRuns/one/taskInstances"
 ROWS = [
     ("a time that does not fit", "GET", f"{V1}/x/simulate?unknown_ms={FAR}", None, 400),
     ("more slots than there can be", "GET", f"{V1}/x/simulate?slots={FAR}", None, 400),
+    ("a body that is none", "PUT", f"{V1}/backfills/1/cancel", [], 400),
+    ("a member that is none", "PUT", f"{V1}/backfills/1/cancel", {"odd": 1}, 400),
     ("no number", "GET", f"{TASKS}?duration_lte=null", None, 400),
     ("instances of a task that is not there", "GET", f"{TASKS}/nix/listMapped", None, 404),
     ("instances of a task that has none", "GET", f"{TASKS}/load/listMapped", None, 200),
