@@ -526,7 +526,7 @@ static enum status serve(struct daemon *daemon, const struct session_options *op
 
 static void close_all(struct daemon *daemon)
 {
-    thread_deafen(); /* whoever asks once more to stop is being served */
+    thread_deafen();             /* whoever asks once more to stop is being served */
     api_stop(TAKE(daemon->api)); /* what is heard from here on has nobody to wake */
     dag_watch_stop(daemon->dag_watch);
     scheduler_stop(daemon->scheduler);

@@ -274,7 +274,13 @@ static enum status dag_of_store(struct service *service, struct arena *arena, co
     if (status != STATUS_OK || store_version_dag(store, info.version, &dag, err) != STATUS_OK)
         return err->code;
     *out = (struct found_dag){
-        .dag = dag, .path = info.path, .text = info.source, .version = info.number};
+        .dag = dag,
+        .path = info.path,
+        .text = info.source,
+        .version = info.number,
+        .key = info.version,
+        .is_active = info.is_active,
+    };
     return STATUS_OK;
 }
 

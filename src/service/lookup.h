@@ -43,6 +43,8 @@ struct found_dag {
     const char *path; /* of its file, or "" */
     const char *text; /* as its author wrote it */
     int64_t version;  /* number of the version in the store; 0: read from a file */
+    int64_t key;      /* and its id */
+    bool is_active;   /* its file is there */
     struct spec_file *file;
     bool is_sent; /* its file came with the request: nothing lies beside it */
 };

@@ -61,17 +61,14 @@ enum status lookup_version(struct service *service, struct store *store, struct 
                            const json_t *request, int64_t *out_version, struct err *err)
 {
     CLEANUP(lookup_dag_fini) struct found_dag found = {0};
-    struct version_info info;
     struct version_ref ref;
     if (lookup_dag(service, arena, request, &found, err) != STATUS_OK)
         return err->code;
     if (found.file == NULL) {
-        if (store_version_newest(store, arena, found.dag->id, &info, err) != STATUS_OK)
-            return err->code;
-        if (!info.is_active)
+        if (!found.is_active)
             return err_set(err, STATUS_CONFLICT, "DAG '%s' is inactive: its file %s is gone",
-                           info.dag_id, info.path);
-        *out_version = info.version;
+                           found.dag->id, found.path);
+        *out_version = found.key;
         return STATUS_OK;
     }
     CLEANUP(mem_freep) char *place = NULL;

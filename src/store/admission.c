@@ -77,11 +77,12 @@ enum status admission_rooms(struct store *store, struct arena *arena, const int6
     }
     if (count == 0)
         return STATUS_OK;
-    if (db_query(db, &stmt, err, ROOM_MANY, "I", keys, count) != STATUS_OK ||
-        read_rooms(stmt, arena, out, err) != STATUS_OK ||
-        db_query(db, &stmt, err, USE_MANY, "I", keys, count) != STATUS_OK)
+    struct db_stmt *use = NULL;
+    if (db_query_ahead(db, &stmt, err, ROOM_MANY, "I", keys, count) != STATUS_OK ||
+        db_query_ahead(db, &use, err, USE_MANY, "I", keys, count) != STATUS_OK ||
+        read_rooms(stmt, arena, out, err) != STATUS_OK)
         return err->code;
-    return read_use(stmt, out, err);
+    return read_use(use, out, err);
 }
 
 bool admission_is_full(const struct admission_room *room)

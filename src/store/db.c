@@ -287,6 +287,18 @@ enum status db_query(struct db *db, struct db_stmt **out, struct err *err, const
     return status;
 }
 
+enum status db_query_ahead(struct db *db, struct db_stmt **out, struct err *err, const char *sql,
+                           const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    enum status status = start(db, out, sql, format, args, err);
+    va_end(args);
+    if (status == STATUS_OK && db->driver->send_ahead != NULL)
+        return db->driver->send_ahead(*out, err);
+    return status;
+}
+
 enum status db_do(struct db *db, struct err *err, const char *sql, const char *format, ...)
 {
     struct db_stmt *stmt = NULL;

@@ -104,6 +104,12 @@ bool db_together_undo(struct db *db);
  */
 NODISCARD enum status db_query(struct db *db, struct db_stmt **out, struct err *err,
                                const char *sql, const char *format, ...);
+/*
+ * The same in a transaction, on its way at once: its rows are asked for later, and others may be
+ * sent meanwhile.
+ */
+NODISCARD enum status db_query_ahead(struct db *db, struct db_stmt **out, struct err *err,
+                                     const char *sql, const char *format, ...);
 /* The same for a statement without rows; runs it. */
 NODISCARD enum status db_do(struct db *db, struct err *err, const char *sql, const char *format,
                             ...);

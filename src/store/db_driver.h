@@ -42,6 +42,7 @@ struct db_driver {
 
     /* These may be NULL: statements are then run at once, and nothing is ever heard. */
     enum status (*later)(struct db_stmt *stmt, struct err *err);
+    enum status (*send_ahead)(struct db_stmt *stmt, struct err *err);
     enum status (*bulk)(struct db *db, const struct db_bulk *bulk, int64_t expected,
                         struct err *err);
     enum status (*listen)(struct db *db, const char *channel, struct err *err);

@@ -51,6 +51,7 @@ struct pg_stmt {
     Oid types[PG_PARAMS_MAX]; /* as prepared */
     struct pg_param params[PG_PARAMS_MAX];
     struct strbuf bytes;
+    bool is_sent; /* ahead of the first step */
     bool has_run;
     PGresult *result;
     int row;
@@ -173,6 +174,7 @@ void pg_bind_null(struct db_stmt *base, int index, char letter);
 void pg_bind_ints(struct db_stmt *base, int index, const int64_t *items, size_t count);
 NODISCARD enum status pg_step(struct db_stmt *base, bool *out_row, struct err *err);
 NODISCARD enum status pg_later(struct db_stmt *base, struct err *err);
+NODISCARD enum status pg_send_ahead(struct db_stmt *base, struct err *err);
 void pg_reset(struct db_stmt *base);
 int64_t pg_column_int(struct db_stmt *base, int column);
 bool pg_column_is_null(struct db_stmt *base, int column);

@@ -63,6 +63,7 @@ void pg_reset(struct db_stmt *base)
     PQclear(stmt->result);
     stmt->result = NULL;
     stmt->has_run = false;
+    stmt->is_sent = false;
 }
 
 enum status pg_prepare(struct db *base, const char *sql, struct db_stmt **out, struct err *err)
@@ -177,7 +178,7 @@ static enum status run(struct pg_stmt *stmt, struct err *err)
 {
     struct pg_db *db = stmt->owner;
     bool had_names = !db->without_names;
-    enum status status = send_and_await(stmt, err);
+    enum status status = stmt->is_sent ? pg_flush(db, err) : send_and_await(stmt, err);
     bool found_pooler = status != STATUS_OK && had_names && db->without_names;
     if (found_pooler && !db->base.in_transaction && db->conn != NULL)
         status = send_and_await(stmt, err); /* nothing has happened, and only this is to repeat */
@@ -216,6 +217,15 @@ enum status pg_later(struct db_stmt *base, struct err *err)
         if (pg_step(base, &row, err) != STATUS_OK)
             return err->code;
     return STATUS_OK;
+}
+
+enum status pg_send_ahead(struct db_stmt *base, struct err *err)
+{
+    struct pg_stmt *stmt = stmt_of(base);
+    if (!stmt->owner->base.in_transaction)
+        return STATUS_OK;
+    stmt->is_sent = true;
+    return send(stmt, PG_ANSWER_ROWS, err);
 }
 
 /* --- values out ------------------------------------------------------------------------------ */

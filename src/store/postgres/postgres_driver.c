@@ -196,6 +196,7 @@ const struct db_driver POSTGRES_DRIVER = {
     .step = pg_step,
     .reset = pg_reset,
     .later = pg_later,
+    .send_ahead = pg_send_ahead,
     .bulk = pg_bulk,
     .listen = pg_listen,
     .notify = pg_notify,

@@ -165,6 +165,7 @@ Test(log, patterns_that_are_wrong_or_too_costly_are_refused)
     struct log_reader *reader = NULL;
     EXPECT_OK(log_reader_open(blob, &KEY, &reader, &err), &err);
     struct collected seen = {0};
+    strbuf_init(&seen.text, 1 << 20);
     char *longest = mem_zalloc(LOG_PATTERN_MAX + 2, 1);
     memset(longest, 'a', LOG_PATTERN_MAX + 1);
     static const struct {
@@ -195,6 +196,7 @@ Test(log, patterns_that_are_wrong_or_too_costly_are_refused)
     longest[LOG_PATTERN_MAX] = '\0';
     EXPECT_OK(log_reader_grep(reader, longest, false, collect, &seen, &err), &err);
     free(longest);
+    strbuf_fini(&seen.text);
     log_reader_close(reader);
 }
 
