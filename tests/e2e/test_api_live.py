@@ -451,7 +451,7 @@ def test_nobody_listens_nobody_asks(eider, server, up):
         listener.wait_until_ready()
         change(api)
         listener.wait(1)
-        assert asked() != "0"
+        wait_for(lambda: asked() != "0", "the tail asks")
 
     wait_for(lambda: asked() == "0", "the tail rests")
     with listening(api) as listener:
