@@ -64,9 +64,6 @@ const char *http_query(const struct http_request *request, const char *name);
 NODISCARD bool http_cookie(const struct http_request *request, const char *name, char *out,
                            size_t size);
 
-/* From this machine itself, not through something that passes others' requests on. */
-bool http_is_local(const struct http_request *request);
-
 /*
  * Whether it is of this machine itself: from its loopback, passed on by nobody who says so, and to
  * an address or `localhost`. A page of another site that a browser here shows can have its own name
