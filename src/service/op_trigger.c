@@ -74,9 +74,19 @@ static enum status read_interval(const json_t *request, struct tick_dates *dates
     return STATUS_OK;
 }
 
-static enum status create(struct service *service, struct store *store, const json_t *request,
-                          int64_t version, int64_t *out_run, struct err *err)
+/* What is to be run. */
+struct wanted {
+    struct store *store;
+    const json_t *request;
+    int64_t version;
+};
+
+static enum status create(struct service *service, const struct wanted *wanted, struct arena *arena,
+                          struct run_info *out, struct err *err)
 {
+    struct store *store = wanted->store;
+    const json_t *request = wanted->request;
+    int64_t version = wanted->version;
     const struct dag *dag = NULL;
     const json_t *conf = json_object_get(request, "conf");
     CLEANUP(json_decrefp) json_t *params = NULL;
@@ -121,11 +131,7 @@ static enum status create(struct service *service, struct store *store, const js
         .traceparent = traceparent_of(service),
         .selected = json_array_size(tasks) > 0 ? selected : NULL,
     };
-    struct run_created created;
-    if (store_run_create(store, &run, &created, err) != STATUS_OK)
-        return err->code;
-    *out_run = created.id;
-    return STATUS_OK;
+    return store_run_create_and_load(store, &run, arena, out, err);
 }
 
 static enum status trigger(struct service *service, const json_t *request, json_t **out,
@@ -135,7 +141,6 @@ static enum status trigger(struct service *service, const json_t *request, json_
     struct store *store = NULL;
     struct run_info info;
     int64_t version = 0;
-    int64_t run = 0;
     enum status status = service_store(service, DB_READ_WRITE, &store, err);
     if (status == STATUS_NOT_FOUND)
         return err_set(err, STATUS_UNREACHABLE, "nobody would run it: no `eider up` works here");
@@ -144,11 +149,9 @@ static enum status trigger(struct service *service, const json_t *request, json_
     if ((json_get_bool(request, "needs_worker", false) &&
          require_worker(service, store, err) != STATUS_OK) ||
         lookup_version(service, store, arena, request, &version, err) != STATUS_OK ||
-        create(service, store, request, version, &run, err) != STATUS_OK)
+        create(service, &(struct wanted){store, request, version}, arena, &info, err) != STATUS_OK)
         return err->code;
     service_wake(service);
-    if (store_run_load(store, arena, run, &info, err) != STATUS_OK)
-        return err->code;
     if (json_get_bool(request, "brief", false)) {
         *out = run_json(service, &info, NULL);
         return STATUS_OK;

@@ -20,9 +20,9 @@ static const char ROOM_MANY[] = "SELECT dag, most_runs, needs_past FROM schedule
 #define GOING_OF(dag, most)                                                                        \
     "(SELECT count(*) FROM (SELECT 1 FROM run r WHERE r.dag = " dag " AND r.admission = 1"         \
     " AND r.state IN (0, 1) AND r.backfill = 0 LIMIT " most ") g)"
+/* Not as EXISTS: of that PostgreSQL may make a table of all who wait. */
 #define HAS_WAITING(dag)                                                                           \
-    "CASE WHEN EXISTS (SELECT 1 FROM waiting w WHERE w.dag = " dag                                 \
-    " AND w.backfill = 0) THEN 1 ELSE 0 END"
+    "coalesce((SELECT 1 FROM waiting w WHERE w.dag = " dag " AND w.backfill = 0 LIMIT 1), 0)"
 static const char USE_ONE[] = "SELECT $1, " GOING_OF("$1", "$2") ", " HAS_WAITING("$1");
 /* A statement of its own: what others did before the lock was given must be seen. */
 static const char USE_MANY[] = "SELECT s.dag, " GOING_OF("s.dag", "s.most_runs") ", " HAS_WAITING(

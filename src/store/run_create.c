@@ -17,6 +17,7 @@
 #include "store/lane_cache.h"
 #include "store/lane_priv.h"
 #include "store/run_create_priv.h"
+#include "store/run_query_priv.h"
 #include "store/run_store.h"
 #include "store/run_trace.h"
 #include "store/watch_priv.h"
@@ -66,6 +67,12 @@ static const struct db_bulk_form BLOCK_NEW = {
 /* Several runs of one call are told apart by their places in it. */
 enum { TOKEN_TEXT_MAX = 64 };
 
+/* A run as it is once it was made. */
+struct run_shown {
+    struct arena *arena;
+    struct run_info info; /* id 0: not read yet */
+};
+
 struct creation {
     const struct run_request *requests;
     size_t count;
@@ -73,6 +80,7 @@ struct creation {
     struct nonce nonce; /* of this call, over all its tries */
     bool is_refused; /* by what was there before; else a conflict means that somebody came first */
     bool is_hopeful; /* a conflict leads to another try */
+    struct run_shown *shown; /* of the only run; NULL: nobody wants to see it */
 };
 
 /* One run of the call, while it is made. */
@@ -441,11 +449,18 @@ static enum status create_once(struct store *store, const void *context, struct 
     CLEANUP(db_endp) struct db *db = store->db;
     if (db_begin(db, err) != STATUS_OK)
         return err_wrap(err, "create a run");
+    struct db_stmt *shown = NULL;
     enum status status = create_all(store, call, err);
+    if (status == STATUS_OK && call->shown != NULL)
+        status = run_info_ask(db, call->out->id, &shown, err);
     if (status != STATUS_OK || db_commit(db, err) != STATUS_OK) {
         lane_cache_doubt(store->lane_cache);
+        if (shown != NULL)
+            db_reset(shown);
         return err_wrap(err, "create a run");
     }
+    if (shown != NULL)
+        run_info_take(shown, call->shown->arena, &call->shown->info);
     return STATUS_OK;
 }
 
@@ -482,14 +497,12 @@ static enum status read_back(struct store *store, const void *context, struct er
     return STATUS_OK;
 }
 
-enum status store_runs_create(struct store *store, const struct run_request *requests, size_t count,
-                              struct run_created *out, struct err *err)
+static enum status create_until_sure(struct store *store, struct creation *call, struct err *err)
 {
-    struct creation *call = &(struct creation){.requests = requests, .count = count, .out = out};
     rng_bytes(&call->nonce, sizeof call->nonce);
     bool may_differ = false;
-    for (size_t i = 0; i < count; i++)
-        may_differ |= may_be_asked_for(&requests[i]);
+    for (size_t i = 0; i < call->count; i++)
+        may_differ |= may_be_asked_for(&call->requests[i]);
     for (int tries = 1;; tries++) {
         call->is_hopeful = tries == 1 && db_dialect(store->db) == DB_POSTGRES;
         enum status status = store_repeat(store, create_once, &call, err);
@@ -504,6 +517,25 @@ enum status store_runs_create(struct store *store, const struct run_request *req
         if (!again || tries == CREATE_TRIES)
             return status;
     }
+}
+
+enum status store_runs_create(struct store *store, const struct run_request *requests, size_t count,
+                              struct run_created *out, struct err *err)
+{
+    return create_until_sure(
+        store, &(struct creation){.requests = requests, .count = count, .out = out}, err);
+}
+
+enum status store_run_create_and_load(struct store *store, const struct run_request *request,
+                                      struct arena *arena, struct run_info *out, struct err *err)
+{
+    struct run_created created = {0};
+    struct run_shown shown = {.arena = arena};
+    struct creation call = {.requests = request, .count = 1, .out = &created, .shown = &shown};
+    if (create_until_sure(store, &call, err) != STATUS_OK)
+        return err->code;
+    *out = shown.info;
+    return out->id != 0 ? STATUS_OK : store_run_load(store, arena, created.id, out, err);
 }
 
 enum status store_run_create(struct store *store, const struct run_request *request,

@@ -228,6 +228,21 @@ enum status store_run_load(struct store *store, struct arena *arena, int64_t id,
     return STATUS_OK;
 }
 
+enum status run_info_ask(struct db *db, int64_t id, struct db_stmt **out, struct err *err)
+{
+    return db_query_ahead(db, out, err, RUN_LOAD, "i", id);
+}
+
+void run_info_take(struct db_stmt *stmt, struct arena *arena, struct run_info *out)
+{
+    struct err ignored = {0};
+    bool row = false;
+    if (db_step(stmt, &row, &ignored) != STATUS_OK || !row)
+        return;
+    run_info_read(stmt, arena, out);
+    db_reset(stmt);
+}
+
 static const char RUN_LOAD_NAMED[] =
     "SELECT " RUN_COLUMNS RUN_TABLES
     " WHERE r.dag = (SELECT x.id FROM dag x WHERE x.dag_id = $1) AND r.run_id = $2";

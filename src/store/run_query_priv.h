@@ -16,3 +16,9 @@ struct db_stmt;
 
 /* Texts are borrowed until the next step, or copied when there is an arena. */
 void run_info_read(struct db_stmt *stmt, struct arena *arena, struct run_info *out);
+
+/* A run that is there, asked for in a transaction; its row may be taken when that is over. */
+NODISCARD enum status run_info_ask(struct db *db, int64_t id, struct db_stmt **out,
+                                   struct err *err);
+/* Nothing is taken if it was lost on the way. */
+void run_info_take(struct db_stmt *stmt, struct arena *arena, struct run_info *out);
