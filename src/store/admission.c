@@ -57,32 +57,55 @@ static enum status read_use(struct db_stmt *stmt, struct idmap *rooms, struct er
     return status;
 }
 
+/* In a file there is nothing to send. */
+static enum status ask_rooms(struct db *db, const struct id_list *keys,
+                             struct admission_question *out, struct err *err)
+{
+    if (db_dialect(db) == DB_SQLITE || keys->count == 0)
+        return STATUS_OK;
+    if (db_query_ahead(db, &out->rooms, err, ROOM_MANY, "I", keys->items, keys->count) != STATUS_OK)
+        return err->code;
+    return db_query_ahead(db, &out->use, err, USE_MANY, "I", keys->items, keys->count);
+}
+
+static enum status read_one(struct db *db, struct arena *arena, int64_t key, struct idmap *out,
+                            struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    if (db_query(db, &stmt, err, ROOM_ONE, "i", key) != STATUS_OK ||
+        read_rooms(stmt, arena, out, err) != STATUS_OK)
+        return err->code;
+    const struct admission_room *room = idmap_find(out, key);
+    if (room == NULL)
+        return STATUS_OK;
+    if (db_query(db, &stmt, err, USE_ONE, "ii", key, room->most) != STATUS_OK)
+        return err->code;
+    return read_use(stmt, out, err);
+}
+
+static enum status read_answer(struct db *db, struct arena *arena, const struct id_list *keys,
+                               const struct admission_question *question, struct idmap *out,
+                               struct err *err)
+{
+    if (question->rooms != NULL) {
+        if (read_rooms(question->rooms, arena, out, err) != STATUS_OK)
+            return err->code;
+        return read_use(question->use, out, err);
+    }
+    for (size_t i = 0; i < keys->count; i++)
+        if (read_one(db, arena, keys->items[i], out, err) != STATUS_OK)
+            return err->code;
+    return STATUS_OK;
+}
+
 enum status admission_rooms(struct store *store, struct arena *arena, const int64_t *keys,
                             size_t count, struct idmap *out, struct err *err)
 {
-    struct db *db = store->db;
-    struct db_stmt *stmt = NULL;
-    if (db_dialect(db) == DB_SQLITE) {
-        for (size_t i = 0; i < count; i++) {
-            if (db_query(db, &stmt, err, ROOM_ONE, "i", keys[i]) != STATUS_OK ||
-                read_rooms(stmt, arena, out, err) != STATUS_OK)
-                return err->code;
-            const struct admission_room *room = idmap_find(out, keys[i]);
-            if (room != NULL &&
-                (db_query(db, &stmt, err, USE_ONE, "ii", keys[i], room->most) != STATUS_OK ||
-                 read_use(stmt, out, err) != STATUS_OK))
-                return err->code;
-        }
-        return STATUS_OK;
-    }
-    if (count == 0)
-        return STATUS_OK;
-    struct db_stmt *use = NULL;
-    if (db_query_ahead(db, &stmt, err, ROOM_MANY, "I", keys, count) != STATUS_OK ||
-        db_query_ahead(db, &use, err, USE_MANY, "I", keys, count) != STATUS_OK ||
-        read_rooms(stmt, arena, out, err) != STATUS_OK)
+    const struct id_list list = {.items = (int64_t *)(uintptr_t)keys, .count = count};
+    struct admission_question question = {0};
+    if (ask_rooms(store->db, &list, &question, err) != STATUS_OK)
         return err->code;
-    return read_use(use, out, err);
+    return read_answer(store->db, arena, &list, &question, out, err);
 }
 
 bool admission_is_full(const struct admission_room *room)
@@ -140,22 +163,26 @@ static enum status decide_one(struct work *work, struct admission_room *room,
     return STATUS_OK;
 }
 
-enum status admission_decide(struct work *work, struct admission_asked *asked, size_t count,
-                             struct err *err)
+enum status admission_ask(struct work *work, struct admission_asked *asked, size_t count,
+                          struct admission_question *out, struct err *err)
 {
-    CLEANUP(idmap_freep) struct idmap *rooms = idmap_new();
     CLEANUP(idmap_freep) struct idmap *seen = idmap_new();
-    CLEANUP(id_list_fini) struct id_list keys = {0};
+    *out = (struct admission_question){0};
     for (size_t i = 0; i < count; i++) {
         asked[i].admission = asked[i].request->is_limited ? ADMISSION_WAITING : ADMISSION_FREE;
         if (!is_counted(asked[i].request) || idmap_find(seen, asked[i].dag_key) != NULL)
             continue;
         idmap_set(seen, asked[i].dag_key, work);
-        id_list_add(&keys, asked[i].dag_key);
+        id_list_add(&out->keys, asked[i].dag_key);
     }
-    if (keys.count == 0)
-        return STATUS_OK;
-    if (admission_rooms(work->store, work->arena, keys.items, keys.count, rooms, err) != STATUS_OK)
+    return ask_rooms(work->db, &out->keys, out, err);
+}
+
+enum status admission_decide(struct work *work, struct admission_asked *asked, size_t count,
+                             const struct admission_question *question, struct err *err)
+{
+    CLEANUP(idmap_freep) struct idmap *rooms = idmap_new();
+    if (read_answer(work->db, work->arena, &question->keys, question, rooms, err) != STATUS_OK)
         return err_wrap(err, "count the runs that go");
     for (size_t i = 0; i < count; i++) {
         struct admission_room *room = idmap_find(rooms, asked[i].dag_key);
@@ -167,6 +194,11 @@ enum status admission_decide(struct work *work, struct admission_asked *asked, s
             return err->code;
     }
     return STATUS_OK;
+}
+
+void admission_question_fini(struct admission_question *question)
+{
+    id_list_fini(&question->keys);
 }
 
 void admission_enqueue(struct work *work, const struct run_row *run, int64_t logical_at_us)

@@ -3,6 +3,7 @@
  * admission_priv: admission inside transactions that make, end or decide something else.
  */
 #include "store/admission.h"
+#include "store/id_list.h"
 #include "store/run_store.h"
 #include "store/work.h"
 
@@ -12,9 +13,24 @@ struct admission_asked {
     enum admission admission; /* the answer */
 };
 
-/* For runs that are about to be made, in this order. Locks the DAGs of those that are limited. */
+/* What was asked for, and may be on its way. */
+struct admission_question {
+    struct id_list keys; /* of DAGs that have a bound */
+    struct db_stmt *rooms;
+    struct db_stmt *use;
+};
+
+/*
+ * For runs that are about to be made: locks the DAGs of those that are limited. Other questions may
+ * be sent before the answer is read.
+ */
+NODISCARD enum status admission_ask(struct work *work, struct admission_asked *asked, size_t count,
+                                    struct admission_question *out, struct err *err);
+/* In this order. */
 NODISCARD enum status admission_decide(struct work *work, struct admission_asked *asked,
-                                       size_t count, struct err *err);
+                                       size_t count, const struct admission_question *question,
+                                       struct err *err);
+void admission_question_fini(struct admission_question *question);
 /* The run goes to the end of its line, with the rows that the work set saves. */
 void admission_enqueue(struct work *work, const struct run_row *run, int64_t logical_at_us);
 /* Limited runs of the work set that are over; before the rows are saved. */

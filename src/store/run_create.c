@@ -301,33 +301,16 @@ static enum status choose_run_ids(struct work *work, struct creation *call, stru
     return STATUS_OK;
 }
 
-/* Which of them go at once. */
-static enum status admit(struct work *work, struct draft *drafts, size_t count, struct err *err)
+static void set_admissions(struct draft *drafts, const struct admission_asked *asked, size_t count)
 {
-    struct admission_asked *asked = arena_array(work->arena, count, sizeof *asked);
-    for (size_t i = 0; i < count; i++)
-        asked[i] = (struct admission_asked){
-            .request = drafts[i].request,
-            .dag_key = drafts[i].run->dag_key,
-        };
-    if (admission_decide(work, asked, count, err) != STATUS_OK)
-        return err->code;
     for (size_t i = 0; i < count; i++) {
         drafts[i].run->admission = asked[i].admission;
         drafts[i].out->is_waiting = asked[i].admission == ADMISSION_WAITING;
     }
-    return STATUS_OK;
 }
 
-static enum status number_drafts(struct work *work, struct draft *drafts, size_t count,
-                                 struct err *err)
+static void set_numbers(struct work *work, struct draft *drafts, size_t count, struct id_block next)
 {
-    int64_t tasks = 0;
-    struct id_block next = {0};
-    for (size_t i = 0; i < count; i++)
-        tasks += (int64_t)drafts[i].run->dag->tasks_count;
-    if (store_take_ids(work->store, (int64_t)count, tasks, &next, err) != STATUS_OK)
-        return err->code;
     for (size_t i = 0; i < count; i++) {
         struct run_row *run = drafts[i].run;
         run->id = next.run++;
@@ -339,6 +322,31 @@ static enum status number_drafts(struct work *work, struct draft *drafts, size_t
         drafts[i].out->scope = run->scope;
         drafts[i].out->first_task = run->first_task;
     }
+}
+
+/* Which of them go at once, and their numbers. DAGs are locked first, then who gives numbers. */
+static enum status admit_and_number(struct work *work, struct draft *drafts, size_t count,
+                                    struct err *err)
+{
+    CLEANUP(admission_question_fini) struct admission_question question = {0};
+    struct admission_asked *asked = arena_array(work->arena, count, sizeof *asked);
+    struct db_stmt *numbers = NULL;
+    struct id_block next = {0};
+    int64_t tasks = 0;
+    for (size_t i = 0; i < count; i++) {
+        asked[i] = (struct admission_asked){
+            .request = drafts[i].request,
+            .dag_key = drafts[i].run->dag_key,
+        };
+        tasks += (int64_t)drafts[i].run->dag->tasks_count;
+    }
+    if (admission_ask(work, asked, count, &question, err) != STATUS_OK ||
+        store_ask_ids(work->store, (int64_t)count, tasks, &numbers, err) != STATUS_OK ||
+        admission_decide(work, asked, count, &question, err) != STATUS_OK ||
+        store_read_ids(numbers, (int64_t)count, tasks, &next, err) != STATUS_OK)
+        return err->code;
+    set_admissions(drafts, asked, count);
+    set_numbers(work, drafts, count, next);
     return STATUS_OK;
 }
 
@@ -402,8 +410,7 @@ static enum status create(struct work *work, struct creation *call, struct err *
     begin_drafts(work, call, drafts);
     if (read_drafts(work, drafts, count, err) != STATUS_OK ||
         choose_run_ids(work, call, drafts, err) != STATUS_OK ||
-        admit(work, drafts, count, err) != STATUS_OK ||
-        number_drafts(work, drafts, count, err) != STATUS_OK)
+        admit_and_number(work, drafts, count, err) != STATUS_OK)
         return err->code;
     for (size_t i = 0; i < count; i++)
         if (make_tasks(work, drafts[i].request, drafts[i].run, err) != STATUS_OK)

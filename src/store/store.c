@@ -201,19 +201,32 @@ enum status store_wait_for_ids(struct store *store, struct err *err)
     return db_do(store->db, err, IDS_KEEP, "");
 }
 
-enum status store_take_ids(struct store *store, int64_t runs, int64_t tasks, struct id_block *out,
+enum status store_ask_ids(struct store *store, int64_t runs, int64_t tasks, struct db_stmt **out,
+                          struct err *err)
+{
+    return db_query_ahead(store->db, out, err, IDS_TAKE, "ii", runs, tasks);
+}
+
+enum status store_read_ids(struct db_stmt *stmt, int64_t runs, int64_t tasks, struct id_block *out,
                            struct err *err)
 {
-    struct db_stmt *stmt = NULL;
     bool row = false;
-    if (db_query(store->db, &stmt, err, IDS_TAKE, "ii", runs, tasks) != STATUS_OK ||
-        db_step(stmt, &row, err) != STATUS_OK)
+    if (db_step(stmt, &row, err) != STATUS_OK)
         return err_wrap(err, "take ids");
     if (!row)
         return err_set(err, STATUS_CORRUPT, "the store has no store row");
     *out = (struct id_block){.run = db_int(stmt, 0) - runs, .task = db_int(stmt, 1) - tasks};
     db_reset(stmt);
     return STATUS_OK;
+}
+
+enum status store_take_ids(struct store *store, int64_t runs, int64_t tasks, struct id_block *out,
+                           struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    if (store_ask_ids(store, runs, tasks, &stmt, err) != STATUS_OK)
+        return err_wrap(err, "take ids");
+    return store_read_ids(stmt, runs, tasks, out, err);
 }
 
 enum status store_take_task_ids(struct store *store, int64_t run, int64_t count, int64_t *out_first,

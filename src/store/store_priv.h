@@ -81,6 +81,11 @@ struct id_block {
     int64_t task;
 };
 /* The first of that many run numbers and task ids that nobody else gets. In a write transaction. */
+NODISCARD enum status store_ask_ids(struct store *store, int64_t runs, int64_t tasks,
+                                    struct db_stmt **out, struct err *err);
+NODISCARD enum status store_read_ids(struct db_stmt *stmt, int64_t runs, int64_t tasks,
+                                     struct id_block *out, struct err *err);
+/* Both at once. */
 NODISCARD enum status store_take_ids(struct store *store, int64_t runs, int64_t tasks,
                                      struct id_block *out, struct err *err);
 /* The first of `count` task ids that only this run gets. Inside a write transaction. */
