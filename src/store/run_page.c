@@ -1,8 +1,8 @@
 /*
  * run_page: statements for each way to a page of runs.
  *
- * A way is the index that the rows come from. SQLite takes the index we mean because the columns of
- * the others stand behind a plus sign; PostgreSQL knows its tables, and is held to it all the same.
+ * A way is the index that the rows come from. Either database takes the one we mean because it is
+ * not told of what the others are for.
  *
  * Who asks for some DAGs, or sees only some, may be far from the newest runs of all: then each of
  * these DAGs gives as many runs as the page could need, and the page is taken from these.
@@ -29,18 +29,23 @@
 #define OF_DAG  IN_DAG OF_ASKED
 #define OF_EACH "r.dag = x.id"
 
-#define MATCHES(of, logical, started, ended, more)                                                 \
-    of " AND (($2 >> CAST(r.state AS INTEGER)) & 1) = 1 AND " logical " >= $3 AND " logical        \
-       " <= $4 AND " started " >= $5 AND " started " <= $6"                                        \
-       " AND coalesce(r.started_at_us, -1) >= $5 AND " ended                                       \
-       " >= $7 AND coalesce(r.ended_at_us, " NEVER                                                 \
-       ") <= $8 AND coalesce(r.ended_at_us, r.started_at_us, r.created_at_us) >= $9"               \
-       " AND coalesce(r.ended_at_us, r.started_at_us, r.created_at_us) <= $10"                     \
-       " AND r.id < $12" more
+/*
+ * All that is asked for stands in one CASE, of which PostgreSQL knows nothing: taken one by one, it
+ * would think that hardly a run is left, and read and sort them all instead of walking an index.
+ * What the index of a way is for is said once more beside it.
+ */
+#define FITS                                                                                       \
+    "CASE WHEN (($2 >> CAST(r.state AS INTEGER)) & 1) = 1 AND r.logical_at_us >= $3"               \
+    " AND r.logical_at_us <= $4 AND coalesce(r.started_at_us, -1) >= $5 AND " STARTED " <= $6"     \
+    " AND coalesce(r.ended_at_us, -1) >= $7 AND coalesce(r.ended_at_us, " NEVER ") <= $8"          \
+    " AND coalesce(r.ended_at_us, r.started_at_us, r.created_at_us) >= $9"                         \
+    " AND coalesce(r.ended_at_us, r.started_at_us, r.created_at_us) <= $10 THEN true ELSE false "  \
+    "END"
+#define MATCHES(of, indexed, more) of indexed " AND " FITS " AND r.id < $12" more
 
-#define LOGICAL_ASIDE "+r.logical_at_us"
-#define STARTED_ASIDE "+" STARTED
-#define ENDED_ASIDE   "coalesce(r.ended_at_us, -1)"
+#define IN_LOGICAL " AND r.logical_at_us >= $3 AND r.logical_at_us <= $4"
+#define IN_START   " AND " STARTED " >= $5 AND " STARTED " <= $6"
+#define IN_END     " AND r.ended_at_us >= $7"
 
 /* Where rows come from, and the first of them in an order: from the table as a whole, or of each
  * DAG. The list of a DAG is bounded, so that neither database makes one question of both. */
@@ -103,29 +108,28 @@ enum way_name {
 };
 
 /* Sorted: the other index by ids would have them in order, among all that do not match. */
-#define OF_FEW(from, of, more)                                                                     \
-    WAY(from, MATCHES(of, LOGICAL_ASIDE, STARTED_ASIDE, ENDED_ASIDE, more), "+r.id", "+r.id DESC")
-#define ENDED "coalesce(r.ended_at_us, " NEVER ")"
+#define OF_FEW(from, of, more) WAY(from, MATCHES(of, "", more), "+r.id", "+r.id DESC")
+#define ENDED                  "coalesce(r.ended_at_us, " NEVER ")"
 
 /* clang-format off */
 #define WAYS_OF_MANY(from, of)                                                                     \
-    [WAY_ID] = WAY(from, MATCHES(of, LOGICAL_ASIDE, STARTED_ASIDE, ENDED_ASIDE, ""),               \
+    [WAY_ID] = WAY(from, MATCHES(of, "", ""),                                                      \
         "r.id", "r.id DESC"),                                                                      \
-    [WAY_LOGICAL] = WAY(from, MATCHES(of, "r.logical_at_us", STARTED_ASIDE, ENDED_ASIDE, ""),      \
+    [WAY_LOGICAL] = WAY(from, MATCHES(of, IN_LOGICAL, ""),                                         \
         BY("r.logical_at_us"), BY_BACK("r.logical_at_us")),                                        \
-    [WAY_START] = WAY(from, MATCHES(of, LOGICAL_ASIDE, STARTED, ENDED_ASIDE, ""),                  \
+    [WAY_START] = WAY(from, MATCHES(of, IN_START, ""),                                             \
         BY(STARTED), BY_BACK(STARTED)),                                                            \
-    [WAY_END] = WAY(from, MATCHES(of, LOGICAL_ASIDE, STARTED_ASIDE, ENDED_ASIDE, ""),              \
+    [WAY_END] = WAY(from, MATCHES(of, "", ""),                                                     \
         BY(ENDED), BY_BACK(ENDED)),                                                                \
-    [WAY_IN_LOGICAL] = WAY(from, MATCHES(of, "r.logical_at_us", STARTED_ASIDE, ENDED_ASIDE, ""),   \
+    [WAY_IN_LOGICAL] = WAY(from, MATCHES(of, IN_LOGICAL, ""),                                      \
         "+r.id", "+r.id DESC"),                                                                    \
-    [WAY_IN_START] = WAY(from, MATCHES(of, LOGICAL_ASIDE, STARTED, ENDED_ASIDE, ""),               \
+    [WAY_IN_START] = WAY(from, MATCHES(of, IN_START, ""),                                          \
         "+r.id", "+r.id DESC"),                                                                    \
-    [WAY_FAILED] = WAY(from, MATCHES(of, LOGICAL_ASIDE, STARTED_ASIDE, ENDED_ASIDE,                \
+    [WAY_FAILED] = WAY(from, MATCHES(of, "",                                                       \
         " AND r.state IN (3, 4) AND r.state = 3"), "r.id", "r.id DESC"),                           \
     [WAY_BAD] = OF_FEW(from, of, " AND r.state IN (3, 4)"),
 #define WAYS_OF_FEW(of)                                                                            \
-    [WAY_IN_END] = WAY(WHOLE, MATCHES(of, LOGICAL_ASIDE, STARTED_ASIDE, "r.ended_at_us", ""),      \
+    [WAY_IN_END] = WAY(WHOLE, MATCHES(of, IN_END, ""),                                             \
         "+r.id", "+r.id DESC"),                                                                    \
     [WAY_UPDATED] = OF_FEW(WHOLE, of, " AND r.id IN (SELECT o.id FROM run o"                       \
         " WHERE o.state IN (0, 1) UNION ALL SELECT o.id FROM run o WHERE o.ended_at_us >= $9)"),   \
@@ -423,13 +427,15 @@ enum status store_run_page_tasks(struct store *store, const struct run_page *pag
 
 /* $1 runs, $2 states, $3-$6 ranges. A run's tasks stand in the blocks it has. */
 #define TASK_MATCHES                                                                               \
-    " JOIN task t ON t.id >= b.first AND t.id < b.first + b.count"                                 \
-    " WHERE (($2 >> CAST(t.state AS INTEGER)) & 1) = 1"                                            \
+    "t.id >= b.first AND t.id < b.first + b.count AND (($2 >> CAST(t.state AS INTEGER)) & 1) = 1"  \
     " AND coalesce(t.started_at_us, -1) >= $3 AND coalesce(t.started_at_us, " NEVER ") <= $4"      \
     " AND coalesce(t.ended_at_us, -1) >= $5 AND coalesce(t.ended_at_us, " NEVER ") <= $6"
-static const char RUN_WITH[] = "SELECT b.run FROM block b" TASK_MATCHES " AND b.run = $1 LIMIT 1";
+static const char RUN_WITH[] =
+    "SELECT b.run FROM block b JOIN task t ON " TASK_MATCHES " WHERE b.run = $1 LIMIT 1";
+/* Of each block the first, or PostgreSQL would read all tasks there are. */
 static const char RUNS_WITH[] =
-    "SELECT DISTINCT b.run FROM block b" TASK_MATCHES " AND b.run = ANY($1)";
+    "SELECT b.run FROM block b CROSS JOIN LATERAL (SELECT t.id FROM task t WHERE " TASK_MATCHES
+    " ORDER BY t.id LIMIT 1) f WHERE b.run = ANY($1)";
 
 static void note_run(const struct run_task_filter *filter, int64_t run, bool *out)
 {
