@@ -247,6 +247,9 @@ def test_changing(both, names, line, undo):
     here = both.here(*words)
     if undo:
         both.here(*undo.split(), code=0)
+    if "{job}" in line:  # which is done again
+        wait_for(lambda: names["job"] in [row["id"] for row in jobs(both.eider)
+                                          if row["status"] == "completed"], "the job is over")
     there = both.there(*words)
     if undo:
         both.here(*undo.split(), code=0)
