@@ -52,6 +52,8 @@ if(WHY)
   endif()
 else()
   list_ui_sources(ui_sources)
+  # A file that goes makes no other one newer, but this list.
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/ui_sources.txt CONTENT "${ui_sources}\n")
   if(EXISTS ${UI_OUTPUT}) # perhaps what could not be fetched can be fetched now
     file(STRINGS ${UI_OUTPUT} missing REGEX "\\.missing = ")
     if(missing)
@@ -61,7 +63,8 @@ else()
   add_custom_command(OUTPUT ${UI_OUTPUT}
     COMMAND ${CMAKE_COMMAND} -E env NODE=${NODE} NPM=${NPM}
             ${PROJECT_SOURCE_DIR}/tools/build-ui ${UI_OUTPUT}
-    DEPENDS ${ui_sources} ${PROJECT_SOURCE_DIR}/tools/build-ui
+    DEPENDS ${ui_sources} ${PROJECT_BINARY_DIR}/generated/ui_sources.txt
+            ${PROJECT_SOURCE_DIR}/tools/build-ui
             ${PROJECT_SOURCE_DIR}/tools/write-ui-files.mjs
             ${PROJECT_SOURCE_DIR}/cmake/ui_missing.c.in
     COMMENT "Building the web UI" VERBATIM)
