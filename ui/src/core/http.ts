@@ -1,0 +1,99 @@
+// Requests to our own server: JSON in, JSON out, problems as one kind of error.
+
+/** What went wrong, as the server says it (problem+json), or that there was no answer. */
+export class Problem extends Error {
+  constructor(
+    readonly status: number,
+    readonly title: string,
+    readonly detail: string,
+    readonly body: Record<string, unknown> = {},
+  ) {
+    super(detail || title);
+  }
+  get isUnreachable(): boolean {
+    return this.status === 0 || this.status === 502 || this.status === 503;
+  }
+}
+
+export type Query = Record<string, string | number | boolean | null | undefined>;
+
+/** Of the session; sent with what changes something. */
+let csrfToken = "";
+export function setCsrfToken(token: string | null | undefined): void {
+  csrfToken = token ?? "";
+}
+
+let onSignedOut: () => void = () => {};
+export function whenSignedOut(call: () => void): void {
+  onSignedOut = call;
+}
+
+/** Below /api/v1/x, where everything of ours is. */
+export function apiUrl(path: string, query: Query = {}): string {
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    if (value !== null && value !== undefined && value !== "") given.set(name, String(value));
+  const text = given.toString();
+  const base = path.startsWith("/api/") ? path : "/api/v1/x" + path;
+  return text ? base + (base.includes("?") ? "&" : "?") + text : base;
+}
+
+async function problemOf(response: Response): Promise<Problem> {
+  const text = await response.text().catch(() => "");
+  try {
+    const body = JSON.parse(text) as Record<string, unknown>;
+    return new Problem(response.status, String(body["title"] ?? response.statusText),
+      String(body["detail"] ?? ""), body);
+  } catch {
+    return new Problem(response.status, response.statusText || "an error", text.slice(0, 500));
+  }
+}
+
+export interface RequestOptions {
+  query?: Query;
+  body?: unknown;
+  signal?: AbortSignal;
+  /** Makes a change safe to send again. */
+  key?: string;
+}
+
+async function answerOf(method: string, path: string, options: RequestOptions): Promise<Response> {
+  const headers: Record<string, string> = { Accept: "application/json" };
+  if (options.body !== undefined) headers["Content-Type"] = "application/json";
+  if (method !== "GET" && csrfToken) headers["X-CSRF-Token"] = csrfToken;
+  if (options.key) headers["Idempotency-Key"] = options.key;
+  let response: Response;
+  try {
+    response = await fetch(apiUrl(path, options.query), {
+      method,
+      headers,
+      credentials: "same-origin",
+      body: options.body === undefined ? undefined : JSON.stringify(options.body),
+      signal: options.signal,
+    });
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    throw new Problem(0, "no answer", "The server does not answer. Trying again.");
+  }
+  if (response.ok) return response;
+  const problem = await problemOf(response);
+  if (problem.status === 401 && path !== "/login") onSignedOut();
+  throw problem;
+}
+
+export async function request<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
+  const response = await answerOf(method, path, options);
+  const text = await response.text();
+  return (text === "" ? undefined : JSON.parse(text)) as T;
+}
+
+export const get = <T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> =>
+  request<T>("GET", path, { query, signal });
+export const post = <T>(path: string, body: unknown = {}, key?: string): Promise<T> =>
+  request<T>("POST", path, { body, key });
+
+/** A key for a change that may be sent twice. */
+export function newKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

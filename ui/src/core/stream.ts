@@ -1,0 +1,106 @@
+// One stream of events per tab. A page says what it looks at (its scope); parts of it listen.
+import { effect, signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { apiUrl, type Query } from "./http";
+import { loadMe, me } from "./session";
+
+export interface LiveEvent {
+  id?: string;
+  at: string;
+  kind: string;
+  state?: string | null;
+  namespace?: string | null;
+  dag_id?: string | null;
+  dag_run_id?: string | null;
+  number?: string | null;
+  task_id?: string | null;
+  map_index?: number;
+  attempt?: number;
+  reason?: string | null;
+}
+
+export interface Scope {
+  dag?: string;
+  run?: string;
+  /** With commas; a word stands for all that begin with it: "run", "dag". */
+  kinds?: string;
+}
+
+export type Connection = "waiting" | "live" | "lost";
+export const connection = signal<Connection>("waiting");
+/** Counts up when a lost connection is back: what is shown may be old. */
+export const comebacks = signal(0);
+
+/** Of pages that say nothing else: few, and enough for lists. */
+const USUAL: Scope = { kinds: "run,dag" };
+const scope = signal<Scope>(USUAL);
+const listeners = new Set<(event: LiveEvent) => void>();
+const RETRY_MS = [500, 1000, 2000, 5000];
+
+let source: EventSource | null = null;
+let failures = 0;
+let retry: ReturnType<typeof setTimeout> | undefined;
+
+function close(): void {
+  clearTimeout(retry);
+  source?.close();
+  source = null;
+}
+
+function lose(): void {
+  if (connection.value === "live") connection.value = "lost";
+  else if (failures > 0) connection.value = "lost";
+}
+
+function isBack(): void {
+  if (connection.value === "lost") comebacks.value++;
+  failures = 0;
+  connection.value = "live";
+}
+
+function open(wanted: Scope): void {
+  close();
+  const opened = new EventSource(apiUrl("/events", wanted as Query));
+  source = opened;
+  opened.onopen = isBack;
+  opened.onmessage = (message) => {
+    const event = JSON.parse(message.data as string) as LiveEvent;
+    for (const listener of listeners) listener(event);
+  };
+  opened.onerror = () => {
+    if (source !== opened) return;
+    failures++;
+    lose();
+    // The browser comes back by itself unless the server refused.
+    if (opened.readyState !== EventSource.CLOSED) return;
+    void loadMe();
+    retry = setTimeout(() => open(wanted), RETRY_MS[Math.min(failures, RETRY_MS.length) - 1]);
+  };
+}
+
+let last = "";
+effect(() => {
+  const wanted = me.value ? scope.value : null;
+  const text = JSON.stringify(wanted);
+  if (text === last) return;
+  last = text;
+  if (wanted) open(wanted);
+  else close();
+});
+
+/** What this page is about; undefined members: all. Changes of others are not told. */
+export function useScope(wanted: Scope): void {
+  useEffect(() => {
+    scope.value = wanted;
+    return () => {
+      scope.value = USUAL;
+    };
+  }, [wanted.dag, wanted.run, wanted.kinds]);
+}
+
+export function useEvents(listener: (event: LiveEvent) => void, deps: unknown[] = []): void {
+  useEffect(() => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  }, deps);
+}

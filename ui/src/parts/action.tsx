@@ -1,0 +1,114 @@
+// A change that somebody makes: a button, a question where it matters, the same as a command.
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { cliText, curlText } from "../core/cli";
+import { newKey, Problem, request } from "../core/http";
+import { Command } from "./basics";
+import { Dialog, tell } from "./dialog";
+import { Field } from "./form";
+import { ProblemBox } from "./page";
+
+export interface Change {
+  method?: "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Below /api/v1/x. */
+  path: string;
+  body?: Record<string, unknown>;
+  /** Of `eider`, without that word; null: there is none. */
+  cli: (string | number | null | undefined | false)[];
+  /** The request takes a key that makes it safe to send again. */
+  takesKey?: boolean;
+  /** The request takes a reason for the audit. */
+  takesReason?: boolean;
+}
+
+/** Makes a change; what came of it is told, a failure is thrown. */
+export async function makeChange<T>(change: Change, done: string, href?: string): Promise<T> {
+  const isDelete = change.method === "DELETE";
+  const answer = await request<T>(change.method ?? "POST", change.path, {
+    ...(isDelete ? { query: change.body as Record<string, string> } : { body: change.body ?? {} }),
+    ...(change.takesKey === false ? {} : { key: newKey() }),
+  });
+  tell(done, "good", href);
+  return answer;
+}
+
+interface ActionProps {
+  label: string;
+  /** What is asked before; without it the change is made at once. */
+  question?: ComponentChildren;
+  /** More of the form, between the question and the commands. */
+  children?: ComponentChildren;
+  change: Change;
+  done: string;
+  onDone?: (answer: unknown) => void;
+  /** The role allows it; else the button says what is missing. */
+  isAllowed: boolean;
+  needs?: string;
+  isDanger?: boolean;
+  isMain?: boolean;
+  isSmall?: boolean;
+  /** Something else than the label on the button. */
+  face?: ComponentChildren;
+}
+
+export function Action(props: ActionProps) {
+  const [isOpen, setOpen] = useState(false);
+  const kind = [props.isDanger && "danger", props.isMain && "main", props.isSmall && "small"].filter(Boolean).join(" ");
+  const cli = cliText(...props.change.cli);
+  const title = props.isAllowed ? cli : `needs the role ${props.needs ?? "operator"}`;
+  return (
+    <>
+      <button type="button" class={kind} title={title} disabled={!props.isAllowed} onClick={() => setOpen(true)}>
+        {props.face ?? props.label}
+      </button>
+      {isOpen && <ActionDialog {...props} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+function ActionDialog(props: ActionProps & { onClose: () => void }) {
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const [reason, setReason] = useState("");
+  const body = reason ? { ...props.change.body, reason } : props.change.body;
+  const cli = cliText(...props.change.cli, reason && "--reason", reason);
+  const run = async (event: Event) => {
+    event.preventDefault();
+    setBusy(true);
+    setProblem(null);
+    try {
+      const answer = await makeChange({ ...props.change, body }, props.done);
+      props.onClose();
+      props.onDone?.(answer);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      setProblem(error);
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog title={props.label} onClose={props.onClose}>
+      <form onSubmit={(event) => void run(event)}>
+        {props.question && <p>{props.question}</p>}
+        {props.children}
+        {props.change.takesReason !== false && (
+          <Field label="Reason, for the audit (optional)">
+            <input value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
+          </Field>
+        )}
+        {problem && <ProblemBox problem={problem} />}
+        <details class="same">
+          <summary>The same by command</summary>
+          <Command label="CLI" text={cli} />
+          <Command label="curl" text={curlText(props.change.method ?? "POST", props.change.path, body ?? {})} />
+        </details>
+        <footer class="actions">
+          <button type="button" onClick={props.onClose}>Cancel</button>
+          <button type="submit" class={props.isDanger ? "danger main" : "main"} disabled={isBusy} autofocus>
+            {isBusy ? "…" : props.label}
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}

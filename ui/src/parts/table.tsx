@@ -1,0 +1,70 @@
+// Tables that fold into cards on a phone.
+import type { ComponentChildren } from "preact";
+import { go, hrefWith, place } from "../core/route";
+import { Empty } from "./basics";
+import { numberText } from "../core/time";
+
+export interface Column<T> {
+  name: string;
+  cell: (row: T) => ComponentChildren;
+  isNumber?: boolean;
+  /** Not shown on a phone. */
+  isExtra?: boolean;
+}
+
+interface TableProps<T> {
+  label: string;
+  rows: T[];
+  columns: Column<T>[];
+  keyOf: (row: T) => string;
+  /** Where a click on a row leads; its first cell should hold the same as a link. */
+  hrefOf?: (row: T) => string | null;
+  empty?: ComponentChildren;
+}
+
+export function Table<T>({ label, rows, columns, keyOf, hrefOf, empty }: TableProps<T>) {
+  if (rows.length === 0) return <Empty>{empty ?? "Nothing here."}</Empty>;
+  const open = (event: MouseEvent, row: T) => {
+    const href = hrefOf?.(row);
+    if (!href || (event.target as Element).closest("a, button, input, label, select, summary")) return;
+    if (getSelection()?.toString()) return; // somebody marks a text
+    go(href);
+  };
+  return (
+    <div class="table-box">
+      <table aria-label={label}>
+        <thead>
+          <tr>{columns.map((column) => (
+            <th key={column.name} scope="col" class={classOf(column)}>{column.name}</th>
+          ))}</tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)} class={hrefOf?.(row) ? "is-link" : ""} onClick={(event) => open(event, row)}>
+              {columns.map((column) => (
+                <td key={column.name} class={classOf(column)} data-name={column.name}>{column.cell(row)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const classOf = <T,>(column: Column<T>): string =>
+  [column.isNumber && "number", column.isExtra && "extra"].filter(Boolean).join(" ");
+
+/** Pages by `offset` in the URL. */
+export function Pager({ total, limit, isMore }: { total: number; limit: number; isMore?: boolean }) {
+  const offset = Number(place.value.query.get("offset") ?? 0) || 0;
+  if (total <= limit && offset === 0) return null;
+  const to = Math.min(total, offset + limit);
+  return (
+    <nav class="pager" aria-label="Pages">
+      {offset > 0 && <a class="button" href={hrefWith({ offset: Math.max(0, offset - limit) || null })}>Previous</a>}
+      <span>{numberText(offset + 1)}–{numberText(to)} of {numberText(total)}{isMore && "+"}</span>
+      {to < total && <a class="button" href={hrefWith({ offset: offset + limit })}>Next</a>}
+    </nav>
+  );
+}
