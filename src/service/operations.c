@@ -292,6 +292,7 @@ static const struct operation_field RESPONSE_GRAPH[] = {
 static const struct operation_field REQUEST_DAG_LIST[] = {
     {"tag", FIELD_STRING, false, "only those with this tag"},
     {"all", FIELD_BOOLEAN, false, "inactive ones, too"}, DAG_FILTER, BRIEF,
+    {"order_by", FIELD_STRING, false, "dag_id, as by default, or -dag_id"},
 };
 static const struct operation_field LIST_DAGS[] = {{"dags", FIELD_ARRAY, true, "DAGs by id"}, TOTAL};
 static const struct operation_field RESPONSE_SOURCE[] = {
