@@ -3,6 +3,7 @@
  */
 #include "service/operations.h"
 
+#include "service/graph_part.h"
 #include "service/operation_rows.h"
 
 /* clang-format off */
@@ -282,7 +283,7 @@ static const struct operation_field REQUEST_GRAPH[] = {
     {"run", FIELD_STRING, false, "draw this run with its states"},
     {"format", FIELD_STRING, false, "text, dot, mermaid or svg"},
     {"width", FIELD_INTEGER, false, "columns for text; 0: no limit"},
-    {"ascii", FIELD_BOOLEAN, false, "text without box characters"},
+    {"ascii", FIELD_BOOLEAN, false, "text without box characters"}, GRAPH_PART,
 };
 static const struct operation_field RESPONSE_GRAPH[] = {
     {"dag_id", FIELD_STRING, true, "what was drawn"},
