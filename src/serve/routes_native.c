@@ -155,6 +155,7 @@ static const struct route ROWS[] = {
     {NATIVE(GET,    "explain/dags/{dag}",              "dag.explain")},
     {NATIVE(GET,    "explain/runs/{run}",              "run.explain")},
     {NATIVE(GET,    "explain/runs/{run}/tasks/{task}", "run.explain")},
+    {NATIVE(GET,    "running/tasks",                   "task.running")},
     {NATIVE(GET,    "search",                          "search.find")},
     {NATIVE(GET,    "simulate",                        "schedule.simulate")},
     {NATIVE(POST,   "render",                          "task.render")},

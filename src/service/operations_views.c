@@ -56,6 +56,15 @@ static const struct operation_field RESPONSE_LAYOUT[] = {
     {"edges", FIELD_ARRAY, true, "from, to and points (x and y in turn) of each"},
     {"groups", FIELD_ARRAY, true, "group, above (the group around it), x, y, width and height of each"},
 };
+static const struct operation_field REQUEST_RUNNING[] = {
+    {"limit", FIELD_INTEGER, false, "look at so many at most; 100 by default"},
+};
+static const struct operation_field LIST_RUNNING[] = {
+    {"tasks", FIELD_ARRAY, true, "task (its number), at (when it started), kind, state, namespace, dag_id, dag_run_id, number, "
+        "task_id, map_index, label, attempt, try_number and details (host) of each, in no order"},
+    TOTAL,
+    {"more", FIELD_BOOLEAN, true, "more run than were looked at"},
+};
 static const struct operation_field RESPONSE_HOME[] = {
     {"now", FIELD_INSTANT, true, "when this was so"},
     {"since", FIELD_INSTANT, true, "runs that ended from then on are counted: a day ago, or later when there are very many"},
@@ -128,6 +137,8 @@ static const struct operation ROWS[] = {
         PERMISSION_VIEWER, FIELDS(REQUEST_PREVIEW), FIELDS(RESPONSE_PREVIEW), op_schedule_preview, SCOPE_LIST},
     {"search.find", "DAGs, tags, tasks, runs and jobs by a part of their name", PERMISSION_VIEWER,
         FIELDS(REQUEST_SEARCH), FIELDS(RESPONSE_SEARCH), op_search_find, SCOPE_ANY},
+    {"task.running", "tasks that hosts run just now, in short", PERMISSION_VIEWER,
+        FIELDS(REQUEST_RUNNING), FIELDS(LIST_RUNNING), op_task_running, SCOPE_LIST},
 };
 /* clang-format on */
 

@@ -192,6 +192,7 @@ def look_at_pictures(place, sales, broken):
     assert {line["states"] for line in lines.values()} == {f"{success:x}"}
     assert lines["stage.load"]["instances"] == [[3, 3, 0, 0]]
 
+    assert place.get("running/tasks", query={"limit": 2000})["tasks"] == []
     graph = place.get("graph/{dag}", dag="sales", query={"run": sales})
     assert {node["state"] for node in graph["nodes"]} == {"success"}
     run_id = place.get("runs/{run}", run=sales)["dag_run_id"]
@@ -469,6 +470,7 @@ def test_a_graph_that_is_too_large_says_what_to_ask_for(place, world):
 
 
 BAD = [
+    ("GET", "running/tasks?limit=2001", None, 400, "from 1 to 2000"),
     ("GET", "graph/sales?task=publsh", None, 404, "'publish'"),
     ("GET", "graph/sales?up=2", None, 400, "name it"),
     ("GET", "graph/sales?task=publish&up=-1", None, 400, "from 0 to"),
