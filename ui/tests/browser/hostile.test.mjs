@@ -39,7 +39,8 @@ before(async () => {
   await until("the run is over", async () => (await daemon.json("runs", "show", daemon.run)).state === "failed");
   await daemon.cli("tasks", "note", daemon.run, "fail", EVIL);
   await daemon.cli("vars", "set", "evil", EVIL);
-  await daemon.cli("conns", "set", "evil", JSON.stringify({ type: "http", host: "h", login: EVIL, extra: { a: EVIL } }));
+  const connection = { type: "http", host: "h", login: EVIL, extra: { a: EVIL } };
+  await daemon.cli("conns", "set", "evil", JSON.stringify(connection));
   await daemon.cli("enqueue", "default", "noop", JSON.stringify({ evil: EVIL }));
   await daemon.cli("enqueue", "default", "--retries", "0", "--", `printf '%s' '${EVIL}' >&2; exit 2`);
   await daemon.cli("pools", "set", "p", "--slots", "1", "--description", EVIL, "--reason", EVIL);
