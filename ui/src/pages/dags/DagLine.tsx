@@ -38,7 +38,9 @@ function PauseSwitch({ row, change }: { row: DagRow; change: ChangeRow }) {
   );
 }
 
-function Name({ row, isOwner }: { row: DagRow; isOwner: boolean }) {
+const TAGS_SHOWN = 3;
+
+function Name({ row }: { row: DagRow }) {
   return (
     <>
       <div class="dag-name">
@@ -48,9 +50,10 @@ function Name({ row, isOwner }: { row: DagRow; isOwner: boolean }) {
         {row.is_paused && <span class="tag">paused</span>}
       </div>
       <div class="dag-about">
-        {row.title && <span class="dim" title={row.title}>{row.title}</span>}
-        {isOwner && row.owner && <a class="dag-owner" href={hrefWith({ owner: row.owner })} title={`owner ${row.owner}`}>{row.owner}</a>}
-        {row.tags.map((tag) => <a key={tag} class="tag" href={hrefWith({ tag })}>{tag}</a>)}
+        {row.title && <span class="dim dag-title" title={row.title}>{row.title}</span>}
+        {row.owner && <a class="dag-owner" href={hrefWith({ owner: row.owner })} title={`owner ${row.owner}`}>{row.owner}</a>}
+        {row.tags.slice(0, TAGS_SHOWN).map((tag) => <a key={tag} class="tag" href={hrefWith({ tag })}>{tag}</a>)}
+        {row.tags.length > TAGS_SHOWN && <span class="dim" title={row.tags.join(", ")}>+{row.tags.length - TAGS_SHOWN}</span>}
       </div>
     </>
   );
@@ -61,8 +64,8 @@ function Schedule({ row }: { row: DagRow }) {
   if (!words) return <span class="dim">by hand</span>;
   return (
     <>
-      <div class="dag-when" title={words}>{words}</div>
-      <div class="dim dag-when">{row.next_run && !row.is_paused ? <>next <Ago at={row.next_run} /></> : row.is_paused ? "paused" : ""}</div>
+      <div class="dag-when dag-words" title={words}>{words}</div>
+      {row.next_run && !row.is_paused && <div class="dim dag-when">next <Ago at={row.next_run} /></div>}
     </>
   );
 }
@@ -71,7 +74,7 @@ export function DagLine({ row, states, change, isSpaced }: { row: DagRow; states
   return (
     <tr class="dag-line" data-dag={row.dag_id}>
       <td class="dag-switch"><PauseSwitch row={row} change={change} /></td>
-      <td class="dag-who"><Name row={row} isOwner /></td>
+      <td class="dag-who"><Name row={row} /></td>
       {isSpaced && <td class="extra"><a href={hrefWith({ namespace: row.namespace })}>{row.namespace}</a></td>}
       <td class="dag-runs"><RunBars row={row} states={states} /></td>
       <td class="dag-last">

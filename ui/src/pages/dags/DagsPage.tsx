@@ -123,7 +123,7 @@ function Filters({ rows, filter }: { rows: DagRow[]; filter: DagFilter }) {
   }), [rows]);
   const isFiltered = !!(filter.q || filter.tag || filter.owner || filter.namespace || filter.state);
   return (
-    <div class="filters" role="search">
+    <div class="filters dag-filters" role="search">
       <SearchField name="q" label="Search by name or title" />
       <ChoiceFilter name="state" label="State" choices={STATES} />
       {(choices.tag.length > 0 || filter.tag) && <ChoiceFilter name="tag" label="Tag" choices={choicesOf("any tag", choices.tag, filter.tag)} />}

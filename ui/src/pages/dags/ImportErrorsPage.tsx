@@ -13,7 +13,7 @@ function Source({ error }: { error: ImportError }) {
   if (error.source === null || error.line < 1) return null;
   const number = String(error.line);
   return (
-    <pre class="error-source" aria-label={`Line ${number} of the file`}>
+    <pre class="error-source" tabIndex={0} role="group" aria-label={`Line ${number} of the file`}>
       <span class="dim">{number} │ </span>{error.source}{"\n"}
       <span class="dim">{" ".repeat(number.length)} │ </span><b class="bad" aria-hidden="true">{caretOf(error)}</b>
     </pre>
@@ -44,7 +44,7 @@ function FileCard({ file }: { file: BrokenFile }) {
       <p class="dim">
         {file.isWarning ? "A warning: it can be run all the same." : `${file.problems.length} problem${file.problems.length > 1 ? "s" : ""}`}
         {file.hostname && <> on {file.hostname}</>}
-        {file.since && <> since <Ago at={file.since} /></>}
+        {file.since && <>, first seen <Ago at={file.since} /></>}
       </p>
       {file.dags.length > 0 && !file.isWarning && (
         <p>Until it is mended, what the file said before counts: {file.dags.map((dag, i) => (

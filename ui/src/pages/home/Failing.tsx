@@ -29,7 +29,7 @@ function FailingItem({ run }: { run: FailingRun }) {
         {run.task_id && <><span class="dim">at</span><a href={taskPath(run)}>{run.task_id}{run.label && ` [${run.label}]`}</a></>}
         <span class="dim nowrap"><Ago at={run.end_date} /></span>
       </div>
-      <pre class="failing-why">{whyText(run)}</pre>
+      <pre class="failing-why" tabIndex={0} role="group" aria-label={`What ${run.dag_id} failed with`}>{whyText(run)}</pre>
       <div class="actions">
         <Retry run={run} />
         <a class="button small" href={pathOf("runs", run.number)}>Run {run.number}</a>

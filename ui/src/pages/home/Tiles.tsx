@@ -59,7 +59,7 @@ export function Tiles({ home }: { home: Home }) {
         hours={hours} counts={hours.waited} />
       <Tile name="Failed" count={runs["failed"] ?? 0} about={`in 24 h; ${numberText(runs["success"] ?? 0)} succeeded`}
         href="/runs?state=failed" colour="failed" hours={hours} counts={hours.failed} />
-      <Tile name="Late" count={home.late.length} about={`${numberText(sum(hours.late))} deadlines missed in 24 h`} href="/sla"
+      <Tile name="Late" count={home.late.length} about={`${numberText(sum(hours.late))} missed in 24 h`} href="/sla"
         colour="retry" hours={hours} counts={hours.late} />
     </div>
   );
