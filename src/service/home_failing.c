@@ -53,15 +53,16 @@ static bool is_empty(const char *text)
     return text == NULL || text[0] == '\0';
 }
 
-enum status home_failing_put(struct service *service, struct store *store,
-                             const struct run_info *run, bool may_read_log, bool *out_read,
-                             json_t *object, struct err *err)
+enum status home_failing_put(struct service *service, const struct run_info *run, bool may_read_log,
+                             bool *out_read, json_t *object, struct err *err)
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct recent_failure failure = {0};
     const struct dag *dag = NULL;
+    struct store *store = NULL;
     bool is_found = false;
-    if (store_recent_failure(store, arena, run->id, &failure, &is_found, err) != STATUS_OK ||
+    if (service_store(service, DB_READ_ONLY, &store, err) != STATUS_OK ||
+        store_recent_failure(store, arena, run->id, &failure, &is_found, err) != STATUS_OK ||
         store_version_dag(store, run->version, &dag, err) != STATUS_OK)
         return err->code;
     is_found = is_found && failure.node >= 0 && (size_t)failure.node < dag->tasks_count;

@@ -11,6 +11,6 @@
  * failed first; all null when none of its first tasks did. Where a task left no message, the last
  * line of its log is read if `may_read_log`; *out_read tells that it was.
  */
-NODISCARD enum status home_failing_put(struct service *service, struct store *store,
-                                       const struct run_info *run, bool may_read_log,
-                                       bool *out_read, json_t *object, struct err *err);
+NODISCARD enum status home_failing_put(struct service *service, const struct run_info *run,
+                                       bool may_read_log, bool *out_read, json_t *object,
+                                       struct err *err);

@@ -96,8 +96,8 @@ static enum status find_runs(struct rows *rows, struct err *err)
     rows->runs = arena_array(rows->arena, rows->dags_count + 1, sizeof *rows->runs);
     for (size_t i = 0; i < rows->dags_count; i++)
         keys[i] = rows->dags[i].key;
-    return store_bars_runs(rows->store, keys, rows->dags_count, rows->runs_limit, note_run, rows,
-                           err);
+    const struct bars_wish wish = {keys, rows->dags_count, rows->runs_limit};
+    return store_bars_runs(rows->store, &wish, note_run, rows, err);
 }
 
 /* --- the answer ------------------------------------------------------------------------------ */

@@ -238,8 +238,8 @@ static enum status put_failing(struct home *home, json_t *object, struct err *er
         if (run_as_json(home, &run, &entry, err) != STATUS_OK)
             return err->code;
         json_build_append(list, entry);
-        if (home_failing_put(home->service, home->store, &run, logs < LOGS_READ, &has_read, entry,
-                             err) != STATUS_OK)
+        if (home_failing_put(home->service, &run, logs < LOGS_READ, &has_read, entry, err) !=
+            STATUS_OK)
             return err->code;
         logs += has_read;
     }

@@ -103,19 +103,20 @@ static enum status tell_runs(struct db_stmt *stmt, int64_t place, bars_run_fn ea
     return status;
 }
 
-enum status store_bars_runs(struct store *store, const int64_t *dags, size_t count, int64_t limit,
-                            bars_run_fn each, void *context, struct err *err)
+enum status store_bars_runs(struct store *store, const struct bars_wish *wish, bars_run_fn each,
+                            void *context, struct err *err)
 {
     struct db_stmt *stmt = NULL;
     enum status status = STATUS_OK;
     bool at_once = db_dialect(store->db) != DB_SQLITE;
-    if (at_once && count > 0) {
-        status = db_query(store->db, &stmt, err, LAST_OF_DAGS, "Ii", dags, count, limit);
+    if (at_once && wish->count > 0) {
+        status = db_query(store->db, &stmt, err, LAST_OF_DAGS, "Ii", wish->dags, wish->count,
+                          wish->limit);
         if (status == STATUS_OK)
             status = tell_runs(stmt, -1, each, context, err);
     }
-    for (size_t i = 0; i < count && !at_once && status == STATUS_OK; i++) {
-        status = db_query(store->db, &stmt, err, LAST_OF_DAG, "ii", dags[i], limit);
+    for (size_t i = 0; i < wish->count && !at_once && status == STATUS_OK; i++) {
+        status = db_query(store->db, &stmt, err, LAST_OF_DAG, "ii", wish->dags[i], wish->limit);
         if (status == STATUS_OK)
             status = tell_runs(stmt, (int64_t)i, each, context, err);
     }

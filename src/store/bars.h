@@ -41,7 +41,12 @@ struct bars_run {
 };
 typedef void (*bars_run_fn)(void *context, const struct bars_run *run);
 
-/* The last `limit` runs of each DAG, by their keys: DAG by DAG, the newest run first. */
-NODISCARD enum status store_bars_runs(struct store *store, const int64_t *dags, size_t count,
-                                      int64_t limit, bars_run_fn each, void *context,
-                                      struct err *err);
+struct bars_wish {
+    const int64_t *dags; /* their keys */
+    size_t count;
+    int64_t limit; /* runs of each */
+};
+
+/* The last runs of each DAG: DAG by DAG, the newest run first. */
+NODISCARD enum status store_bars_runs(struct store *store, const struct bars_wish *wish,
+                                      bars_run_fn each, void *context, struct err *err);

@@ -45,15 +45,21 @@ function Name({ row }: { row: DagRow }) {
     <>
       <div class="dag-name">
         <a href={pathOf("dags", row.dag_id)} title={row.dag_id}>{row.dag_id}</a>
-        {row.status === "broken" && <a class="tag is-bad" href="/errors" title="its file has problems; what it had before counts">broken file</a>}
-        {row.status === "rolled_back" && <span class="tag" title="an earlier version is the current one">rolled back</span>}
+        {row.status === "broken" && (
+          <a class="tag is-bad" href="/errors" title="its file has problems; what it had before counts">broken file</a>
+        )}
+        {row.status === "rolled_back" && <span class="tag" title="its version is an earlier one">rolled back</span>}
         {row.is_paused && <span class="tag">paused</span>}
       </div>
       <div class="dag-about">
         {row.title && <span class="dim dag-title" title={row.title}>{row.title}</span>}
-        {row.owner && <a class="dag-owner" href={hrefWith({ owner: row.owner })} title={`owner ${row.owner}`}>{row.owner}</a>}
+        {row.owner && (
+          <a class="dag-owner" href={hrefWith({ owner: row.owner })} title={`owner ${row.owner}`}>{row.owner}</a>
+        )}
         {row.tags.slice(0, TAGS_SHOWN).map((tag) => <a key={tag} class="tag" href={hrefWith({ tag })}>{tag}</a>)}
-        {row.tags.length > TAGS_SHOWN && <span class="dim" title={row.tags.join(", ")}>+{row.tags.length - TAGS_SHOWN}</span>}
+        {row.tags.length > TAGS_SHOWN && (
+          <span class="dim" title={row.tags.join(", ")}>+{row.tags.length - TAGS_SHOWN}</span>
+        )}
       </div>
     </>
   );
@@ -70,7 +76,15 @@ function Schedule({ row }: { row: DagRow }) {
   );
 }
 
-export function DagLine({ row, states, change, isSpaced }: { row: DagRow; states: string[]; change: ChangeRow; isSpaced: boolean }) {
+export interface LineProps {
+  row: DagRow;
+  states: string[];
+  change: ChangeRow;
+  /** There are several namespaces, so each line says its own. */
+  isSpaced: boolean;
+}
+
+export function DagLine({ row, states, change, isSpaced }: LineProps) {
   return (
     <tr class="dag-line" data-dag={row.dag_id}>
       <td class="dag-switch"><PauseSwitch row={row} change={change} /></td>
@@ -81,7 +95,11 @@ export function DagLine({ row, states, change, isSpaced }: { row: DagRow; states
         {row.last_at && <><State state={lastState(row, states)} /><div class="dim"><Ago at={row.last_at} /></div></>}
       </td>
       <td class="dag-schedule"><Schedule row={row} /></td>
-      <td class="dag-act"><a class="button small" href={pathOf("dags", row.dag_id, "trigger")} aria-label={`Trigger ${row.dag_id}`}>Trigger</a></td>
+      <td class="dag-act">
+        <a class="button small" href={pathOf("dags", row.dag_id, "trigger")} aria-label={`Trigger ${row.dag_id}`}>
+          Trigger
+        </a>
+      </td>
     </tr>
   );
 }

@@ -6,7 +6,7 @@ import { numberText } from "../../core/time";
 import { Command, Empty } from "../../parts/basics";
 import { ChoiceFilter, SearchField, type Choice } from "../../parts/form";
 import { Page, Show } from "../../parts/page";
-import { DagLine, type ChangeRow } from "./DagLine";
+import { DagLine, type LineProps } from "./DagLine";
 import { facets, NEVER_RAN, shownRows, windowOf, type DagFilter, type DagRow } from "./rows";
 import { useDagRows } from "./useDagRows";
 
@@ -20,13 +20,16 @@ const STATES: Choice[] = [
   { value: "", text: "any state" }, { value: "failed", text: "last run failed" }, { value: "running", text: "running" },
   { value: "queued", text: "queued" }, { value: "success", text: "last run succeeded" },
   { value: "cancelled", text: "last run cancelled" }, { value: NEVER_RAN, text: "never ran" },
-  { value: "scheduled", text: "scheduled" }, { value: "paused", text: "paused" }, { value: "broken", text: "file has problems" },
+  { value: "scheduled", text: "scheduled" }, { value: "paused", text: "paused" },
+  { value: "broken", text: "file has problems" },
 ];
 
 function filterOfPlace(): DagFilter {
   const query = place.value.query;
   const of = (name: string): string => query.get(name) ?? "";
-  return { q: of("q"), tag: of("tag"), owner: of("owner"), namespace: of("namespace"), state: of("state"), sort: of("sort") };
+  return {
+    q: of("q"), tag: of("tag"), owner: of("owner"), namespace: of("namespace"), state: of("state"), sort: of("sort"),
+  };
 }
 
 /** Which rows of the list are near the screen; all, when they are few. */
@@ -68,9 +71,11 @@ function useWindow(count: number) {
 function SortLink({ text, value, back }: { text: string; value: string; back?: string }) {
   const sort = place.value.query.get("sort") ?? "";
   const isOn = sort === value || sort === back;
+  const arrow = sort.startsWith("-") || value === "last" ? " ▾" : " ▴";
   return (
-    <a href={hrefWith({ sort: isOn && back !== undefined && sort === value ? back : value })}
-      class={isOn ? "is-on" : ""}>{text}{isOn && <span aria-hidden="true">{sort.startsWith("-") || value === "last" ? " ▾" : " ▴"}</span>}</a>
+    <a href={hrefWith({ sort: back !== undefined && sort === value ? back : value })} class={isOn ? "is-on" : ""}>
+      {text}{isOn && <span aria-hidden="true">{arrow}</span>}
+    </a>
   );
 }
 
@@ -80,10 +85,12 @@ const sortOf = (value: string, back?: string): "ascending" | "descending" | unde
   return sort !== value ? undefined : value === "last" ? "descending" : "ascending";
 };
 
-function DagTable({ rows, states, change, isSpaced }: { rows: DagRow[]; states: string[]; change: ChangeRow; isSpaced: boolean }) {
+function DagTable({ rows, states, change, isSpaced }: Omit<LineProps, "row"> & { rows: DagRow[] }) {
   const { body, height, first, last } = useWindow(rows.length);
   const columns = isSpaced ? 7 : 6;
-  const gap = (lines: number) => lines > 0 && <tr aria-hidden="true" class="dag-gap"><td colSpan={columns} style={{ height: `${lines * height}px` }} /></tr>;
+  const gap = (lines: number) => lines > 0 && (
+    <tr aria-hidden="true" class="dag-gap"><td colSpan={columns} style={{ height: `${lines * height}px` }} /></tr>
+  );
   return (
     <div class="table-box">
       <table class="dag-table" aria-label="DAGs" aria-rowcount={rows.length + 1}>
@@ -116,6 +123,9 @@ function choicesOf(all: string, found: [string, number][], chosen: string): Choi
   return [{ value: "", text: all }, ...choices];
 }
 
+/** Name in the URL, label, and how many there must be for a choice. */
+const FACETS = [["tag", "Tag", 1], ["owner", "Owner", 1], ["namespace", "Namespace", 2]] as const;
+
 function Filters({ rows, filter }: { rows: DagRow[]; filter: DagFilter }) {
   const choices = useMemo(() => ({
     tag: facets(rows, (row) => row.tags), owner: facets(rows, (row) => [row.owner]),
@@ -126,12 +136,13 @@ function Filters({ rows, filter }: { rows: DagRow[]; filter: DagFilter }) {
     <div class="filters dag-filters" role="search">
       <SearchField name="q" label="Search by name or title" />
       <ChoiceFilter name="state" label="State" choices={STATES} />
-      {(choices.tag.length > 0 || filter.tag) && <ChoiceFilter name="tag" label="Tag" choices={choicesOf("any tag", choices.tag, filter.tag)} />}
-      {(choices.owner.length > 0 || filter.owner) && <ChoiceFilter name="owner" label="Owner" choices={choicesOf("any owner", choices.owner, filter.owner)} />}
-      {(choices.namespace.length > 1 || filter.namespace) && (
-        <ChoiceFilter name="namespace" label="Namespace" choices={choicesOf("any namespace", choices.namespace, filter.namespace)} />
+      {FACETS.map(([name, label, least]) => (choices[name].length >= least || filter[name]) && (
+        <ChoiceFilter key={name} name={name} label={label}
+          choices={choicesOf(`any ${name}`, choices[name], filter[name])} />
+      ))}
+      {isFiltered && (
+        <a href={hrefWith({ q: null, tag: null, owner: null, namespace: null, state: null })}>Clear filters</a>
       )}
-      {isFiltered && <a href={hrefWith({ q: null, tag: null, owner: null, namespace: null, state: null })}>Clear filters</a>}
     </div>
   );
 }
@@ -145,15 +156,19 @@ function NothingYet() {
   );
 }
 
+const focusSearch = () => document.querySelector<HTMLElement>("[data-search]")?.focus();
+
 export function DagsPage() {
   const { loaded, rows, states, change } = useDagRows();
   const filter = filterOfPlace();
   const shown = useMemo(() => shownRows(rows, filter, states), [rows, states, JSON.stringify(filter)]);
   const isSpaced = useMemo(() => new Set(rows.map((row) => row.namespace)).size > 1, [rows]);
-  useShortcuts([{ keys: "s", what: "search among the DAGs", run: () => document.querySelector<HTMLElement>("[data-search]")?.focus() }]);
-  const count = shown.length === rows.length ? numberText(rows.length) : `${numberText(shown.length)} of ${numberText(rows.length)}`;
+  useShortcuts([{ keys: "s", what: "search among the DAGs", run: focusSearch }]);
+  const all = numberText(rows.length);
+  const count = shown.length === rows.length ? all : `${numberText(shown.length)} of ${all}`;
+  const title = <>DAGs {loaded.data && <span class="count" role="status" title={`${count} DAGs`}>{count}</span>}</>;
   return (
-    <Page title={<>DAGs {loaded.data && <span class="count" role="status" aria-label={`${count} DAGs shown`}>{count}</span>}</>} name="DAGs">
+    <Page title={title} name="DAGs">
       <Filters rows={rows} filter={filter} />
       <Show of={loaded}>
         {() => rows.length === 0 ? <NothingYet />

@@ -42,7 +42,8 @@ function FileCard({ file }: { file: BrokenFile }) {
         <Copy text={file.file} label="Copy path" />
       </header>
       <p class="dim">
-        {file.isWarning ? "A warning: it can be run all the same." : `${file.problems.length} problem${file.problems.length > 1 ? "s" : ""}`}
+        {file.isWarning ? "A warning: it can be run all the same."
+          : file.problems.length === 1 ? "1 problem" : `${file.problems.length} problems`}
         {file.hostname && <> on {file.hostname}</>}
         {file.since && <>, first seen <Ago at={file.since} /></>}
       </p>

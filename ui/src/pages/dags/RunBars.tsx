@@ -20,7 +20,7 @@ export function RunBars({ row, states }: { row: DagRow; states: string[] }) {
   if (row.numbers.length === 0) return <span class="dim">no runs yet</span>;
   const heights = barHeights(row.durations);
   return (
-    <div class="run-bars" role="group" aria-label={`The last ${row.numbers.length} runs of ${row.dag_id}`} onKeyDown={move}>
+    <div class="run-bars" role="group" aria-label={`The last runs of ${row.dag_id}`} onKeyDown={move}>
       {row.numbers.map((number, i) => {
         const look = lookOf(states[Number(row.states[i])]);
         const title = `run ${number}: ${look.word}, ${took(row.durations[i] ?? -1)}`;

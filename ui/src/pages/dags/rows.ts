@@ -76,8 +76,9 @@ const ORDERS: Record<string, (a: DagRow, b: DagRow) => number> = {
 export function shownRows(rows: DagRow[], filter: DagFilter, states: string[]): DagRow[] {
   const words = filter.q.toLowerCase().split(/\s+/).filter(Boolean);
   const found = rows.filter((row) =>
-    hasText(row, words) && (!filter.tag || row.tags.includes(filter.tag)) && (!filter.owner || row.owner === filter.owner) &&
-    (!filter.namespace || row.namespace === filter.namespace) && hasState(row, filter.state, states));
+    hasText(row, words) && (!filter.tag || row.tags.includes(filter.tag)) &&
+    (!filter.owner || row.owner === filter.owner) && (!filter.namespace || row.namespace === filter.namespace) &&
+    hasState(row, filter.state, states));
   return found.sort(ORDERS[filter.sort] ?? byName);
 }
 

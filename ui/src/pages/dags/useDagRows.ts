@@ -19,7 +19,10 @@ class Changes {
   private isBusy = false;
   private isOver = false;
 
-  constructor(private readonly tell: (asked: string[], answer: DagRows) => void, private readonly loadAll: () => void) {}
+  constructor(
+    private readonly tell: (asked: string[], answer: DagRows) => void,
+    private readonly loadAll: () => void,
+  ) {}
 
   add(name: string, wait = 0): void {
     this.names.add(name);

@@ -17,10 +17,19 @@ interface BarProps {
 /** How much of something is used; the numbers stand beside it. */
 export function Bar({ label, part, whole, colour = "running", title }: BarProps) {
   return (
-    <span class={`use-bar s-${colour}`} role="meter" aria-label={label} aria-valuemin={0} aria-valuemax={Math.max(whole, part)}
-      aria-valuenow={part} title={title}>
+    <span class={`use-bar s-${colour}`} role="meter" aria-label={label} title={title}
+      aria-valuemin={0} aria-valuemax={Math.max(whole, part)} aria-valuenow={part}>
       <i style={{ width: `${shareOf(part, whole)}%` }} />
     </span>
+  );
+}
+
+function RunLink({ run }: { run: HomeRun }) {
+  return (
+    <>
+      <a href={pathOf("runs", run.number)} title={run.dag_run_id}>{run.dag_id}</a>{" "}
+      <span class="dim nowrap">run {run.number}</span>
+    </>
   );
 }
 
@@ -30,7 +39,7 @@ function ActiveRun({ run }: { run: HomeRun }) {
     <li class="line-item" data-run={run.number}>
       <span class="line-name">
         <StateIcon state={run.state} /><span class="sr">{lookOf(run.state).word}</span>
-        <a href={pathOf("runs", run.number)} title={run.dag_run_id}>{run.dag_id}</a> <span class="dim nowrap">run {run.number}</span>
+        <RunLink run={run} />
       </span>
       <Bar label={`Tasks of run ${run.number} that are done`} part={done} whole={run.tasks_total} />
       <span class="line-number nowrap">{numberText(done)}/{numberText(run.tasks_total)}</span>
@@ -55,10 +64,11 @@ export function Active({ home }: { home: Home }) {
 export function Late({ home }: { home: Home }) {
   if (home.late.length === 0) return null;
   return (
-    <Section title={<>Late <span class="count is-bad">{home.late.length}</span></>} actions={<a href="/sla">All deadlines</a>}>
+    <Section title={<>Late <span class="count is-bad">{home.late.length}</span></>}
+      actions={<a href="/sla">All deadlines</a>}>
       <ul class="plain-list">{home.late.map((run) => (
         <li key={run.number} class="line-item">
-          <span class="line-name"><StateIcon state="late" /><a href={pathOf("runs", run.number)}>{run.dag_id}</a> <span class="dim">run {run.number}</span></span>
+          <span class="line-name"><StateIcon state="late" /><RunLink run={run} /></span>
           <span class="line-number nowrap">due <Ago at={run.expected} /></span>
         </li>
       ))}</ul>
@@ -81,24 +91,32 @@ export function Next({ next }: { next: Home["next"] }) {
   );
 }
 
-const useColour = (part: number, whole: number): string => (part >= whole && whole > 0 ? "retry" : "running");
+const fullColour = (part: number, whole: number): string => (part >= whole && whole > 0 ? "retry" : "running");
 
 function PoolLine({ pool }: { pool: Pool }) {
   return (
     <li class="line-item">
       <span class="line-name" title={pool.name}>{pool.name}</span>
-      <Bar label={`Used slots of pool ${pool.name}`} part={pool.occupied_slots} whole={pool.slots} colour={useColour(pool.occupied_slots, pool.slots)} />
-      <span class="line-number nowrap">{numberText(pool.occupied_slots)}/{numberText(pool.slots)}{pool.queued_slots > 0 && <span class="warn"> +{numberText(pool.queued_slots)} wait</span>}</span>
+      <Bar label={`Used slots of pool ${pool.name}`} part={pool.occupied_slots} whole={pool.slots}
+        colour={fullColour(pool.occupied_slots, pool.slots)} />
+      <span class="line-number nowrap">
+        {numberText(pool.occupied_slots)}/{numberText(pool.slots)}
+        {pool.queued_slots > 0 && <span class="warn"> +{numberText(pool.queued_slots)} wait</span>}
+      </span>
     </li>
   );
 }
 
 function HostLine({ host }: { host: Host }) {
+  const { word } = lookOf(host.status);
   return (
     <li class="line-item">
-      <span class="line-name" title={host.name}><StateIcon state={host.status} /><span class="sr">{lookOf(host.status).word}</span> {host.name}</span>
-      <Bar label={`Used slots of host ${host.name}`} part={host.slots_used} whole={host.slots} colour={useColour(host.slots_used, host.slots)} />
-      <span class="line-number nowrap">{host.status === "active" ? `${host.slots_used}/${host.slots}` : lookOf(host.status).word}</span>
+      <span class="line-name" title={host.name}>
+        <StateIcon state={host.status} /><span class="sr">{word}</span> {host.name}
+      </span>
+      <Bar label={`Used slots of host ${host.name}`} part={host.slots_used} whole={host.slots}
+        colour={fullColour(host.slots_used, host.slots)} />
+      <span class="line-number nowrap">{host.status === "active" ? `${host.slots_used}/${host.slots}` : word}</span>
     </li>
   );
 }
@@ -108,8 +126,8 @@ function QueueLine({ queue, most }: { queue: Queue; most: number }) {
   return (
     <li class="line-item">
       <span class="line-name" title={queue.name}>{queue.name}</span>
-      <Bar label={`Waiting in queue ${queue.name}`} part={queue.pending} whole={queue.hard_pending || queue.soft_pending || most}
-        colour={isBad || queue.late ? "failed" : "queued"} />
+      <Bar label={`Waiting in queue ${queue.name}`} colour={isBad || queue.late ? "failed" : "queued"}
+        part={queue.pending} whole={queue.hard_pending || queue.soft_pending || most} />
       <span class="line-number nowrap">{numberText(queue.pending)} wait{isBad && <b class="bad"> unserved</b>}</span>
     </li>
   );
@@ -131,7 +149,9 @@ export function Fullness({ home }: { home: Home }) {
           : <ul class="plain-list">{hosts.slice(0, MOST).map((host) => <HostLine key={host.id} host={host} />)}</ul>}
       </Section>
       <Section title="Queues" actions={<a href="/queues">All</a>}>
-        <ul class="plain-list">{queues.slice(0, MOST).map((queue) => <QueueLine key={queue.name} queue={queue} most={longest} />)}</ul>
+        <ul class="plain-list">
+          {queues.slice(0, MOST).map((queue) => <QueueLine key={queue.name} queue={queue} most={longest} />)}
+        </ul>
       </Section>
     </>
   );

@@ -14,7 +14,8 @@ function whyText(run: FailingRun): string {
 
 function Retry({ run }: { run: FailingRun }) {
   return (
-    <Action label="Retry" isSmall isMain question={`Run ${run.number} of ${run.dag_id} goes on with the tasks that failed.`}
+    <Action label="Retry" isSmall isMain
+      question={`Run ${run.number} of ${run.dag_id} goes on with the tasks that failed.`}
       change={{ path: pathOf("runs", run.number, "retry"), cli: ["retry", run.number] }}
       done={`Run ${run.number} of ${run.dag_id} is tried again`} isAllowed={can("operator", run.namespace)} />
   );
@@ -26,10 +27,14 @@ function FailingItem({ run }: { run: FailingRun }) {
       <div class="failing-head">
         <StateIcon state="failed" />
         <a class="failing-dag" href={pathOf("dags", run.dag_id)}>{run.dag_id}</a>
-        {run.task_id && <><span class="dim">at</span><a href={taskPath(run)}>{run.task_id}{run.label && ` [${run.label}]`}</a></>}
+        {run.task_id && (
+          <><span class="dim">at</span><a href={taskPath(run)}>{run.task_id}{run.label && ` [${run.label}]`}</a></>
+        )}
         <span class="dim nowrap"><Ago at={run.end_date} /></span>
       </div>
-      <pre class="failing-why" tabIndex={0} role="group" aria-label={`What ${run.dag_id} failed with`}>{whyText(run)}</pre>
+      <pre class="failing-why" tabIndex={0} role="group" aria-label={`What ${run.dag_id} failed with`}>
+        {whyText(run)}
+      </pre>
       <div class="actions">
         <Retry run={run} />
         <a class="button small" href={pathOf("runs", run.number)}>Run {run.number}</a>

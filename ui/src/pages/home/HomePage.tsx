@@ -16,7 +16,11 @@ const isOfHome = (event: LiveEvent): boolean => !event.kind.startsWith("task");
 
 function Alerts({ alerts }: { alerts: Alert[] }) {
   if (alerts.length === 0)
-    return <div class="alerts is-calm" role="status"><span class="good" aria-hidden="true">✓</span> All is well: nothing fails, nothing is late.</div>;
+    return (
+      <div class="alerts is-calm" role="status">
+        <span class="good" aria-hidden="true">✓</span> All is well: nothing fails, nothing is late.
+      </div>
+    );
   return (
     <ul class="alerts" aria-label="What needs a look">
       {alerts.map((alert) => (
@@ -67,7 +71,9 @@ export function HomePage() {
   const dags = loaded.data?.dags;
   return (
     <Page title="Home" actions={dags && (
-      <a href="/dags" class="dim">{numberText(dags.active)} DAGs{dags.paused > 0 && `, ${numberText(dags.paused)} paused`}</a>
+      <a href="/dags" class="dim">
+        {numberText(dags.active)} DAGs{dags.paused > 0 && `, ${numberText(dags.paused)} paused`}
+      </a>
     )}>
       <Show of={loaded}>{(home) => <Body home={home} />}</Show>
     </Page>

@@ -19,7 +19,8 @@ function HourBars({ hours, counts, what }: { hours: Hours; counts: number[]; wha
           <g key={hour}>
             <title>{`${at(hour)} to ${at(hour + 1)}: ${count}`}</title>
             <rect class="hour-back" x={hour * 5} y="0" width="5" height={HEIGHT} />
-            <rect class={count > 0 ? "hour-bar" : "hour-none"} x={hour * 5 + 0.5} y={HEIGHT - height} width="4" height={height} />
+            <rect class={count > 0 ? "hour-bar" : "hour-none"} x={hour * 5 + 0.5} y={HEIGHT - height} width="4"
+              height={height} />
           </g>
         );
       })}
@@ -53,8 +54,8 @@ export function Tiles({ home }: { home: Home }) {
   const ended = sum(hours.success) + sum(hours.failed);
   return (
     <div class="tiles">
-      <Tile name="Running" count={runs["running"] ?? 0} about={`${numberText(ended)} ended in 24 h`} href="/runs?state=running"
-        colour="running" hours={hours} counts={hours.ran} />
+      <Tile name="Running" count={runs["running"] ?? 0} about={`${numberText(ended)} ended in 24 h`}
+        href="/runs?state=running" colour="running" hours={hours} counts={hours.ran} />
       <Tile name="Queued" count={runs["queued"] ?? 0} about="runs that wait" href="/runs?state=queued" colour="queued"
         hours={hours} counts={hours.waited} />
       <Tile name="Failed" count={runs["failed"] ?? 0} about={`in 24 h; ${numberText(runs["success"] ?? 0)} succeeded`}

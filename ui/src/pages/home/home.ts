@@ -100,10 +100,12 @@ function queueAlerts(queues: Queue[]): Alert[] {
   const alerts: Alert[] = [];
   const unserved = queues.filter((queue) => queue.state === "NOT_READY" && queue.pending > 0);
   const full = queues.filter((queue) => queue.hard_pending > 0 && queue.pending >= queue.hard_pending);
-  const long = queues.filter((queue) => !full.includes(queue) && queue.soft_pending > 0 && queue.pending > queue.soft_pending);
+  const isLong = (queue: Queue): boolean => queue.soft_pending > 0 && queue.pending > queue.soft_pending;
+  const long = queues.filter((queue) => isLong(queue) && !full.includes(queue));
   const slow = queues.filter((queue) => queue.late && !unserved.includes(queue));
   const add = (list: Queue[], what: string, isBad: boolean) => {
-    if (list.length > 0) alerts.push({ kind: "queues", text: `${what}: ${named(list.map((queue) => queue.name))}`, href: "/queues", isBad });
+    const text = `${what}: ${named(list.map((queue) => queue.name))}`;
+    if (list.length > 0) alerts.push({ kind: "queues", text, href: "/queues", isBad });
   };
   add(unserved, "no host serves", true);
   add(full, "full, new jobs are refused", true);
@@ -120,11 +122,12 @@ export function alertsOf(home: Home): Alert[] {
     if (count > 0) alerts.push({ kind, text, href, isBad });
   };
   const failing = home.failing.length;
-  add("failing", failing, `${failing >= SHOWN ? atLeast(failing) + " DAGs fail" : failing === 1 ? "1 DAG fails" : failing + " DAGs fail"}`, "/dags?state=failed");
+  add("failing", failing, failing === 1 ? "1 DAG fails" : `${atLeast(failing)} DAGs fail`, "/dags?state=failed");
   add("errors", home.import_errors, `${plural(home.import_errors, "DAG file")} with problems`, "/errors");
   add("hosts", lost.length, `${plural(lost.length, "host")} lost: ${named(lost.map((host) => host.name))}`, "/hosts");
   alerts.push(...queueAlerts(home.queues));
-  add("late", home.late.length, `${atLeast(home.late.length)} ${home.late.length === 1 ? "run is" : "runs are"} late`, "/sla");
+  const late = home.late.length;
+  add("late", late, late === 1 ? "1 run is late" : `${atLeast(late)} runs are late`, "/sla");
   add("dead", home.dead_letters, plural(home.dead_letters, "dead letter"), "/dead", false);
   return alerts;
 }
