@@ -73,7 +73,8 @@ export class Daemon {
 
   /** Pages that are worked on, before this daemon. */
   async startDev() {
-    this.dev = spawn(process.execPath, [path.join(root, "ui/dev.mjs"), this.url], { stdio: ["ignore", "pipe", "inherit"] });
+    const script = path.join(root, "ui/dev.mjs");
+    this.dev = spawn(process.execPath, [script, this.url], { stdio: ["ignore", "pipe", "inherit"] });
     this.pages = await new Promise((resolve) => this.dev.stdout.once("data", (bytes) => resolve(String(bytes).trim())));
   }
 
