@@ -1,10 +1,9 @@
 // What all tabs of a run have in common: its head, its actions and the tabs.
-import { useCallback } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import { useLoad } from "../../core/load";
 import { pathOf } from "../../core/route";
 import { lookOf } from "../../core/states";
-import { useScope, type LiveEvent } from "../../core/stream";
+import { useScope } from "../../core/stream";
 import { durationText } from "../../core/time";
 import { Ago, Copy, Duration, Instant, State } from "../../parts/basics";
 import { Facts, Page, Show, Tabs } from "../../parts/page";
@@ -21,8 +20,7 @@ export const everyWhile = (isRunning: boolean): number => (isRunning ? RUNNING_M
 /** A run, kept fresh. */
 export function useRun(number: string) {
   useScope({ run: number });
-  const isOf = useCallback((event: LiveEvent) => !event.number || event.number === number || true, [number]);
-  return useLoad<Run>(pathOf("runs", number), { live: isOf, every: 5000 });
+  return useLoad<Run>(pathOf("runs", number), { live: ofThisRun, every: 5000 });
 }
 
 interface FrameProps {
@@ -84,6 +82,11 @@ function Head({ run, onDone }: { run: Run; onDone: () => void }) {
         {run.late && <span class="tag bad">late</span>}
       </p>
       <CountsBar run={run} isWide />
+      <p class="run-counts">
+        {Object.entries(run.counts ?? {}).filter(([, count]) => count > 0).map(([state, count]) => (
+          <a key={state} href={`${runHref(run.number)}?state=${state}`}><State state={state} count={count} /></a>
+        ))}
+      </p>
       <Why run={run} />
       {run.note && <p class="notice run-note">{run.note} <NoteAction run={run} onDone={onDone} isSmall face="Edit" /></p>}
       <More run={run} />
@@ -100,7 +103,8 @@ interface Explained {
 function Why({ run }: { run: Run }) {
   const waits = run.state === "queued" || !!run.waits_because;
   const told = useLoad<Explained>(waits ? pathOf("explain", "runs", run.number) : null, { every: 5000 }).data;
-  const words = run.waits_because ?? run.reason;
+  // That tasks failed is told better by the tasks.
+  const words = run.waits_because ?? (run.counts?.["failed"] ? null : run.reason);
   if (run.stop_reason || run.stopped_by)
     return <p class="notice">Stopped by {run.stopped_by ?? "somebody"}{run.stop_reason && `: ${run.stop_reason}`}</p>;
   if (!words && !told?.conditions.length) return null;

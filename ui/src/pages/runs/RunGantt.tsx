@@ -5,9 +5,8 @@ import { pathOf, place, setQuery, type Params } from "../../core/route";
 import { lookOf } from "../../core/states";
 import { zone } from "../../core/prefs";
 import { clockAt, durationText } from "../../core/time";
-import { StateIcon, useEverySecond } from "../../parts/basics";
+import { Empty, StateIcon, useEverySecond } from "../../parts/basics";
 import { Show } from "../../parts/page";
-import { Empty } from "../../parts/basics";
 import { barKey, criticalPath, rowWindow, segmentsOf, spanOf, ticksOf, type Bar, type Segment, type Span } from "./ganttModel";
 import { taskHref } from "./links";
 import { everyWhile, ofThisRun, RunFrame } from "./RunFrame";
@@ -23,6 +22,7 @@ interface GanttData {
 }
 
 const ROW = 24;
+const ticksMost = (): number => (innerWidth < 760 ? 2 : 7);
 
 export function RunGanttPage({ params }: { params: Params }) {
   const number = params["run"] ?? "";
@@ -73,7 +73,7 @@ function Axis({ span }: { span: Span }) {
   const isShort = span.to - span.from < 10_000;
   return (
     <div class="gantt-axis" aria-hidden="true">
-      {ticksOf(span, 6).map((tick) => (
+      {ticksOf(span, ticksMost()).map((tick) => (
         <span key={tick} style={{ left: `${percent(span, tick)}%` }}>
           {clockAt(tick, zone.value).time}{isShort && `.${String(tick % 1000).padStart(3, "0").slice(0, 2)}`}
         </span>
@@ -98,7 +98,7 @@ function Rows({ bars, number, span, now, path }: RowsProps) {
   const [top, setTop] = useState(0);
   const height = box.current?.clientHeight ?? 700;
   const { first, last } = rowWindow(top, height, ROW, bars.length);
-  const ticks = ticksOf(span, 6);
+  const ticks = ticksOf(span, ticksMost());
   return (
     <div class="gantt" role="group" aria-label="When tasks ran">
       <div class="gantt-head"><span>Task</span><Axis span={span} /></div>

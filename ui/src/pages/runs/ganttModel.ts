@@ -54,7 +54,8 @@ export interface Span {
 export function spanOf(bars: Bar[], began: number, now: number): Span {
   let to = began;
   for (const bar of bars) for (const segment of segmentsOf(bar, now)) to = Math.max(to, segment.to);
-  return { from: began, to: Math.max(to, began + 1) };
+  // Room for what is written behind the last bar.
+  return { from: began, to: began + 1.02 * Math.max(to - began, 1) };
 }
 
 const keyOf = (bar: { task_id: string; map_index: number }): string => `${bar.task_id}\n${bar.map_index}`;
