@@ -1,0 +1,6 @@
+import type { Params } from "../../core/route";
+import { DagFrame } from "./DagFrame";
+
+export function DagSettingsPage({ params }: { params: Params }) {
+  return <DagFrame dag={params["dag"]!}>{(dag) => <p>{dag.dag_id}: not yet</p>}</DagFrame>;
+}
