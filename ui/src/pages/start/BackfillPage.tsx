@@ -75,7 +75,7 @@ function Buttons({ backfill, namespace, reload }: { backfill: Backfill; namespac
 const REDO: Record<string, string> = { none: "left as they are", failed: "done again if they failed", all: "all done again" };
 
 function Body({ backfill }: { backfill: Backfill }) {
-  const json = (value: Record<string, unknown>) => Object.keys(value).length > 0 && <code>{JSON.stringify(value)}</code>;
+  const json = (value: Record<string, unknown>) => Object.keys(value).length > 0 ? <code>{JSON.stringify(value)}</code> : null;
   return (
     <>
       {backfill.held_because && !isOver(backfill) && <div class="notice">{backfill.held_because}</div>}

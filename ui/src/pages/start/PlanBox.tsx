@@ -40,8 +40,8 @@ export function PlanBox({ dag, body, isReady }: { dag: Dag; body: Record<string,
 
 function segmentsOfPlan(plan: Plan): Segment[] {
   return [
-    { name: "new runs", state: "running", count: plan.to_create },
-    { name: "done again", state: "up_for_retry", count: plan.to_redo },
+    { name: "new", state: "running", count: plan.to_create },
+    { name: "again", state: "up_for_retry", count: plan.to_redo },
     { name: "left as they are", state: "skipped", count: plan.to_keep },
   ].filter((segment) => segment.count > 0);
 }
@@ -61,7 +61,7 @@ function PlanView({ plan }: { plan: Plan }) {
       {plan.needs_approval && (
         <div class="notice">It is larger than what starts by itself: an admin must approve it first.</div>
       )}
-      {plan.left_out && <div class="notice">{plan.left_out}</div>}
+      {plan.left_out && <div class="notice">Left out: {plan.left_out}</div>}
       <Facts items={[
         ["Runs at once", plan.max_active],
         ["Tasks of a run", plan.tasks_total],

@@ -69,8 +69,8 @@ export function choicesOf(schema: ParamSchema): string[] {
 export function textOf(schema: ParamSchema, value: unknown): string {
   if (value === null || value === undefined) return "";
   if (typeof value === "string" && (typeOf(schema) === "string" || !isJson(value))) return value;
-  const isLarge = typeof value === "object" && controlOf(schema) === "json";
-  return JSON.stringify(value, null, isLarge ? 2 : undefined);
+  const short = JSON.stringify(value);
+  return short.length > 60 && controlOf(schema) === "json" ? JSON.stringify(value, null, 2) : short;
 }
 
 function isJson(text: string): boolean {
@@ -199,8 +199,11 @@ export function rulesOf(schema: ParamSchema): string {
   ].filter(Boolean).join(", ");
 }
 
-/** Those that must be given first, the others by name. */
+/** Those that must be given first, those with large controls last, else by name. */
 export function orderedNames(schemas: ParamSchemas): string[] {
-  return Object.keys(schemas).sort((a, b) =>
-    Number(isRequired(schemas[b]!)) - Number(isRequired(schemas[a]!)) || (a < b ? -1 : 1));
+  const rank = (name: string): number => {
+    const control = controlOf(schemas[name]!);
+    return (isRequired(schemas[name]!) ? 0 : 2) + (control === "json" || control === "lines" ? 1 : 0);
+  };
+  return Object.keys(schemas).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
 }
