@@ -143,13 +143,18 @@ function Why({ dag }: { dag: Dag }) {
           {answer.conditions.map((condition) => (
             <li key={condition.code}>
               {condition.because}
-              {condition.change && <small class="dim">{condition.change}</small>}
+              {condition.change && <small class="dim"><WithCode text={condition.change} /></small>}
             </li>
           ))}
         </ul>
       ))}</Show>
     </Section>
   );
+}
+
+/** What stands between backticks is something to type. */
+function WithCode({ text }: { text: string }) {
+  return <>{text.split("`").map((part, i) => (i % 2 === 1 ? <code key={i}>{part}</code> : part))}</>;
 }
 
 interface Tick {

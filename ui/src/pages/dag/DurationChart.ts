@@ -1,7 +1,7 @@
 // The chart of durations; loaded when it is first shown, for the library in it is large.
 import uPlot from "uplot";
 import { lookOf } from "../../core/states";
-import { durationText } from "../../core/time";
+import { clockAt, durationText } from "../../core/time";
 import type { Timed } from "./quantiles";
 
 export interface ChartGiven {
@@ -21,6 +21,7 @@ function drawPoint(ctx: CanvasRenderingContext2D, state: string, x: number, y: n
   ctx.beginPath();
   ctx.fillStyle = ctx.strokeStyle = paint;
   ctx.lineWidth = size / 2;
+  ctx.setLineDash([]);
   if (state === "failed") {
     ctx.moveTo(x - size, y - size);
     ctx.lineTo(x + size, y + size);
@@ -49,6 +50,21 @@ function drawPoints(chart: uPlot, rows: Timed[]): void {
   ctx.restore();
 }
 
+const DAY_S = 86_400;
+
+/** What stands at the ticks of time: the day where it changes, else as much of the clock as is needed. */
+function tickTexts(ticks: number[], step: number, zone: string): string[] {
+  let before = "";
+  return ticks.map((tick) => {
+    const { date, time } = clockAt(tick * 1000, zone);
+    const isNew = date !== before;
+    before = date;
+    const parts = step >= DAY_S ? "" : step >= 60 ? time.slice(0, 5)
+      : step >= 1 ? time : time.slice(3) + (tick % 1).toFixed(step >= 0.1 ? 1 : 3).slice(1);
+    return parts === "" ? date.slice(step >= 300 * DAY_S ? 0 : 5) : isNew ? `${parts}\n${date}` : parts;
+  });
+}
+
 const HEIGHT = 320;
 const nothing = (): null => null;
 
@@ -69,7 +85,7 @@ export function makeChart(element: HTMLElement, given: ChartGiven): { end: () =>
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), given.zone),
     scales: { y: given.isLog ? { distr: 3 } : { range: (_chart, _low, high) => [0, (high || 1) * 1.08] } },
     series: seriesOf(),
-    axes: [{ ...axis }, { ...axis, size: 68, values: (_chart, ticks) => ticks.map((tick) => (tick === null ? "" : durationText(tick))) }],
+    axes: [{ ...axis, values: (_chart, ticks, _axis, _space, step) => tickTexts(ticks, step, given.zone) }, { ...axis, size: 68, values: (_chart, ticks) => ticks.map((tick) => (tick === null ? "" : durationText(tick))) }],
     cursor: { points: { show: false }, drag: { x: true, y: false } },
     hooks: {
       draw: [(made) => drawPoints(made, given.rows)],

@@ -65,7 +65,8 @@ function VersionList({ dag, versions, reload }: { dag: Dag; versions: Version[];
         </>
       ),
     },
-    { name: "Since", cell: (row) => <><Instant at={row.created_at} isLong /> <span class="dim">(<Ago at={row.created_at} />)</span></> },
+    { name: "Made", cell: (row) => <span class="nowrap"><Ago at={row.created_at} /></span> },
+    { name: "At", cell: (row) => <Instant at={row.created_at} isLong />, isExtra: true },
     { name: "By", cell: (row) => row.actor, isExtra: true },
     { name: "Hash", cell: (row) => <code title={row.hash}>{row.hash.slice(0, 12)}</code>, isExtra: true },
     {
@@ -174,6 +175,7 @@ function SplitDiff({ text }: { text: string }) {
   return (
     <div class="diff is-split" role="region" aria-label="Difference, side by side" tabIndex={0}>
       <table>
+        <colgroup>{[44, 16, null, 44, 16, null].map((width, i) => <col key={i} style={width ? { width: `${width}px` } : {}} />)}</colgroup>
         <tbody>
           {pairsOf(parseDiff(text)).map(({ left, right }, i) => (left?.kind === "hunk" || left?.kind === "file"
             ? <tr key={i} class={`d-${left.kind}`}><td colSpan={6} class="d-text">{left.text}</td></tr>

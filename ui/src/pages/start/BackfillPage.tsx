@@ -110,7 +110,7 @@ function Body({ backfill }: { backfill: Backfill }) {
   );
 }
 
-const dayOf = (date: BackfillDate): string => date.logical_date.replace("T00:00:00Z", "").replace("T", " ").replace("Z", "");
+const dayOf = (date: BackfillDate): string => date.logical_date.replace("T00:00:00Z", "").replace("T", " ").replace(/(:00)?(\.\d+)?Z$/, "");
 
 function Dates({ backfill }: { backfill: Backfill }) {
   const all = backfill.dates ?? [];

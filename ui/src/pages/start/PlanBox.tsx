@@ -75,7 +75,7 @@ function PlanView({ plan }: { plan: Plan }) {
           <ul class="plan-dates">
             {plan.dates.map((date) => (
               <li key={date.logical_date}>
-                <span class="mono">{date.logical_date.replace("T00:00:00Z", "").replace("T", " ")}</span>{" "}
+                <span class="mono">{date.logical_date.replace("T00:00:00Z", "").replace("T", " ").replace(/:00Z$/, "")}</span>{" "}
                 <span class={date.action === "keep" ? "dim" : ""}>{ACTION_WORDS[date.action] ?? date.action}</span>
                 {date.state && <> <State state={date.state} /></>}
               </li>
