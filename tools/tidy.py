@@ -51,6 +51,16 @@ CONFINED = {
     "execvpe": "src/os/",
 }
 
+# Of the pages: names and logs are written by others, so nothing of them may become markup or code.
+PAGE_COLUMNS_MAX = 120
+PAGE_LINES_MAX = 500
+PAGE_SUFFIXES = (".ts", ".tsx", ".mjs")
+PAGE_BANNED = re.compile(r"\b(innerHTML|outerHTML|insertAdjacentHTML|dangerouslySetInnerHTML"
+                         r"|document\.write|eval|Function)\b\s*[(=+]|new Function\b")
+# Layers of the pages, lowest first: each imports from itself and from those below.
+PAGE_LAYERS = ("core", "parts", "pages", "app")
+PAGE_IMPORT = re.compile(r"""(?:from|import)\s*\(?\s*["']([^"']+)["']""")
+
 EMPTY_NAMES = {"common", "util", "utils", "misc", "helper", "helpers", "types", "global", "globals"}
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX)\b")
 TOKEN = re.compile(
@@ -174,12 +184,40 @@ def check_source(root, path, layers):
     yield from check_functions(code.splitlines())
 
 
+def page_layer(root, path):
+    """Of a file of ui/src; None: of none, which is what the layers above all of them are."""
+    inside = path.is_relative_to(root / "ui/src") and path.relative_to(root / "ui/src").parts[0]
+    return inside if inside in PAGE_LAYERS else None
+
+
+def check_page(root, path):
+    """A file of ui/."""
+    lines = path.read_text().splitlines()
+    layer = page_layer(root, path)
+    if len(lines) > PAGE_LINES_MAX:
+        yield 1, f"{len(lines)} lines, at most {PAGE_LINES_MAX}"
+    for number, line in enumerate(lines, 1):
+        if len(line) > PAGE_COLUMNS_MAX:
+            yield number, f"line has {len(line)} columns, at most {PAGE_COLUMNS_MAX}"
+        if line != line.rstrip():
+            yield number, "spaces at the end of the line"
+        if word := UNFINISHED.search(line):
+            yield number, f"{word[0]}: finish it or file an issue"
+        if (word := PAGE_BANNED.search(line)) and layer:
+            yield number, f"{word[0].strip(' (=+')} makes code or markup of texts; use text nodes"
+        for target in PAGE_IMPORT.findall(line) if layer else ():
+            used = page_layer(root, (path.parent / target).resolve())
+            if used and PAGE_LAYERS.index(used) > PAGE_LAYERS.index(layer) and layer != "app":
+                yield number, f"{layer} may not use {used} (core < parts < pages < app)"
+
+
 def our_files(root):
-    for folder in ("src", "include", "examples", "tests", "bench", "tools"):
+    for folder in ("src", "include", "examples", "tests", "bench", "tools", "ui"):
         for path in sorted((root / folder).rglob("*")):
-            hidden = any(part.startswith((".", "__")) for part in path.relative_to(root).parts)
-            is_text = path.suffix in (".c", ".h", ".py") or path.parent == root / "tools"
-            if path.is_file() and is_text and not hidden:
+            parts = path.relative_to(root).parts
+            hidden = any(part.startswith((".", "__")) or part == "node_modules" for part in parts)
+            is_text = path.suffix in (".c", ".h", ".py", *PAGE_SUFFIXES)
+            if path.is_file() and (is_text or path.parent == root / "tools") and not hidden:
                 yield path
 
 
@@ -187,6 +225,9 @@ def check_tree(root):
     layers, problems = read_layers(root)
     files = list(our_files(root))
     for path in files:
+        if path.suffix in PAGE_SUFFIXES:
+            problems += [(path, number, what) for number, what in check_page(root, path)]
+            continue
         found = list(check_text(path, path.read_text().splitlines()))
         in_layer = path.is_relative_to(root / "src") and path.suffix in (".c", ".h")
         if in_layer and path.relative_to(root / "src").parts[0] in layers:

@@ -11,8 +11,9 @@ const here = path.dirname(fileURLToPath(import.meta.url));
 const daemon = new URL(process.argv[2] ?? "http://127.0.0.1:4337");
 const out = path.join(os.tmpdir(), `eider-ui-${process.pid}`);
 const TYPES = { ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
-const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self';" +
-  " font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:;" +
+  " connect-src 'self'; font-src 'self'; manifest-src 'self';" +
+  " base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 function pass(request, response) {
   const target = http.request({
@@ -44,4 +45,6 @@ async function serve(request, response) {
 const server = http.createServer((request, response) => {
   serve(request, response).catch((error) => response.writeHead(500).end(String(error)));
 });
-server.listen(Number(process.argv[3] ?? 0), "127.0.0.1", () => console.log(`http://127.0.0.1:${server.address().port}/`));
+server.listen(Number(process.argv[3] ?? 0), "127.0.0.1", () => {
+  console.log(`http://127.0.0.1:${server.address().port}/`);
+});

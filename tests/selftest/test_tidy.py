@@ -32,6 +32,9 @@ def test_the_tree_as_it_is_has_no_problems(tree):
     ("src/nowhere/planted.c", "int x;\n", "no layer of src/LAYERS"),
     ("tests/unit/base/test_planted.c", "/* " + "x" * 96 + "*/\n", "line has 101 columns"),
     ("bench/planted.c", "/* " + "x" * 96 + "*/\n", "line has 101 columns"),
+    ("ui/src/core/planted.ts", 'import { x } from "../pages/runs";\n', "core may not use pages"),
+    ("ui/src/parts/planted.tsx", "box.innerHTML = name;\n", "use text nodes"),
+    ("ui/src/parts/planted.tsx", "x" * 121 + "\n", "line has 121 columns"),
 ])
 def test_a_planted_mistake_is_reported(corner, relative, text, complaint):
     corner.plant(relative, text)

@@ -33,7 +33,11 @@ function Body() {
   const found = findPage(place.value.path.replace(/\/+$/, ""));
   const Shown = usePageOf(found?.row);
   if (!found)
-    return <Page title="There is no such page"><p>Look at <a href="/dags">the DAGs</a>, or press <kbd>/</kbd> to search.</p></Page>;
+    return (
+      <Page title="There is no such page">
+        <p>Look at <a href="/dags">the DAGs</a>, or press <kbd>/</kbd> to search.</p>
+      </Page>
+    );
   if (Shown instanceof Error)
     return <Page title="This page could not be loaded"><p>{Shown.message}</p>
       <button type="button" onClick={() => location.reload()}>Load again</button></Page>;
@@ -81,7 +85,9 @@ function Frame() {
       <TopBar />
       <Sidebar />
       {connection.value === "lost" && (
-        <div class="offline" role="status">The connection to the server is lost; what is shown may be old. Trying again…</div>
+        <div class="offline" role="status">
+          The connection to the server is lost; what is shown may be old. Trying again…
+        </div>
       )}
       <Body />
       <Toasts />

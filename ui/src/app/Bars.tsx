@@ -15,7 +15,9 @@ const WORD = { waiting: "connecting", live: "live", lost: "not connected" } as c
 export function TopBar() {
   return (
     <header class="topbar">
-      <a class="brand" href="/" aria-label="Eider, home"><img src={iconHref()} alt="" width="24" height="24" /> Eider</a>
+      <a class="brand" href="/" aria-label="Eider, home">
+        <img src={iconHref()} alt="" width="24" height="24" /> Eider
+      </a>
       <button type="button" class="search-button" onClick={() => (paletteIsOpen.value = true)}>
         <span>Search DAGs, runs, tasks, pages</span> <kbd>/</kbd>
       </button>
@@ -35,7 +37,9 @@ function Preferences() {
   const [isOpen, setOpen] = useState(false);
   return (
     <details class="menu" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary aria-label="Preferences and account">{isDark.value ? "☾" : "☀"} <span class="wide">{me.value?.name}</span></summary>
+      <summary aria-label="Preferences and account">
+        {isDark.value ? "☾" : "☀"} <span class="wide">{me.value?.name}</span>
+      </summary>
       <div class="menu-body">
         <Field label="Theme">
           <select value={theme.value} onChange={(event) => (theme.value = event.currentTarget.value as Theme)}>
@@ -58,7 +62,9 @@ function ZoneField() {
   return (
     <Field label="Time zone">
       <select value={zone.value} onChange={(event) => (zone.value = event.currentTarget.value)}>
-        {zones.map((name) => <option key={name} value={name}>{name === ownZone ? `${name} (this device)` : name}</option>)}
+        {zones.map((name) => (
+          <option key={name} value={name}>{name === ownZone ? `${name} (this device)` : name}</option>
+        ))}
       </select>
     </Field>
   );

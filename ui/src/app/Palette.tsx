@@ -30,7 +30,8 @@ function hrefOf(hit: Hit): string {
     case "run": return pathOf("runs", hit.number ?? hit.name);
     case "job": return pathOf("jobs", hit.number ?? hit.name);
     case "tag": return "/dags?tag=" + encodeURIComponent(hit.name);
-    case "task": return pathOf("dags", hit.dag_id ?? "", "graph") + "?task=" + encodeURIComponent(hit.task_id ?? hit.name);
+    case "task":
+      return pathOf("dags", hit.dag_id ?? "", "graph") + "?task=" + encodeURIComponent(hit.task_id ?? hit.name);
     default: return pathOf("dags", hit.dag_id ?? hit.name);
   }
 }
@@ -49,7 +50,8 @@ function entriesOf(text: string, hits: Hit[]): Entry[] {
 export function Palette() {
   const [text, setText] = useState("");
   const [chosen, setChosen] = useState(0);
-  const found = useLoad<{ results: Hit[] }>(text ? `/search?limit=40&q=${encodeURIComponent(text)}` : null, { keep: true });
+  const path = text ? `/search?limit=40&q=${encodeURIComponent(text)}` : null;
+  const found = useLoad<{ results: Hit[] }>(path, { keep: true });
   const entries = entriesOf(text, text ? found.data?.results ?? [] : []);
   const close = () => (paletteIsOpen.value = false);
   const open = (entry: Entry | undefined) => {

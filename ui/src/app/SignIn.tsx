@@ -30,8 +30,9 @@ export function SignIn() {
     <div class="sign-in">
       <Page title="Sign in to Eider" name="Sign in">
         {place.value.query.get("link") && (
-          <div class="problem" role="alert"><b>That link has been used, or is too old.</b>
-            <p>Each link lets one in once. A new one comes from the machine on which the daemon runs.</p></div>
+          <div class="problem" role="alert"><b>That link lets nobody in any more.</b>
+            <p>It was used, is too old, was opened on another machine than the daemon's, or somebody has a password
+              by now.</p></div>
         )}
         <form onSubmit={(event) => void enter(event)}>
           <Field label="Name"><input autocomplete="username" required autofocus value={name}
@@ -45,7 +46,10 @@ export function SignIn() {
           <summary>I have no name and password</summary>
           <p>On the machine on which the daemon runs:</p>
           <Command text="eider users add NAME --role admin" />
-          <p>A daemon that has no users yet prints a link when it starts; it lets one in once.</p>
+          <p>Who came in by a link is the user admin; this gives that one, or any other, a password:</p>
+          <Command text="eider users set admin --password" />
+          <p>While there is nobody else, and admin has no password, the daemon prints another link each time it starts;
+            it lets one in once.</p>
         </details>
       </Page>
     </div>

@@ -16,6 +16,17 @@ const root = path.join(path.dirname(fileURLToPath(import.meta.url)), "../../..")
 const PROGRAM = process.env.EIDER_PROGRAM ?? path.join(root, "build/eider");
 const CHROMIUM = process.env.EIDER_CHROMIUM ?? "/usr/bin/chromium";
 const run = promisify(execFile);
+/** Whatever becomes of the tests, nothing is left running. */
+const children = new Set();
+process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")));
+
+function start(program, words, options) {
+  const child = spawn(program, words, options);
+  children.add(child);
+  child.once("exit", () => children.delete(child));
+  return child;
+}
+
 /** For what must happen, however busy the machine is. */
 export const PATIENCE_MS = 60_000;
 
@@ -51,7 +62,7 @@ export class Daemon {
   }
 
   async up() {
-    this.process = spawn(PROGRAM, ["up", "--home", this.home, "--dags", this.dags, ...(this.options.args ?? [])],
+    this.process = start(PROGRAM, ["up", "--home", this.home, "--dags", this.dags, ...(this.options.args ?? [])],
       { env: this.environment, stdio: ["ignore", "pipe", "pipe"] });
     this.words = "";
     const said = new Promise((resolve, reject) => {
@@ -73,7 +84,8 @@ export class Daemon {
 
   /** Pages that are worked on, before this daemon. */
   async startDev() {
-    this.dev = spawn(process.execPath, [path.join(root, "ui/dev.mjs"), this.url], { stdio: ["ignore", "pipe", "inherit"] });
+    const script = path.join(root, "ui/dev.mjs");
+    this.dev = start(process.execPath, [script, this.url], { stdio: ["ignore", "pipe", "inherit"] });
     this.pages = await new Promise((resolve) => this.dev.stdout.once("data", (bytes) => resolve(String(bytes).trim())));
   }
 
@@ -151,7 +163,7 @@ export async function signIn(daemon, page, role, user = `the-${role}`) {
   }
   await page.goto(daemon.pages);
   await page.getByRole("textbox", { name: "Name" }).fill(user);
-  await page.getByLabel("Password").fill(PASSWORD);
+  await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("navigation", { name: "Pages" }).waitFor();
   page.mistakes.length = 0; // the browser counts the 401 of somebody not yet known as an error
