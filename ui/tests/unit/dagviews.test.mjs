@@ -27,8 +27,10 @@ test("keys lead from day to day, and not out of the year", () => {
 });
 
 test("a day looks like its worst run", () => {
-  const day = (counts, planned = 0) => ({ date: "2026-01-01", counts, total: Object.values(counts).reduce((a, b) => a + b, 0), planned });
-  assert.deepEqual(calendar.lookOfDay(day({ success: 3, failed: 1, running: 1 })), { state: "failed", failedShare: 0.25 });
+  const day = (counts, planned = 0) => ({ date: "2026-01-01", counts,
+    total: Object.values(counts).reduce((a, b) => a + b, 0), planned });
+  assert.deepEqual(calendar.lookOfDay(day({ success: 3, failed: 1, running: 1 })), { state: "failed",
+    failedShare: 0.25 });
   assert.deepEqual(calendar.lookOfDay(day({ success: 1, queued: 1 })), { state: "queued", failedShare: 0 });
   assert.deepEqual(calendar.lookOfDay(undefined), { state: null, failedShare: 0 });
   assert.equal(calendar.dayText(day({ failed: 1, success: 2 }, 1)), "3 runs: 1 failed, 2 success; 1 planned");
@@ -49,7 +51,8 @@ test("numbers of durations count successes; failures are a share", () => {
     row("success", 2, "2026-01-03T00:00:00Z"), row("running", null, "2026-01-04T00:00:00Z")];
   assert.deepEqual(numbers.summaryOf(rows), { count: 4, failedShare: 1 / 3, median: 3, p95: 3.9, medianWait: 1 });
   const { rows: sorted, data } = numbers.columnsOf(rows);
-  assert.deepEqual(sorted.map((one) => one.state), ["failed", "success", "success"], "oldest first, only what took its time");
+  assert.deepEqual(sorted.map((one) => one.state), ["failed", "success", "success"],
+    "oldest first, only what took its time");
   assert.deepEqual(data[2], [null, 4, 3]);
 });
 
@@ -69,7 +72,8 @@ const DIFF = `--- a (version 1)
 
 test("a difference has the numbers of its lines", () => {
   const rows = diff.parseDiff(DIFF);
-  assert.deepEqual(rows.map((row) => row.kind), ["file", "file", "hunk", "same", "removed", "removed", "added", "added", "added", "hunk",
+  assert.deepEqual(rows.map((row) => row.kind),
+    ["file", "file", "hunk", "same", "removed", "removed", "added", "added", "added", "hunk",
     "removed", "added"]);
   assert.deepEqual(rows[5], { kind: "removed", text: "-- a line that looks like a file", before: 3 });
   assert.deepEqual(rows[8], { kind: "added", text: "new 3", after: 4 });
@@ -88,7 +92,8 @@ const kinds = (line, state = yaml.START) => yaml.tokensOf(line, state).tokens.fi
 test("words of YAML have kinds", () => {
   assert.deepEqual(kinds("retries: 3 # often"), ["key retries", "mark :", "number 3", "comment # often"]);
   assert.deepEqual(kinds("a: { run: \"x: {{ ds }}\", on: true }"),
-    ["key a", "mark :", "mark {", "key run", "mark :", 'text "x:', "template {{ ds }}", 'text "', "mark ,", "key on", "mark :", "word true", "mark }"]);
+    ["key a", "mark :", "mark {", "key run", "mark :", 'text "x:', "template {{ ds }}", 'text "', "mark ,", "key on",
+      "mark :", "word true", "mark }"]);
   assert.deepEqual(kinds("- http://x/y#z"), ["mark -", "plain http://x/y#z"]);
   assert.deepEqual(kinds("'it''s': \"a\\\"b\""), ["key 'it''s'", "mark :", 'text "a\\"b"']);
 });
@@ -102,10 +107,12 @@ test("blocks and open quotes go on over lines", () => {
 });
 
 test("no text is lost or changed by its colours", () => {
-  const hostile = ["a: b: c", "{{{{", "}}: [", "\"", "'", "- - -", "? x", "!!str &a *b", ":::", "<script>alert(1)</script>", "\t tab", "# only",
+  const hostile = ["a: b: c", "{{{{", "}}: [", "\"", "'", "- - -", "? x", "!!str &a *b", ":::",
+    "<script>alert(1)</script>", "\t tab", "# only",
     "a:|", "x: >-", "  {{ a }} {{ b", "--- # doc", "key : 1", "é: ü"];
   for (const line of hostile)
-    for (const state of [yaml.START, { block: 0, quote: null }, { block: null, quote: '"' }, { block: null, quote: "'" }])
+    for (const state of [yaml.START, { block: 0, quote: null }, { block: null, quote: '"' }, { block: null,
+      quote: "'" }])
       assert.equal(yaml.tokensOf(line, state).tokens.map((token) => token.text).join(""), line);
 });
 
@@ -116,11 +123,13 @@ test("lines of a link", () => {
 });
 
 test("a backfill is as far as its dates are over", () => {
-  const given = { state: "running", size: 10, succeeded: 4, failed: 1, cancelled: 0, kept: 1, active: 2, left: 2, start_date: "2026-01-01T00:00:00Z" };
+  const given = { state: "running", size: 10, succeeded: 4, failed: 1, cancelled: 0, kept: 1, active: 2, left: 2,
+    start_date: "2026-01-01T00:00:00Z" };
   assert.equal(backfill.percentOf(given), 60);
   assert.deepEqual(backfill.segmentsOf(given).map((segment) => segment.count), [4, 1, 1, 2, 2]);
   assert.equal(backfill.secondsLeft(given, Date.parse("2026-01-01T00:00:50Z")), 40);
   assert.equal(backfill.secondsLeft({ ...given, state: "success" }, 0), null);
   assert.equal(backfill.rangeText("2026-01-01T00:00:00Z", "2026-01-31T23:59:59.999999Z"), "2026-01-01 to 2026-01-31");
-  assert.equal(backfill.rangeText("2026-01-01T05:00:00Z", "2026-01-02T05:00:00Z"), "2026-01-01 05:00 to 2026-01-02 05:00");
+  assert.equal(backfill.rangeText("2026-01-01T05:00:00Z", "2026-01-02T05:00:00Z"),
+    "2026-01-01 05:00 to 2026-01-02 05:00");
 });

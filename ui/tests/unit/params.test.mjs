@@ -20,8 +20,10 @@ const SCHEMAS = {
 };
 
 test("every declaration has a control", () => {
-  const controls = Object.fromEntries(Object.entries(SCHEMAS).map(([name, schema]) => [name, params.controlOf(schema)]));
-  assert.deepEqual(controls, { region: "choice", rows: "number", ratio: "number", full: "switch", code: "text", day: "date",
+  const controls = Object.fromEntries(Object.entries(SCHEMAS).map(([name, schema]) =>
+    [name, params.controlOf(schema)]));
+  assert.deepEqual(controls, { region: "choice", rows: "number", ratio: "number", full: "switch", code: "text",
+    day: "date",
     items: "json", extra: "json", token: "secret", any: "text" });
   assert.equal(params.controlOf({ type: "boolean" }), "choice", "one must choose what has no default");
   assert.equal(params.controlOf({ type: "string", default: "a\nb" }), "lines");
@@ -50,12 +52,14 @@ test("a text is judged as the server judges it", () => {
   assert.equal(problem("items", "{}"), "expected an array, got {}");
   assert.match(problem("extra", "{"), /^is no JSON/);
   assert.equal(problem("full", "maybe"), "expected a boolean, got 'maybe'");
-  assert.equal(params.readParam({ type: "string", minLength: 2 }, "é").problem, "has 1 characters, at least 2 are needed");
+  assert.equal(params.readParam({ type: "string", minLength: 2 }, "é").problem,
+    "has 1 characters, at least 2 are needed");
 });
 
 test("a good text is sent as it is; what nobody touched is not sent", () => {
   assert.deepEqual(params.readParam(SCHEMAS.rows, "12"), { text: "12" });
-  assert.deepEqual(params.readParam(SCHEMAS.rows, "9007199254740993").problem, "9007199254740992 is more than the maximum 1000");
+  assert.deepEqual(params.readParam(SCHEMAS.rows, "9007199254740993").problem,
+    "9007199254740992 is more than the maximum 1000");
   assert.deepEqual(params.readParam({ type: "integer" }, "9007199254740993"), { text: "9007199254740993" });
   assert.deepEqual(params.readParam(SCHEMAS.rows, undefined), {});
   assert.deepEqual(params.readParam(SCHEMAS.any, "not json"), { text: "not json" });
@@ -73,26 +77,32 @@ test("a pattern that may mean something else here is left to the server", () => 
 });
 
 test("what the server says is told at the fields", () => {
-  assert.deepEqual(params.problemsByField("any: is required; code: \"a; b\" does not match; rows: is less", ["any", "code", "rows"]),
+  assert.deepEqual(params.problemsByField("any: is required; code: \"a; b\" does not match; rows: is less",
+    ["any", "code", "rows"]),
     { fields: { any: "is required", code: "\"a; b\" does not match", rows: "is less" }, rest: "" });
-  assert.deepEqual(params.problemsByField("unknown parameter 'x'", ["any"]), { fields: {}, rest: "unknown parameter 'x'" });
+  assert.deepEqual(params.problemsByField("unknown parameter 'x'", ["any"]), { fields: {},
+    rest: "unknown parameter 'x'" });
 });
 
 test("a draft goes through the URL, without secrets", () => {
-  const query = draft.queryOf({ "p.rows": "5", "p.token": "s3cret", note: "", date: "2026-01-01" }, new URLSearchParams("keep=1&note=old"),
+  const query = draft.queryOf({ "p.rows": "5", "p.token": "s3cret", note: "", date: "2026-01-01" },
+    new URLSearchParams("keep=1&note=old"),
     SCHEMAS, ["note", "date"]);
   assert.equal(query.toString(), "keep=1&p.rows=5&date=2026-01-01");
   assert.deepEqual(draft.draftFrom(query, ["note", "date"]), { "p.rows": "5", date: "2026-01-01" });
 });
 
 test("the request and the command say the same", () => {
-  const filled = { "p.code": "AB", "p.rows": "5", "p.day": "", "p.token": "s3cret", conf: '{"more": 1}', tasks: "a,b", note: "it's" };
+  const filled = { "p.code": "AB", "p.rows": "5", "p.day": "", "p.token": "s3cret", conf: '{"more": 1}', tasks: "a,b",
+    note: "it's" };
   const read = draft.readParams(filled, SCHEMAS);
   assert.deepEqual(read.problems, {});
   const body = draft.triggerBody(filled, read);
-  assert.deepEqual(body, { params: { code: "AB", rows: "5", token: "s3cret" }, conf: { more: 1, day: null }, note: "it's", tasks: ["a", "b"] });
+  assert.deepEqual(body, { params: { code: "AB", rows: "5", token: "s3cret" }, conf: { more: 1, day: null },
+    note: "it's", tasks: ["a", "b"] });
   const shown = draft.withoutSecrets(body, SCHEMAS);
-  assert.deepEqual(draft.triggerWords("sales", shown), ["dags", "trigger", "sales", "-p", "rows=5", "-p", "code=AB", "-p", "token=***",
+  assert.deepEqual(draft.triggerWords("sales", shown),
+    ["dags", "trigger", "sales", "-p", "rows=5", "-p", "code=AB", "-p", "token=***",
     "-c", '{"more":1,"day":null}', "-t", "a", "-t", "b", "--note", "it's"]);
 });
 
@@ -103,9 +113,11 @@ test("conf must be an object; a member of it stands for its parameter", () => {
 });
 
 test("a backfill as a command", () => {
-  const filled = { from: "2026-01-01", to: "2026-01-31", redo: "failed", max_active: "4", tasks: "a", upstream: "true" };
+  const filled = { from: "2026-01-01", to: "2026-01-31", redo: "failed", max_active: "4", tasks: "a",
+    upstream: "true" };
   const body = draft.backfillBody("sales", filled, draft.readParams(filled, {}));
-  assert.deepEqual(draft.backfillWords(body), ["backfill", "create", "sales", "--from", "2026-01-01", "--to", "2026-01-31",
+  assert.deepEqual(draft.backfillWords(body),
+    ["backfill", "create", "sales", "--from", "2026-01-01", "--to", "2026-01-31",
     "--redo", "failed", "--max-active", "4", "-t", "a", "--with-upstream"]);
 });
 

@@ -25,7 +25,8 @@ export function CalendarPage({ params }: { params: Params }) {
 
 function Calendar({ dag }: { dag: Dag }) {
   const year = place.value.query.get("year");
-  const loaded = useLoad<CalendarAnswer>(`/calendar/${encodeURIComponent(dag.dag_id)}` + (year ? `?year=${encodeURIComponent(year)}` : ""),
+  const asked = year ? `?year=${encodeURIComponent(year)}` : "";
+  const loaded = useLoad<CalendarAnswer>(pathOf("calendar", dag.dag_id) + asked,
     { live: isOfRun, keep: true });
   return (
     <Show of={loaded}>{(answer) => (
@@ -47,7 +48,9 @@ function Key() {
   return (
     <span class="calendar-key dim">
       <span><i class="day-cell s-success"><Glyph state="success" /></i> all well</span>
-      <span><i class="day-cell s-failed" style={{ "--share": "40%" }} data-failed><Glyph state="failed" /></i> 2 of 5 failed</span>
+      <span>
+        <i class="day-cell s-failed" style={{ "--share": "40%" }} data-failed><Glyph state="failed" /></i> 2 of 5 failed
+      </span>
       <span><i class="day-cell s-running"><Glyph state="running" /></i> running</span>
       <span><i class="day-cell is-planned" /> planned</span>
     </span>
@@ -56,7 +59,11 @@ function Key() {
 
 function Glyph({ state }: { state: string }) {
   const look = lookOf(state);
-  return <svg viewBox="0 0 16 16" aria-hidden="true"><path class={look.isFilled ? "is-filled" : ""} d={look.shape} /></svg>;
+  return (
+    <svg viewBox="0 0 16 16" aria-hidden="true">
+      <path class={look.isFilled ? "is-filled" : ""} d={look.shape} />
+    </svg>
+  );
 }
 
 /** The days are those of the zone of the schedule. */
@@ -105,7 +112,9 @@ function Year({ dag, answer }: { dag: Dag; answer: CalendarAnswer }) {
           <section key={month.name} aria-label={`${month.name} ${answer.year}`}>
             <h3>{month.name}</h3>
             <div class="month">
-              {["M", "T", "W", "T", "F", "S", "S"].map((name, i) => <span key={i} class="dim week-day" aria-hidden="true">{name}</span>)}
+              {[..."MTWTFSS"].map((name, i) => (
+                <span key={i} class="dim week-day" aria-hidden="true">{name}</span>
+              ))}
               {month.cells.map((date, i) => (date === null ? <span key={i} />
                 : <Day key={date} date={date} day={days.get(date)} isFocus={date === focused} isToday={date === today}
                     href={runsHref(dag, date)} point={() => setPointed(date)} focus={() => setFocused(date)} />))}
@@ -129,7 +138,8 @@ interface DayProps {
 
 function Day({ date, day, isFocus, isToday, href, point, focus }: DayProps) {
   const look = lookOfDay(day);
-  const kind = ["day-cell", look.state && `s-${lookOf(look.state).colour}`, day?.planned && !day.total && "is-planned", isToday && "is-today"];
+  const kind = ["day-cell", look.state && `s-${lookOf(look.state).colour}`, day?.planned && !day.total && "is-planned",
+    isToday && "is-today"];
   const label = `${date}: ${dayText(day)}`;
   const shared = {
     class: kind.filter(Boolean).join(" "), "data-date": date, "aria-label": label, tabIndex: isFocus ? 0 : -1,

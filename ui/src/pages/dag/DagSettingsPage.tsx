@@ -49,10 +49,12 @@ export function DagSettingsPage({ params }: { params: Params }) {
           <TasksTable dag={whole} />
           <Webhooks dag={dag} />
           <Section title="Delete">
-            <p>Deletes the DAG with its versions, runs and logs. Its file must be gone from all daemons first, and its runs over.</p>
+            <p>Deletes the DAG with its versions, runs and logs. Its file must be gone from all daemons first,
+              and its runs over.</p>
             <Action label="Delete DAG" isDanger isAllowed={can("editor", dag.namespace)} needs="editor"
               question={`Delete ${dag.dag_id} with everything that is kept of it? This cannot be undone.`}
-              change={{ method: "DELETE", path: pathOf("dags", dag.dag_id), cli: ["dags", "delete", dag.dag_id, "--yes"], takesKey: false }}
+              change={{ method: "DELETE", path: pathOf("dags", dag.dag_id),
+                cli: ["dags", "delete", dag.dag_id, "--yes"], takesKey: false }}
               done={`${dag.dag_id} is deleted.`} onDone={() => go("/dags")} />
           </Section>
         </div>
@@ -61,7 +63,8 @@ export function DagSettingsPage({ params }: { params: Params }) {
   );
 }
 
-const seconds = (value: number | null | undefined) => (value === null || value === undefined ? null : durationText(value));
+const seconds = (value: number | null | undefined) =>
+  (value === null || value === undefined ? null : durationText(value));
 
 /** Any value of a DAG file, as text. */
 function valueText(value: unknown): string {
@@ -100,10 +103,12 @@ function ParamsTable({ dag }: { dag: Dag }) {
   return (
     <Section title="Parameters" actions={<a href={pathOf("dags", dag.dag_id, "trigger")}>fill them in</a>}>
       <Table label="Parameters" rows={rows} keyOf={([name]) => name} columns={[
-        { name: "Name", cell: ([name, schema]) => <><code>{name}</code>{isRequired(schema) && <span class="need"> required</span>}</> },
+        { name: "Name", cell: ([name, schema]) =>
+          <><code>{name}</code>{isRequired(schema) && <span class="need"> required</span>}</> },
         { name: "Default", cell: ([, schema]) => (schema.default === undefined ? <span class="dim">–</span>
           : schema.secret ? "***" : <code>{JSON.stringify(schema.default)}</code>) },
-        { name: "Rules", cell: ([, schema]) => schema.enum ? `one of ${schema.enum.map(valueText).join(", ")}` : rulesOf(schema), isExtra: true },
+        { name: "Rules", cell: ([, schema]) =>
+          schema.enum ? `one of ${schema.enum.map(valueText).join(", ")}` : rulesOf(schema), isExtra: true },
         { name: "What", cell: ([, schema]) => schema.description || schema.doc || schema.title, isExtra: true },
       ]} />
     </Section>
@@ -121,7 +126,7 @@ function TasksTable({ dag }: { dag: WholeDag }) {
         { name: "Runs when", cell: (row) => row.trigger_rule.replaceAll("_", " "), isExtra: true },
         { name: "Retries", cell: (row) => row.retries, isNumber: true },
         { name: "Timeout", cell: (row) => seconds(row.timeout) ?? dash },
-        { name: "Pool", cell: (row) => (row.pool ? `${row.pool}${row.pool_slots > 1 ? ` × ${row.pool_slots}` : ""}` : dash) },
+        { name: "Pool", cell: (row) => (row.pool ? row.pool + (row.pool_slots > 1 ? ` × ${row.pool_slots}` : "") : dash) },
         { name: "Queue", cell: (row) => row.queue, isExtra: true },
         { name: "Priority", cell: (row) => row.priority_weight, isNumber: true, isExtra: true },
       ]} />
@@ -167,16 +172,21 @@ interface Tick {
 }
 
 function NextTicks({ dag }: { dag: Dag }) {
-  const loaded = useLoad<{ ticks: Tick[] }>(dag.is_scheduled ? `${pathOf("dags", dag.dag_id, "next")}?count=5` : null, { live: isOfDag });
+  const path = pathOf("dags", dag.dag_id, "next") + "?count=5";
+  const loaded = useLoad<{ ticks: Tick[] }>(dag.is_scheduled ? path : null, { live: isOfDag });
   if (!dag.is_scheduled) return null;
   return (
     <Section title="Next runs">
       {dag.is_paused && <div class="notice">The DAG is paused: none of these starts until somebody lets it go on.</div>}
       <Show of={loaded}>{({ ticks }) => (
-        <Table label="Next runs" rows={ticks} keyOf={(tick) => tick.run_after} empty="Its schedule has no further ticks." columns={[
-          { name: "Starts", cell: (tick) => <><Instant at={tick.run_after} isLong /> <span class="dim">(<Ago at={tick.run_after} />)</span></> },
-          { name: "On its own clock", cell: (tick) => <span class="mono">{tick.local ?? tick.run_after}</span>, isExtra: true },
-          { name: "For", cell: (tick) => <><Instant at={tick.data_interval_start} isLong /> to <Instant at={tick.data_interval_end} isLong /></>, isExtra: true },
+        <Table label="Next runs" rows={ticks} keyOf={(tick) => tick.run_after}
+          empty="Its schedule has no further ticks." columns={[
+          { name: "Starts", cell: (tick) => <Instant at={tick.run_after} isLong /> },
+          { name: "In", cell: (tick) => <Ago at={tick.run_after} /> },
+          { name: "On its own clock", cell: (tick) => <span class="mono">{tick.local ?? tick.run_after}</span>,
+            isExtra: true },
+          { name: "For what is from", cell: (tick) => <Instant at={tick.data_interval_start} isLong />, isExtra: true },
+          { name: "to", cell: (tick) => <Instant at={tick.data_interval_end} isLong />, isExtra: true },
         ]} />
       )}</Show>
     </Section>
@@ -229,7 +239,9 @@ function Webhooks({ dag }: { dag: Dag }) {
           The token is shown only now; keep it like a password: <code class="token">{token}</code> <Copy text={token} />
         </div>
       )}
-      {names.length === 0 && <p class="dim">The schedule of this DAG waits for no webhook (its key is <code>webhook</code>).</p>}
+      {names.length === 0 && (
+        <p class="dim">The schedule of this DAG waits for no webhook (its key is <code>webhook</code>).</p>
+      )}
       <Show of={loaded}>{({ webhooks }) => (webhooks.length === 0 && names.length === 0 ? null : (
         <Table label="Webhooks" rows={webhooks} keyOf={(row) => row.id} empty="No token yet." columns={[
           { name: "Id", cell: (row) => row.id },
@@ -240,7 +252,8 @@ function Webhooks({ dag }: { dag: Dag }) {
           { name: "", cell: (row) => (
             <Action label="Delete" isSmall isDanger isAllowed={isAllowed} needs="editor" onDone={loaded.reload}
               question="The token becomes useless at once." done="The token is useless now."
-              change={{ method: "DELETE", path: pathOf("webhooks", row.id), cli: ["webhooks", "delete", row.id, "--yes"], takesKey: false }} />
+              change={{ method: "DELETE", path: pathOf("webhooks", row.id),
+                cli: ["webhooks", "delete", row.id, "--yes"], takesKey: false }} />
           ) },
         ]} />
       ))}</Show>

@@ -78,14 +78,18 @@ function seriesOf(): uPlot.Series[] {
 }
 
 export function makeChart(element: HTMLElement, given: ChartGiven): { end: () => void } {
-  const axis = { stroke: colour("--dim"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line"), width: 1 } };
+  const axis = { stroke: colour("--dim"), grid: { stroke: colour("--line"), width: 1 },
+    ticks: { stroke: colour("--line"), width: 1 } };
   let pointed: Timed | null = null;
   const chart = new uPlot({
     width: element.clientWidth, height: HEIGHT, legend: { show: false },
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), given.zone),
     scales: { y: given.isLog ? { distr: 3 } : { range: (_chart, _low, high) => [0, (high || 1) * 1.08] } },
     series: seriesOf(),
-    axes: [{ ...axis, values: (_chart, ticks, _axis, _space, step) => tickTexts(ticks, step, given.zone) }, { ...axis, size: 68, values: (_chart, ticks) => ticks.map((tick) => (tick === null ? "" : durationText(tick))) }],
+    axes: [
+      { ...axis, values: (_chart, ticks, _axis, _space, step) => tickTexts(ticks, step, given.zone) },
+      { ...axis, size: 68, values: (_chart, ticks) => ticks.map((tick) => (tick === null ? "" : durationText(tick))) },
+    ],
     cursor: { points: { show: false }, drag: { x: true, y: false } },
     hooks: {
       draw: [(made) => drawPoints(made, given.rows)],
@@ -100,7 +104,8 @@ export function makeChart(element: HTMLElement, given: ChartGiven): { end: () =>
     if (pointed && chart.select.width < 2) given.onOpen(pointed);
   });
   const watcher = new ResizeObserver(() => {
-    if (element.clientWidth > 0 && element.clientWidth !== chart.width) chart.setSize({ width: element.clientWidth, height: HEIGHT });
+    const width = element.clientWidth;
+    if (width > 0 && width !== chart.width) chart.setSize({ width, height: HEIGHT });
   });
   watcher.observe(element);
   return {

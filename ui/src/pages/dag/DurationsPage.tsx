@@ -37,7 +37,8 @@ const timeOf = (by: string, row: { logical_date: string | null; start_date: stri
 function timedRun(run: DagRun, by: string): Timed | null {
   const at = timeOf(by, run);
   if (!at) return null;
-  return { number: run.number, label: run.dag_run_id, state: run.state, at, duration: run.end_date ? run.duration : null,
+  return { number: run.number, label: run.dag_run_id, state: run.state, at,
+    duration: run.end_date ? run.duration : null,
     wait: between(run.queued_at, run.start_date) };
 }
 
@@ -45,7 +46,8 @@ function timedTask(task: Instance, by: string): Timed | null {
   const at = timeOf(by, task);
   if (!at || !task.start_date) return null;
   return { number: task.number, label: task.dag_run_id + (task.map_index >= 0 ? ` [${task.map_index}]` : ""),
-    state: task.state ?? "none", at, duration: task.end_date ? task.duration : null, wait: between(task.queued_when, task.start_date) };
+    state: task.state ?? "none", at, duration: task.end_date ? task.duration : null,
+      wait: between(task.queued_when, task.start_date) };
 }
 
 export function DurationsPage({ params }: { params: Params }) {
@@ -93,15 +95,22 @@ function Durations({ dag }: { dag: Dag }) {
       <div class="filters">
         <ChoiceFilter name="task" label="Runs or a task" choices={[{ value: "", text: "whole runs" },
           ...dag.tasks.map((row) => ({ value: row.task_id, text: row.task_id }))]} />
-        <ChoiceFilter name="last" label="How many" choices={COUNTS.map((value) => ({ value, text: `last ${value}` }))} />
-        <ChoiceFilter name="by" label="Along" choices={[{ value: "start", text: "by start" }, { value: "logical", text: "by logical date" }]} />
-        <ChoiceFilter name="scale" label="Scale" choices={[{ value: "linear", text: "linear scale" }, { value: "log", text: "logarithmic scale" }]} />
+        <ChoiceFilter name="last" label="How many"
+          choices={COUNTS.map((value) => ({ value, text: `last ${value}` }))} />
+        <ChoiceFilter name="by" label="Along"
+          choices={[{ value: "start", text: "by start" }, { value: "logical", text: "by logical date" }]} />
+        <ChoiceFilter name="scale" label="Scale"
+          choices={[{ value: "linear", text: "linear scale" }, { value: "log", text: "logarithmic scale" }]} />
       </div>
       {problem && <ProblemBox problem={problem} />}
       {rows && rows.length === 0 && <Empty>{task ? `No run of ${task} yet.` : "No run yet."}</Empty>}
       {rows && rows.length > 0 && <Timeline rows={rows} />}
     </>
   );
+}
+
+function shareText(share: number | null): string | null {
+  return share === null ? null : `${(100 * share).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
 }
 
 function Timeline({ rows }: { rows: Timed[] }) {
@@ -111,7 +120,7 @@ function Timeline({ rows }: { rows: Timed[] }) {
       <Section title="In numbers">
         <Facts items={[
           ["Shown", summary.count],
-          ["Failed", summary.failedShare === null ? null : `${(100 * summary.failedShare).toFixed(summary.failedShare < 0.1 ? 1 : 0)} %`],
+          ["Failed", shareText(summary.failedShare)],
           ["Median of successes", summary.median === null ? null : durationText(summary.median)],
           ["p95 of successes", summary.p95 === null ? null : durationText(summary.p95)],
           ["Median queue wait", summary.medianWait === null ? null : durationText(summary.medianWait)],
@@ -161,9 +170,12 @@ function Chart({ rows }: { rows: Timed[] }) {
   return (
     <>
       <p class="chart-key">
-        <span class="s-success"><i class="dot" /> success</span> <span class="s-failed"><i class="cross">✕</i> failed</span>{" "}
-        <span class="s-queued"><i class="square" /> other</span> <span><i class="line is-median" /> median of 20</span>{" "}
-        <span><i class="line is-p95" /> p95 of 20</span> <span><i class="line is-wait" /> queue wait</span>
+        <span class="s-success"><i class="dot" /> success</span>
+        <span class="s-failed"><i class="cross">✕</i> failed</span>
+        <span class="s-queued"><i class="square" /> other</span>
+        <span><i class="line is-median" /> median of 20</span>
+        <span><i class="line is-p95" /> p95 of 20</span>
+        <span><i class="line is-wait" /> queue wait</span>
       </p>
       <div class="chart" ref={box} role="img" aria-label="Durations over time; the table below has the same numbers" />
       <p class="dim chart-told">

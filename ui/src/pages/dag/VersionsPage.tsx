@@ -47,7 +47,8 @@ function VersionList({ dag, versions, reload }: { dag: Dag; versions: Version[];
   const current = versions.find((row) => row.is_current)?.version_number ?? versions[0]?.version_number ?? 0;
   const numbers = versions.map((row) => row.version_number).sort((a, b) => a - b);
   const to = Number(query.get("to")) || current;
-  const from = Number(query.get("from")) || (numbers.findLast((number) => number < to) ?? numbers.find((number) => number !== to) ?? 0);
+  const before = numbers.findLast((number) => number < to) ?? numbers.find((number) => number !== to) ?? 0;
+  const from = Number(query.get("from")) || before;
   const radio = (name: "from" | "to", row: Version) => (
     <input type="radio" name={name} checked={(name === "from" ? from : to) === row.version_number}
       aria-label={`${name === "from" ? "Compare from" : "Compare to"} version ${row.version_number}`}
@@ -60,7 +61,7 @@ function VersionList({ dag, versions, reload }: { dag: Dag; versions: Version[];
       name: "Version",
       cell: (row) => (
         <>
-          <a href={pathOf("dags", dag.dag_id, "source") + `?version=${row.version_number}`}>{row.version_number}</a>{" "}
+          <a href={`${pathOf("dags", dag.dag_id, "source")}?version=${row.version_number}`}>{row.version_number}</a>{" "}
           {row.is_current && <Tag>current</Tag>}{row.is_filed && !row.is_current && <Tag>in the file</Tag>}
         </>
       ),
@@ -72,7 +73,8 @@ function VersionList({ dag, versions, reload }: { dag: Dag; versions: Version[];
     {
       name: "", cell: (row) => !row.is_current && (
         <Action label="Roll back" isSmall isAllowed={can("editor", dag.namespace)} needs="editor" onDone={reload}
-          question={`New runs get version ${row.version_number} until the file of the DAG is changed. Runs that are there keep theirs.`}
+          question={`New runs get version ${row.version_number} until the file of the DAG is changed. ` +
+            "Runs that are there keep theirs."}
           change={{ path: pathOf("dags", dag.dag_id, "rollback"), body: { version: row.version_number },
             cli: ["dags", "rollback", dag.dag_id, row.version_number] }}
           done={`Version ${row.version_number} of ${dag.dag_id} is the current one.`}>
@@ -175,7 +177,9 @@ function SplitDiff({ text }: { text: string }) {
   return (
     <div class="diff is-split" role="region" aria-label="Difference, side by side" tabIndex={0}>
       <table>
-        <colgroup>{[44, 16, null, 44, 16, null].map((width, i) => <col key={i} style={width ? { width: `${width}px` } : {}} />)}</colgroup>
+        <colgroup>
+          <col class="c-number" /><col class="c-mark" /><col /><col class="c-number" /><col class="c-mark" /><col />
+        </colgroup>
         <tbody>
           {pairsOf(parseDiff(text)).map(({ left, right }, i) => (left?.kind === "hunk" || left?.kind === "file"
             ? <tr key={i} class={`d-${left.kind}`}><td colSpan={6} class="d-text">{left.text}</td></tr>

@@ -58,7 +58,7 @@ export interface DayLook {
 
 export function lookOfDay(day: CalendarDay | undefined): DayLook {
   const counts = day?.counts ?? {};
-  const state = WORST.find((name) => (counts[name] ?? 0) > 0) ?? Object.keys(counts).find((name) => counts[name]! > 0) ?? null;
+  const state = [...WORST, ...Object.keys(counts)].find((name) => (counts[name] ?? 0) > 0) ?? null;
   const over = (counts["failed"] ?? 0) + (counts["success"] ?? 0) + (counts["cancelled"] ?? 0);
   return { state, failedShare: over > 0 ? (counts["failed"] ?? 0) / over : 0 };
 }

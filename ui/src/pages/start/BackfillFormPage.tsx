@@ -15,8 +15,8 @@ import type { ParamSchemas } from "./params";
 import { PlanBox } from "./PlanBox";
 import { focusFirstWrong, problemsToShow } from "./TriggerPage";
 
-const FIELDS = ["from", "to", "order", "redo", "max_active", "queue", "conf", "tasks", "upstream", "downstream", "version",
-  "note", "reason"];
+const FIELDS = ["from", "to", "order", "redo", "max_active", "queue", "conf", "tasks", "upstream", "downstream",
+  "version", "note", "reason"];
 
 export function BackfillFormPage({ params }: { params: Params }) {
   const id = params["dag"]!;
@@ -89,7 +89,9 @@ function BackfillForm({ dag }: { dag: Dag }) {
           title={isAllowed ? undefined : "needs the role operator"}>{isBusy ? "…" : "Create backfill"}</button>
         <a class="button" href={pathOf("dags", dag.dag_id, "backfills")}>Cancel</a>
         {!isAllowed && <span class="dim">You may plan, but to create one needs the role operator.</span>}
-        {wasTried && !isReady && <span class="bad" role="alert">{Object.keys(read.problems).length} to mend above</span>}
+        {wasTried && !isReady && (
+          <span class="bad" role="alert">{Object.keys(read.problems).length} to mend above</span>
+        )}
       </div>
       <SameByCommand words={backfillWords(shownBody)} path="/backfills" body={shownBody} />
     </form>
@@ -133,7 +135,8 @@ function RunFields({ dag, ...fields }: FormProps & { dag: Dag }) {
       <TextField name="max_active" label="Runs at once" placeholder={String(dag.max_active_runs || "as the DAG says")}
         {...fields} />
       <TextField name="queue" label="Queue" placeholder="those of the tasks" {...fields} />
-      <TextField name="version" label="Version of the DAG" placeholder="current" hint="current, newest, original or a number"
+      <TextField name="version" label="Version of the DAG" placeholder="current"
+        hint="current, newest, original or a number"
         {...fields} />
       <TextField name="note" label="Note, kept with every run" {...fields} />
       <TextField name="reason" label="Reason, for the audit" {...fields} />

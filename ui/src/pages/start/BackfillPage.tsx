@@ -10,7 +10,7 @@ import { Action } from "../../parts/action";
 import { Ago, Empty, Instant, State, StateIcon } from "../../parts/basics";
 import { Facts, Page, Section, Show } from "../../parts/page";
 import type { Dag } from "../dag/DagFrame";
-import { isOver, rangeText, segmentsOf, type Backfill, type BackfillDate } from "./backfill";
+import { dateText, isOver, rangeText, segmentsOf, type Backfill, type BackfillDate } from "./backfill";
 import { isOfBackfill } from "./BackfillsPage";
 import { BackfillProgress, Legend } from "./Progress";
 
@@ -36,7 +36,13 @@ export function BackfillPage({ params }: { params: Params }) {
   );
 }
 
-function Buttons({ backfill, namespace, reload }: { backfill: Backfill; namespace: string | undefined; reload: () => void }) {
+interface ButtonsProps {
+  backfill: Backfill;
+  namespace: string | undefined;
+  reload: () => void;
+}
+
+function Buttons({ backfill, namespace, reload }: ButtonsProps) {
   const [stopsRunning, setStops] = useState(false);
   const id = backfill.backfill;
   const isAllowed = can("operator", namespace);
@@ -51,7 +57,8 @@ function Buttons({ backfill, namespace, reload }: { backfill: Backfill; namespac
           done={`Backfill ${id} is approved.`} onDone={reload} />
       )}
       {backfill.state === "running" && (
-        <Action label="Pause" isAllowed={isAllowed} change={change("pause")} done={`Backfill ${id} is paused.`} onDone={reload}
+        <Action label="Pause" isAllowed={isAllowed} change={change("pause")} done={`Backfill ${id} is paused.`}
+          onDone={reload}
           question="It begins no further runs until somebody resumes it; those that run go on." />
       )}
       {backfill.state === "paused" && (
@@ -59,11 +66,15 @@ function Buttons({ backfill, namespace, reload }: { backfill: Backfill; namespac
           onDone={reload} question="It goes on with the dates that are left." />
       )}
       {backfill.state !== "cancelling" && (
-        <Action label="Cancel backfill" isDanger isAllowed={isAllowed} onDone={reload} done={`Backfill ${id} begins nothing more.`}
-          change={{ ...cancel, body: stopsRunning ? { running: true } : {}, cli: [...cancel.cli, stopsRunning && "--running"] }}
-          question={`It begins nothing more; ${numberText(backfill.left)} dates are left, ${numberText(backfill.active)} runs go on.`}>
+        <Action label="Cancel backfill" isDanger isAllowed={isAllowed} onDone={reload}
+          done={`Backfill ${id} begins nothing more.`}
+          change={{ ...cancel, body: stopsRunning ? { running: true } : {},
+            cli: [...cancel.cli, stopsRunning && "--running"] }}
+          question={`It begins nothing more: ${numberText(backfill.left)} dates are left. ` +
+            `${numberText(backfill.active)} runs go on.`}>
           <label>
-            <input type="checkbox" checked={stopsRunning} onChange={(event) => setStops(event.currentTarget.checked)} />{" "}
+            <input type="checkbox" checked={stopsRunning}
+              onChange={(event) => setStops(event.currentTarget.checked)} />{" "}
             stop what runs, too
           </label>
         </Action>
@@ -72,15 +83,19 @@ function Buttons({ backfill, namespace, reload }: { backfill: Backfill; namespac
   );
 }
 
-const REDO: Record<string, string> = { none: "left as they are", failed: "done again if they failed", all: "all done again" };
+const REDO: Record<string, string> = { none: "left as they are", failed: "done again if they failed",
+  all: "all done again" };
 
 function Body({ backfill }: { backfill: Backfill }) {
-  const json = (value: Record<string, unknown>) => Object.keys(value).length > 0 ? <code>{JSON.stringify(value)}</code> : null;
+  const source = pathOf("dags", backfill.dag_id, "source");
+  const json = (value: Record<string, unknown>) =>
+    Object.keys(value).length > 0 ? <code>{JSON.stringify(value)}</code> : null;
   return (
     <>
       {backfill.held_because && !isOver(backfill) && <div class="notice">{backfill.held_because}</div>}
       <Section title={<State state={backfill.state} />} actions={
-        !isOver(backfill) && backfill.estimate_left ? <span>about {durationText(backfill.estimate_left)} left</span> : null}>
+        !isOver(backfill) && backfill.estimate_left
+          ? <span>about {durationText(backfill.estimate_left)} left</span> : null}>
         <BackfillProgress backfill={backfill} />
         <Legend segments={segmentsOf(backfill)} />
       </Section>
@@ -90,7 +105,7 @@ function Body({ backfill }: { backfill: Backfill }) {
       <Section title="What it is">
         <Facts items={[
           ["DAG", <a href={pathOf("dags", backfill.dag_id)}>{backfill.dag_id}</a>],
-          ["Version", <a href={pathOf("dags", backfill.dag_id, "source") + `?version=${backfill.dag_version}`}>{backfill.dag_version}</a>],
+          ["Version", <a href={`${source}?version=${backfill.dag_version}`}>{backfill.dag_version}</a>],
           ["Range", rangeText(backfill.from, backfill.to)],
           ["Order", backfill.order === "asc" ? "oldest date first" : "newest date first"],
           ["Dates that had a run", REDO[backfill.redo] ?? backfill.redo],
@@ -110,7 +125,7 @@ function Body({ backfill }: { backfill: Backfill }) {
   );
 }
 
-const dayOf = (date: BackfillDate): string => date.logical_date.replace("T00:00:00Z", "").replace("T", " ").replace(/(:00)?(\.\d+)?Z$/, "");
+const dayOf = (date: BackfillDate): string => dateText(date.logical_date);
 
 function Dates({ backfill }: { backfill: Backfill }) {
   const all = backfill.dates ?? [];
@@ -142,7 +157,9 @@ function Dates({ backfill }: { backfill: Backfill }) {
           </li>
         ))}
       </ul>
-      {backfill.size - backfill.left > all.length && <p class="dim">The first {numberText(all.length)} dates are shown.</p>}
+      {backfill.size - backfill.left > all.length && (
+        <p class="dim">The first {numberText(all.length)} dates are shown.</p>
+      )}
     </>
   );
 }

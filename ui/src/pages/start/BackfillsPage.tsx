@@ -36,9 +36,11 @@ export function BackfillList({ dag }: { dag?: string }) {
       </div>
       <Show of={loaded}>{({ backfills, total_entries: total }) => (
         <>
-          <Table label="Backfills" rows={backfills} columns={dag ? COLUMNS.filter((column) => column.name !== "DAG") : COLUMNS}
+          <Table label="Backfills" rows={backfills}
+            columns={dag ? COLUMNS.filter((column) => column.name !== "DAG") : COLUMNS}
             keyOf={(row) => row.backfill} hrefOf={(row) => pathOf("backfills", row.backfill)}
-            empty={state ? "No backfill is in this state." : "No backfill yet: one runs a DAG for dates of the past."} />
+            empty={state ? "No backfill is in this state."
+              : "No backfill yet: one runs a DAG for dates of the past."} />
           {total > backfills.length && <p class="dim">The newest {numberText(backfills.length)} are shown.</p>}
         </>
       )}</Show>
@@ -51,7 +53,8 @@ const COLUMNS: Column<Backfill>[] = [
   { name: "DAG", cell: (row) => <a href={pathOf("dags", row.dag_id)}>{row.dag_id}</a> },
   { name: "State", cell: (row) => <BackfillState backfill={row} /> },
   { name: "Progress", cell: (row) => <BackfillProgress backfill={row} /> },
-  { name: "Dates", cell: (row) => <>{numberText(row.size)}: <span class="nowrap">{rangeText(row.from, row.to)}</span></>, isExtra: true },
+  { name: "Dates", cell: (row) => numberText(row.size), isNumber: true, isExtra: true },
+  { name: "Range", cell: (row) => <span class="nowrap">{rangeText(row.from, row.to)}</span>, isExtra: true },
   { name: "Left", cell: (row) => <Duration seconds={secondsLeft(row, Date.now())} />, isExtra: true },
   { name: "By", cell: (row) => row.actor, isExtra: true },
   { name: "Made", cell: (row) => <Ago at={row.created_at} /> },

@@ -1,7 +1,8 @@
 // The parameters of a DAG as controls, each with what is wrong with it below.
 import { Switch } from "../../parts/form";
 import { PARAM, type Draft } from "./draft";
-import { choicesOf, controlOf, isNullable, isRequired, orderedNames, rulesOf, textOf, type ParamSchema, type ParamSchemas } from "./params";
+import { choicesOf, controlOf, isNullable, isRequired, orderedNames, rulesOf, textOf, type ParamSchema,
+  type ParamSchemas } from "./params";
 
 export interface FormProps {
   draft: Draft;

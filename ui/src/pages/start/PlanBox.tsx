@@ -5,7 +5,7 @@ import { durationText, numberText } from "../../core/time";
 import { State } from "../../parts/basics";
 import { Facts, ProblemBox, Section } from "../../parts/page";
 import type { Dag } from "../dag/DagFrame";
-import { rangeText, type Plan, type Segment } from "./backfill";
+import { dateText, rangeText, type Plan, type Segment } from "./backfill";
 import { Legend, PartsBar } from "./Progress";
 
 const PAUSE_MS = 250;
@@ -13,6 +13,7 @@ const SHOWN = 60;
 
 export function PlanBox({ dag, body, isReady }: { dag: Dag; body: Record<string, unknown>; isReady: boolean }) {
   const [answer, setAnswer] = useState<Plan | Problem | null>(null);
+  const hasParams = Object.keys(dag.params).length > 0;
   const asked = JSON.stringify({ ...body, reason: undefined, note: undefined, dates: SHOWN });
   useEffect(() => {
     if (!isReady) return setAnswer(null);
@@ -30,8 +31,9 @@ export function PlanBox({ dag, body, isReady }: { dag: Dag; body: Record<string,
   return (
     <Section title="What it would do">
       <div aria-live="polite">
-        {!isReady ? <p class="dim">As soon as the dates{Object.keys(dag.params).length > 0 && " and parameters"} are right.</p>
-          : answer instanceof Problem ? <ProblemBox problem={new Problem(answer.status, "It would be refused", answer.detail)} />
+        {!isReady ? <p class="dim">As soon as the dates{hasParams && " and parameters"} are right.</p>
+          : answer instanceof Problem
+            ? <ProblemBox problem={new Problem(answer.status, "It would be refused", answer.detail)} />
           : answer ? <PlanView plan={answer} /> : <p class="dim">Planning…</p>}
       </div>
     </Section>
@@ -54,7 +56,8 @@ function PlanView({ plan }: { plan: Plan }) {
       <p>
         <b>{runs === 0 ? "Nothing to do" : `${numberText(runs)} ${runs === 1 ? "run" : "runs"}`}</b>
         {plan.size > 0 && <> on {numberText(plan.size)} dates, {rangeText(plan.from, plan.to)}</>}
-        {runs > 0 && (plan.estimate !== null ? <>; about <b>{durationText(plan.estimate)}</b></> : "; how long is not known yet")}
+        {runs > 0 && (plan.estimate === null ? "; how long is not known yet"
+          : <>; about <b>{durationText(plan.estimate)}</b></>)}
       </p>
       <PartsBar label="Plan" segments={segments} />
       <Legend segments={segments} />
@@ -67,7 +70,9 @@ function PlanView({ plan }: { plan: Plan }) {
         ["Tasks of a run", plan.tasks_total],
         ["A run usually takes", plan.usual_duration !== null ? durationText(plan.usual_duration) : null],
         ["Runs that are there", Object.keys(plan.existing).length > 0
-          ? <>{Object.entries(plan.existing).map(([state, count]) => <State key={state} state={state} count={count} />)}</> : null],
+          ? <>{Object.entries(plan.existing).map(([state, count]) => (
+              <State key={state} state={state} count={count} />
+            ))}</> : null],
       ]} />
       {plan.dates.length > 0 && (
         <details>
@@ -75,7 +80,7 @@ function PlanView({ plan }: { plan: Plan }) {
           <ul class="plan-dates">
             {plan.dates.map((date) => (
               <li key={date.logical_date}>
-                <span class="mono">{date.logical_date.replace("T00:00:00Z", "").replace("T", " ").replace(/:00Z$/, "")}</span>{" "}
+                <span class="mono">{dateText(date.logical_date)}</span>{" "}
                 <span class={date.action === "keep" ? "dim" : ""}>{ACTION_WORDS[date.action] ?? date.action}</span>
                 {date.state && <> <State state={date.state} /></>}
               </li>

@@ -9,7 +9,8 @@ export function PartsBar({ segments, label }: { segments: Segment[]; label: stri
   return (
     <div class="parts-bar" role="img" aria-label={`${label}: ${words || "nothing"}`} title={words}>
       {segments.map((segment) => (
-        <span key={segment.name} class={`s-${lookOf(segment.state).colour} is-${segment.state}`} style={{ flexGrow: segment.count }} />
+        <span key={segment.name} class={`s-${lookOf(segment.state).colour} is-${segment.state}`}
+          style={{ flexGrow: segment.count }} />
       ))}
     </div>
   );

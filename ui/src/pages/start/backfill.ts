@@ -98,9 +98,15 @@ export function secondsLeft(backfill: Backfill, now: number): number | null {
   return ((now - Date.parse(backfill.start_date)) / 1000 / done) * (backfill.active + backfill.left);
 }
 
+/** A logical date: the day alone at midnight. */
+export function dateText(instant: string): string {
+  return instant.replace("T00:00:00Z", "").replace("T", " ").replace(/(:00)?(\.\d+)?Z$/, "");
+}
+
 /** A range of dates, the days alone where they are whole days. */
 export function rangeText(from: string, to: string): string {
   const day = (instant: string): string =>
-    /T00:00:00(\.0+)?Z$|T23:59:59(\.9+)?Z$/.test(instant) ? instant.slice(0, 10) : instant.slice(0, 16).replace("T", " ");
+    /T00:00:00(\.0+)?Z$|T23:59:59(\.9+)?Z$/.test(instant) ? instant.slice(0, 10)
+      : instant.slice(0, 16).replace("T", " ");
   return `${day(from)} to ${day(to)}`;
 }

@@ -14,7 +14,8 @@ export function draftFrom(query: URLSearchParams, fields: string[]): Draft {
 }
 
 /** The changes of the URL that bring it to the draft; secrets stay out of it. */
-export function queryOf(draft: Draft, before: URLSearchParams, schemas: ParamSchemas, fields: string[]): URLSearchParams {
+export function queryOf(draft: Draft, before: URLSearchParams, schemas: ParamSchemas,
+  fields: string[]): URLSearchParams {
   const query = new URLSearchParams();
   for (const [name, value] of before)
     if (!name.startsWith(PARAM) && !fields.includes(name)) query.append(name, value);

@@ -76,13 +76,15 @@ export function TaskChoice({ tasks, draft, change }: FormProps & { tasks: { task
   const shown = tasks.filter((task) => task.task_id.includes(filter));
   return (
     <details class="tasks-choice" open={chosen.length > 0}>
-      <summary>{chosen.length === 0 ? `All ${tasks.length} tasks` : `Only ${chosen.length} of ${tasks.length} tasks`}</summary>
+      <summary>{chosen.length === 0 ? "All" : `Only ${chosen.length} of`} {tasks.length} tasks</summary>
       <div class="filters">
         {tasks.length > MANY && (
           <input type="search" placeholder="Filter tasks" aria-label="Filter tasks" value={filter}
             onInput={(event) => setFilter(event.currentTarget.value)} />
         )}
-        {chosen.length > 0 && <button type="button" class="small" onClick={() => change("tasks", undefined)}>All tasks</button>}
+        {chosen.length > 0 && (
+          <button type="button" class="small" onClick={() => change("tasks", undefined)}>All tasks</button>
+        )}
       </div>
       <div class="task-boxes">
         {shown.map((task) => (
