@@ -126,7 +126,8 @@ function TasksTable({ dag }: { dag: WholeDag }) {
         { name: "Runs when", cell: (row) => row.trigger_rule.replaceAll("_", " "), isExtra: true },
         { name: "Retries", cell: (row) => row.retries, isNumber: true },
         { name: "Timeout", cell: (row) => seconds(row.timeout) ?? dash },
-        { name: "Pool", cell: (row) => (row.pool ? row.pool + (row.pool_slots > 1 ? ` × ${row.pool_slots}` : "") : dash) },
+        { name: "Pool", cell: (row) => row.pool ?? dash },
+        { name: "Slots", cell: (row) => row.pool_slots, isNumber: true, isExtra: true },
         { name: "Queue", cell: (row) => row.queue, isExtra: true },
         { name: "Priority", cell: (row) => row.priority_weight, isNumber: true, isExtra: true },
       ]} />

@@ -49,6 +49,7 @@ function VersionList({ dag, versions, reload }: { dag: Dag; versions: Version[];
   const to = Number(query.get("to")) || current;
   const before = numbers.findLast((number) => number < to) ?? numbers.find((number) => number !== to) ?? 0;
   const from = Number(query.get("from")) || before;
+  const source = pathOf("dags", dag.dag_id, "source");
   const radio = (name: "from" | "to", row: Version) => (
     <input type="radio" name={name} checked={(name === "from" ? from : to) === row.version_number}
       aria-label={`${name === "from" ? "Compare from" : "Compare to"} version ${row.version_number}`}
@@ -61,7 +62,7 @@ function VersionList({ dag, versions, reload }: { dag: Dag; versions: Version[];
       name: "Version",
       cell: (row) => (
         <>
-          <a href={`${pathOf("dags", dag.dag_id, "source")}?version=${row.version_number}`}>{row.version_number}</a>{" "}
+          <a href={`${source}?version=${row.version_number}`}>{row.version_number}</a>{" "}
           {row.is_current && <Tag>current</Tag>}{row.is_filed && !row.is_current && <Tag>in the file</Tag>}
         </>
       ),
