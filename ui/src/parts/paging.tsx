@@ -1,0 +1,37 @@
+// Lists that are read backwards: pages by the id of the last row, or more of the same.
+import { hrefWith, place } from "../core/route";
+
+/** By `before` in the URL: the next page begins below the last id of this one. */
+export function OlderPager({ ids, limit }: { ids: string[]; limit: number }) {
+  const isLater = place.value.query.has("before");
+  const isMore = ids.length >= limit;
+  if (!isLater && !isMore) return null;
+  return (
+    <nav class="pager" aria-label="Pages">
+      {isLater && <a class="button" href={hrefWith({ before: null })}>Newest</a>}
+      {isMore && <a class="button" href={hrefWith({ before: ids[ids.length - 1] })}>Older</a>}
+    </nav>
+  );
+}
+
+/** How many a list shows, kept in the URL as `limit`. */
+export function limitOf(usual: number): number {
+  return Number(place.value.query.get("limit")) || usual;
+}
+
+export function ShowMore({ shown, limit }: { shown: number; limit: number }) {
+  if (shown < limit) return null;
+  return <nav class="pager" aria-label="More"><a class="button" href={hrefWith({ limit: limit * 2 })}>Show more</a></nav>;
+}
+
+/** Parameters of the URL that the server is asked with; those that are empty are left out. */
+export function queryOf(names: string[], others: Record<string, string | number | boolean | null> = {}): string {
+  const query = new URLSearchParams();
+  for (const name of names) {
+    const value = place.value.query.get(name);
+    if (value) query.set(name, value);
+  }
+  for (const [name, value] of Object.entries(others)) if (value !== null) query.set(name, String(value));
+  const text = query.toString();
+  return text ? "?" + text : "";
+}
