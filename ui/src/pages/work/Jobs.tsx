@@ -60,7 +60,7 @@ function JobTable({ jobs }: { jobs: Job[] }) {
         { name: "Created", isExtra: true, cell: (job) => <Ago at={job.created_at} /> },
         { name: "Took", isNumber: true, cell: (job) => <Took job={job} /> },
         { name: "Host", isExtra: true, cell: (job) => job.claimed_by ?? <span class="dim">–</span> },
-        { name: "What is said", isExtra: true, cell: (job) => <span class="said bad">{job.error ?? ""}</span> },
+        { name: "Error", isExtra: true, cell: (job) => <span class="said bad">{job.error ?? ""}</span> },
       ]} />
   );
 }

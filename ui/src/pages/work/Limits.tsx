@@ -20,7 +20,7 @@ export function LimitsSection() {
           <Table label="Limits" rows={data.limits} keyOf={(limit) => `${limit.kind} ${limit.name}`}
             empty="No limits: as many tasks run as there is room for."
             columns={[
-              { name: "Of", cell: (limit) => <><span class="dim">{limit.kind}</span> <NameOf limit={limit} /></> },
+              { name: "Of", cell: (limit) => <><span class="dim">{limit.kind === "dag" ? "DAG" : limit.kind}</span> <NameOf limit={limit} /></> },
               { name: "Running", cell: (limit) => (
                 <div class="work-cell">
                   <Meter label="Running" total={limit.max_running} parts={[

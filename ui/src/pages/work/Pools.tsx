@@ -31,7 +31,7 @@ function PoolTable({ pools, onDone }: { pools: Pool[]; onDone: () => void }) {
       <Table label="Pools" rows={pools} keyOf={(pool) => `${pool.namespace}/${pool.name}`}
         columns={[
           { name: "Pool", cell: (pool) => (
-            <><a href={hrefWith({ pool: pool.name })}><b>{pool.name}</b></a>
+            <><a href={hrefWith({ pool: pool.name })}><b>{pool.name}</b></a>{" "}
               {pool.namespace !== "default" && <span class="tag">{pool.namespace}</span>}<br /><small class="dim">{pool.description}</small></>) },
           { name: "Slots", cell: (pool) => <Slots pool={pool} /> },
           { name: "Open", isNumber: true, cell: (pool) => numberText(pool.open_slots) },
