@@ -33,7 +33,7 @@ export const NAV: NavGroup[] = [
   ] },
   { text: "Data", items: [
     { href: "/assets", text: "Assets", key: "a" },
-    { href: "/assets/lineage", text: "Lineage", key: "n" },
+    { href: "/lineage", text: "Lineage", key: "n" },
     { href: "/sla", text: "Deadlines", key: "s" },
   ] },
   { text: "Manage", items: [

@@ -1,5 +1,6 @@
 // Lists that are read backwards: pages by the id of the last row, or more of the same.
-import { hrefWith, place } from "../core/route";
+import { hrefWith, place, setQuery } from "../core/route";
+import { numberText } from "../core/time";
 
 /** By `before` in the URL: the next page begins below the last id of this one. */
 export function OlderPager({ ids, limit }: { ids: string[]; limit: number }) {
@@ -34,4 +35,17 @@ export function queryOf(names: string[], others: Record<string, string | number 
   for (const [name, value] of Object.entries(others)) if (value !== null) query.set(name, String(value));
   const text = query.toString();
   return text ? "?" + text : "";
+}
+
+/** "1 job", "1,200+ jobs". */
+export function counted(count: number, word: string, isMore?: boolean): string {
+  return `${numberText(count)}${isMore ? "+" : ""} ${word}${count === 1 && !isMore ? "" : "s"}`;
+}
+
+/** A name to filter by, kept in the URL under `name`: taken when it is whole, for half of one is an unknown name. */
+export function NameFilter({ name, label, type = "text" }: { name: string; label: string; type?: "text" | "date" }) {
+  return (
+    <input type={type as "text"} class="name-filter" value={place.value.query.get(name) ?? ""} placeholder={label} aria-label={label} title={label}
+      onChange={(event) => setQuery({ [name]: event.currentTarget.value.trim(), before: null, offset: null })} />
+  );
 }

@@ -14,7 +14,7 @@ export function AssetPage({ params }: { params: Params }) {
   const loaded = useLoad<Asset>(`${pathOf("assets", uri)}?limit=${limit}`, { every: 5000, keep: true });
   return (
     <Page title={<span class="uri">{uri}</span>} name={uri} crumbs={[{ text: "Assets", href: "/assets" }]}
-      actions={<><a class="button" href={`/assets/lineage?asset=${encodeURIComponent(uri)}`}>Lineage</a><EmitAsset uri={uri} onDone={loaded.reload} /></>}>
+      actions={<><a class="button" href={`/lineage?asset=${encodeURIComponent(uri)}`}>Lineage</a><EmitAsset uri={uri} onDone={loaded.reload} /></>}>
       <Show of={loaded}>{(asset) => (
         <>
           <Section title="Facts"><Facts items={[

@@ -18,7 +18,7 @@ export function AssetsPage() {
   if (query.get("offset")) asked.set("offset", query.get("offset")!);
   const loaded = useLoad<Assets>(`/assets?${asked}`, { every: 5000, keep: true });
   return (
-    <Page title="Assets" actions={<><a class="button" href="/assets/lineage">Lineage</a><EmitAsset onDone={loaded.reload} /></>}>
+    <Page title="Assets" actions={<><a class="button" href="/lineage">Lineage</a><EmitAsset onDone={loaded.reload} /></>}>
       <div class="filters"><SearchField name="q" label="Part of a URI" /></div>
       <Show of={loaded}>{(data) => (
         <>
@@ -40,7 +40,7 @@ function AssetTable({ assets }: { assets: Asset[] }) {
         { name: "Updates", isNumber: true, isExtra: true, cell: (asset) => asset.updates },
         { name: "Made by", cell: (asset) => <Makers asset={asset} /> },
         { name: "Waited for by", cell: (asset) => <Waiters asset={asset} /> },
-        { name: "", isExtra: true, cell: (asset) => <a href={`/assets/lineage?asset=${encodeURIComponent(asset.uri)}`}>Lineage</a> },
+        { name: "", isExtra: true, cell: (asset) => <a href={`/lineage?asset=${encodeURIComponent(asset.uri)}`}>Lineage</a> },
       ]} />
   );
 }
@@ -56,7 +56,7 @@ function Makers({ asset }: { asset: Asset }) {
 function Waiters({ asset }: { asset: Asset }) {
   if (asset.waiting_dags.length === 0) return <span class="dim">–</span>;
   return <>{asset.waiting_dags.map((dag) => (
-    <div key={dag.dag_id}><a href={pathOf("dags", dag.dag_id)}>{dag.dag_id}</a>
+    <div key={dag.dag_id}><a href={pathOf("dags", dag.dag_id)}>{dag.dag_id}</a>{" "}
       {dag.waiting > 0 && <span class="tag is-on">{dag.waiting} {dag.waiting === 1 ? "update waits" : "updates wait"}</span>}
       {dag.paused && <span class="tag">paused</span>}</div>))}</>;
 }

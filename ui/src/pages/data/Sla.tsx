@@ -1,9 +1,9 @@
 // Deadlines: what was late, and how DAGs keep theirs.
 import { useLoad } from "../../core/load";
-import { pathOf } from "../../core/route";
+import { pathOf, place } from "../../core/route";
 import { durationText } from "../../core/time";
 import { Ago, Duration, Instant, State } from "../../parts/basics";
-import { ChoiceFilter, SearchField } from "../../parts/form";
+import { ChoiceFilter } from "../../parts/form";
 import { limitOf, queryOf, ShowMore } from "../../parts/paging";
 import { Page, Section, Show } from "../../parts/page";
 import { Table } from "../../parts/table";
@@ -46,7 +46,7 @@ export function SlaPage() {
   return (
     <Page title="Deadlines">
       <div class="filters">
-        <SearchField name="dag" label="DAG" />
+        <DagFilter />
         <ChoiceFilter name="open" label="Which" choices={[{ value: "", text: "all misses" }, { value: "true", text: "late now" }]} />
         <ChoiceFilter name="last" label="Runs that count" choices={[{ value: "", text: "last 20 runs" },
           ...["50", "100"].map((value) => ({ value, text: `last ${value} runs` }))]} />
@@ -64,6 +64,14 @@ export function SlaPage() {
       </Section>
     </Page>
   );
+}
+
+/** The DAGs that have deadlines. */
+function DagFilter() {
+  const names = useLoad<{ dags: DagRecord[] }>("/sla/report").data?.dags.map((row) => row.dag_id) ?? [];
+  const chosen = place.value.query.get("dag");
+  return <ChoiceFilter name="dag" label="DAG" choices={[{ value: "", text: "all DAGs" },
+    ...[...new Set([...names, ...(chosen ? [chosen] : [])])].map((name) => ({ value: name, text: name }))]} />;
 }
 
 function Report({ rows }: { rows: DagRecord[] }) {

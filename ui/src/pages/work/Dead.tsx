@@ -3,12 +3,11 @@ import { durationProblem } from "../../core/checks";
 import { useLoad } from "../../core/load";
 import { pathOf, place } from "../../core/route";
 import { can } from "../../core/session";
-import { numberText } from "../../core/time";
 import { Action } from "../../parts/action";
 import { Ago, Tag } from "../../parts/basics";
 import { given, Input, useForm } from "../../parts/inputs";
 import { Json } from "../../parts/json";
-import { limitOf, queryOf, ShowMore } from "../../parts/paging";
+import { counted, limitOf, queryOf, ShowMore } from "../../parts/paging";
 import { Page, Show } from "../../parts/page";
 import { DryRun } from "./dryRun";
 import { optionsOf } from "./jobActions";
@@ -28,7 +27,7 @@ export function DeadPage() {
     <Page title="Dead letters" actions={<><Purge onDone={loaded.reload} /><RequeueAll onDone={loaded.reload} /></>}>
       <div class="filters">
         <QueueFilter />
-        {loaded.data && <span class="dim">{numberText(loaded.data.total_entries)}{loaded.data.total_is_more && "+"} dead letters</span>}
+        {loaded.data && <span class="dim">{counted(loaded.data.total_entries, "dead letter", loaded.data.total_is_more)}</span>}
       </div>
       <Show of={loaded}>{(data) => (
         <>

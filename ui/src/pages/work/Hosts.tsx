@@ -7,6 +7,7 @@ import { Action } from "../../parts/action";
 import { Ago, State, Tag } from "../../parts/basics";
 import { ChoiceFilter } from "../../parts/form";
 import { Meter } from "../../parts/meter";
+import { counted } from "../../parts/paging";
 import { Page, Show } from "../../parts/page";
 import { Table } from "../../parts/table";
 import type { Host } from "./types";
@@ -28,8 +29,8 @@ export function HostsPage() {
         <ChoiceFilter name="all" label="Which" choices={[{ value: "", text: "living" }, { value: "true", text: "those that left, too" }]} />
         {demand && (
           <span class="dim">
-            The work that is there fills {numberText(demand.demand)} slots: {numberText(demand.desired)}
-            {demand.desired === 1 ? " host" : " hosts"} of {demand.slots_per_host}; {numberText(demand.living)} live
+            The work that is there fills {counted(demand.demand, "slot")}: {counted(demand.desired, "host")} of
+            {" "}{demand.slots_per_host} slots. {counted(demand.living, "host")} {demand.living === 1 ? "lives" : "live"}.
           </span>
         )}
       </div>
@@ -64,7 +65,7 @@ function HostTable({ hosts, onDone }: { hosts: Host[]; onDone: () => void }) {
 
 function Heartbeat({ host }: { host: Host }) {
   if (host.ended_at) return <span class="dim">ended <Ago at={host.ended_at} /></span>;
-  return host.heartbeat_age === null ? <span class="dim">–</span> : <span class="nowrap">{durationText(host.heartbeat_age)} ago</span>;
+  return host.heartbeat_age === null ? <span class="dim">–</span> : <span class="nowrap">{host.heartbeat_age < 1 ? "now" : `${durationText(host.heartbeat_age)} ago`}</span>;
 }
 
 function Drain({ host, onDone }: { host: Host; onDone: () => void }) {

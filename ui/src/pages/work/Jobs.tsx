@@ -2,10 +2,9 @@
 import { useLoad } from "../../core/load";
 import { pathOf, place } from "../../core/route";
 import { lookOf } from "../../core/states";
-import { numberText } from "../../core/time";
 import { Ago, Duration, State } from "../../parts/basics";
 import { ChoiceFilter } from "../../parts/form";
-import { OlderPager, queryOf } from "../../parts/paging";
+import { counted, OlderPager, queryOf } from "../../parts/paging";
 import { Page, Show } from "../../parts/page";
 import { Table } from "../../parts/table";
 import { EnqueueJob, PurgeJobs } from "./jobActions";
@@ -36,7 +35,7 @@ export function JobsPage() {
         <QueueFilter />
         <ChoiceFilter name="status" label="Status" choices={[{ value: "", text: "any status" },
           ...JOB_STATES.map((state) => ({ value: state, text: lookOf(state).word }))]} />
-        {loaded.data && <span class="dim">{numberText(loaded.data.total_entries)}{loaded.data.total_is_more && "+"} jobs</span>}
+        {loaded.data && <span class="dim">{counted(loaded.data.total_entries, "job", loaded.data.total_is_more)}</span>}
       </div>
       <Show of={loaded}>{(data) => (
         <>
