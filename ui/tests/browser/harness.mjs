@@ -152,7 +152,7 @@ export async function signIn(daemon, page, role, user = `the-${role}`) {
   }
   await page.goto(daemon.pages);
   await page.getByRole("textbox", { name: "Name" }).fill(user);
-  await page.getByLabel("Password").fill(PASSWORD);
+  await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("navigation", { name: "Pages" }).waitFor();
   page.mistakes.length = 0; // the browser counts the 401 of somebody not yet known as an error

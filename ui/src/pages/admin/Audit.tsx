@@ -6,7 +6,7 @@ import { ChoiceFilter } from "../../parts/form";
 import { NameFilter, OlderPager, queryOf } from "../../parts/paging";
 import { Page, Show } from "../../parts/page";
 import { Table } from "../../parts/table";
-import { hrefOfObject } from "./auditLinks";
+import { hrefOfObject, objectText } from "./auditLinks";
 import type { AuditEntry } from "./types";
 
 const LIMIT = 50;
@@ -36,7 +36,7 @@ export function AuditPage() {
 
 function AuditTable({ entries }: { entries: AuditEntry[] }) {
   return (
-    <Table label="Changes" rows={entries} keyOf={(entry) => entry.id} empty="Nobody changed anything that fits."
+    <Table isFolding label="Changes" rows={entries} keyOf={(entry) => entry.id} empty="Nobody changed anything that fits."
       columns={[
         { name: "When", cell: (entry) => <span class="nowrap"><Instant at={entry.at} isLong /></span> },
         { name: "Who", cell: (entry) => (entry.actor
@@ -58,7 +58,7 @@ function Objects({ entry }: { entry: AuditEntry }) {
     <>
       {objects.slice(0, MOST).map((object) => {
         const href = hrefOfObject(object, entry);
-        return <div key={object} class="kept-name">{href ? <a href={href}>{object}</a> : object}</div>;
+        return <div key={object} class="kept-name">{href ? <a href={href} title={object}>{objectText(object)}</a> : object}</div>;
       })}
       {entry.count > MOST && <small class="dim">and {entry.count - MOST} more</small>}
     </>

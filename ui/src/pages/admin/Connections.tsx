@@ -40,7 +40,7 @@ function ConnectionsPart({ onDone }: { onDone: () => void }) {
   const loaded = useLoad<{ connections: Connection[] }>(`/connections${queryOf(["namespace"])}`, { every: 15_000, keep: true });
   return (
     <Show of={loaded}>{(data) => (
-      <Table label="Connections" rows={chosen(data.connections)} keyOf={keptKey}
+      <Table isFolding label="Connections" rows={chosen(data.connections)} keyOf={keptKey}
         empty={<>No connections. Tasks read them as <code>{"{{ conn.NAME.host }}"}</code>.</>}
         columns={[nameColumn as Column<Connection>,
           { name: "Type", cell: (row) => row.value?.type ?? <span class="dim">–</span> },

@@ -52,7 +52,7 @@ export function NoticeState({ state }: { state: string }) {
 
 function NoticeTable({ notices, onDone }: { notices: Notice[]; onDone: () => void }) {
   return (
-    <Table label="Messages" rows={notices} keyOf={(notice) => notice.id}
+    <Table isFolding label="Messages" rows={notices} keyOf={(notice) => notice.id}
       empty={<>No messages. <code>on_failure</code> and the like in a DAG, or <code>hooks</code> in eider.yaml, send them.</>}
       columns={[
         { name: "About", cell: (notice) => <About notice={notice} /> },
@@ -106,7 +106,7 @@ function TestMessage() {
       </Action>
       {results && (
         <Dialog title="What the receivers answered" onClose={() => setResults(null)}>
-          <Table label="Answers" rows={results} keyOf={(row) => `${row.target} ${row.connection} ${row.answer}`} empty="There is no hook of this kind."
+          <Table isFolding label="Answers" rows={results} keyOf={(row) => `${row.target} ${row.connection} ${row.answer}`} empty="There is no hook of this kind."
             columns={[
               { name: "To", cell: (row) => <>{row.target} {row.connection}</> },
               { name: "State", cell: (row) => <NoticeState state={row.state} /> },

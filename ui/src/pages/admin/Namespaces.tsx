@@ -19,7 +19,7 @@ export function NamespacesSection() {
   return (
     <Section title="Namespaces" actions={<AddNamespace onDone={loaded.reload} />}>
       <Show of={loaded}>{(data) => (
-        <Table label="Namespaces" rows={data.namespaces} keyOf={(row) => row.name}
+        <Table isFolding label="Namespaces" rows={data.namespaces} keyOf={(row) => row.name}
           columns={[
             { name: "Name", cell: (row) => <><b class="kept-name">{row.name}</b>{row.doc && <div><small class="dim">{row.doc}</small></div>}</> },
             ...counts,

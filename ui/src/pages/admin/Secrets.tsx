@@ -16,7 +16,7 @@ export function SecretsPart({ onDone }: { onDone: () => void }) {
   return (
     <>
       <Show of={loaded}>{(data) => (
-        <Table label="Secrets" rows={chosen(data.secrets)} keyOf={keptKey}
+        <Table isFolding label="Secrets" rows={chosen(data.secrets)} keyOf={keptKey}
           empty={<>No secrets. Tasks get them as <code>{"{{ secrets.NAME }}"}</code>; nobody can read them back.</>}
           columns={[nameColumn, ...sourceColumns,
             { name: "Key", isExtra: true, cell: (row) => (row.key_id ? <code>{row.key_id}</code> : <span class="dim">–</span>) },

@@ -69,7 +69,7 @@ interface Checks {
 
 function CheckTable({ checks, label }: { checks: Check[]; label: string }) {
   return (
-    <Table label={label} rows={checks} keyOf={(check) => check.name} columns={[
+    <Table isFolding label={label} rows={checks} keyOf={(check) => check.name} columns={[
       { name: "Check", cell: (check) => <span class="state"><StateIcon state={check.state === "success" ? "active" : check.ok ? "late" : "failed"} /> {check.name}</span> },
       { name: "What was found", cell: (check) => <span class="kept-name">{check.detail}</span> },
       { name: "What helps", cell: (check) => <span class="kept-name">{check.advice ?? ""}</span> },
@@ -150,7 +150,7 @@ function Settings() {
       <ChoiceFilter name="set" label="Which" choices={[{ value: "", text: "all" }, { value: "true", text: "not the default" }]} />
     </>}>
       <Show of={loaded}>{(data) => (
-        <Table label="Settings" rows={data.settings.filter(fits)} keyOf={(row) => row.key} empty="No setting fits."
+        <Table isFolding label="Settings" rows={data.settings.filter(fits)} keyOf={(row) => row.key} empty="No setting fits."
           columns={[
             { name: "Setting", cell: (row) => <><b class="kept-name">{row.key}</b><div><small class="dim">{row.help}</small></div></> },
             { name: "Value", cell: (row) => (row.value ? <span class="value"><code>{row.value}</code> <Copy text={row.value} /></span> : <span class="dim">–</span>) },

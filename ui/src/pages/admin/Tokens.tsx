@@ -19,7 +19,7 @@ export function TokensPage() {
   return (
     <Page title="Tokens" actions={<><OwnPassword /><AddToken onDone={loaded.reload} /></>}>
       <Show of={loaded}>{(data) => (
-        <Table label="Tokens" rows={data.tokens} keyOf={(token) => token.id}
+        <Table isFolding label="Tokens" rows={data.tokens} keyOf={(token) => token.id}
           empty="No tokens. Programs and workers show who they are with one."
           columns={[
             { name: "Name", cell: (token) => <><b class="kept-name">{token.name}</b><div><small class="dim">number {token.id}</small></div></> },

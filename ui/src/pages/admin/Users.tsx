@@ -28,7 +28,7 @@ function UsersSection() {
   return (
     <Section title="Users" actions={<AddUser onDone={loaded.reload} />}>
       <Show of={loaded}>{(data) => (
-        <Table label="Users" rows={data.users} keyOf={(user) => user.name} empty="Nobody yet."
+        <Table isFolding label="Users" rows={data.users} keyOf={(user) => user.name} empty="Nobody yet."
           columns={[
             { name: "Name", cell: (user) => <><b class="kept-name">{user.name}</b> {user.name === me.value?.user && <Tag>you</Tag>}</> },
             { name: "Roles", cell: (user) => <GrantTags grants={user.grants} /> },

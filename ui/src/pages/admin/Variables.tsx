@@ -22,7 +22,7 @@ export function VariablesPage() {
     <Page title="Variables" actions={<SetVariable onDone={loaded.reload} />}>
       <div class="filters"><SearchField name="q" label="Part of a name" /><NamespaceFilter /><SourceFilter /></div>
       <Show of={loaded}>{(data) => (
-        <Table label="Variables" rows={chosen(data.variables)} keyOf={keptKey}
+        <Table isFolding label="Variables" rows={chosen(data.variables)} keyOf={keptKey}
           empty={<>No variables. Tasks read them as <code>{"{{ var.value.NAME }}"}</code>.</>}
           columns={[nameColumn as Column<Variable>, { name: "Value", cell: (row) => <Value row={row} /> },
             ...(sourceColumns as Column<Variable>[]),

@@ -7,6 +7,12 @@ const LISTS: Record<string, string> = {
   variable: "/variables", connection: "/connections", secret: "/connections?tab=secrets", message: "/messages", notice: "/messages",
 };
 
+/** Runs are told by their number and DAG; their ids are long, and mostly dates. */
+export function objectText(object: string): string {
+  const run = /^run (\d+) ([^/]+)\//.exec(object);
+  return run ? `run ${run[1]} of ${run[2]}` : object;
+}
+
 /** An object is told as "run 17 sales/...", "job 380...", "variable default/bucket". */
 export function hrefOfObject(object: string, entry: Pick<AuditEntry, "dag_id" | "number">): string | null {
   const [kind = "", name = ""] = object.split(" ", 2);

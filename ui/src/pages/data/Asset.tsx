@@ -34,7 +34,7 @@ export function AssetPage({ params }: { params: Params }) {
 function Waiting({ asset }: { asset: Asset }) {
   return (
     <Section title="Who waits for it">
-      <Table label="DAGs that wait" rows={asset.waiting_dags} keyOf={(dag) => dag.dag_id} empty="No DAG waits for this dataset."
+      <Table isFolding label="DAGs that wait" rows={asset.waiting_dags} keyOf={(dag) => dag.dag_id} empty="No DAG waits for this dataset."
         columns={[
           { name: "DAG", cell: (dag) => <><a href={pathOf("dags", dag.dag_id)}>{dag.dag_id}</a> {dag.paused && <Tag>paused</Tag>}</> },
           { name: "Updates that wait", isNumber: true, cell: (dag) => dag.waiting },
@@ -52,7 +52,7 @@ function Missing({ uris, own }: { uris: string; own: string }) {
 function History({ events }: { events: AssetEvent[] }) {
   return (
     <Section title="Updates">
-      <Table label="Updates" rows={events} keyOf={(event) => event.id} empty="It was never updated."
+      <Table isFolding label="Updates" rows={events} keyOf={(event) => event.id} empty="It was never updated."
         columns={[
           { name: "When", cell: (event) => <><Instant at={event.timestamp} /> <span class="dim">(<Ago at={event.timestamp} />)</span></> },
           { name: "By", cell: (event) => <Source event={event} /> },

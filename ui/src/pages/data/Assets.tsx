@@ -32,7 +32,7 @@ export function AssetsPage() {
 
 function AssetTable({ assets }: { assets: Asset[] }) {
   return (
-    <Table label="Assets" rows={assets} keyOf={(asset) => asset.uri} hrefOf={(asset) => pathOf("asset", asset.uri)}
+    <Table isFolding label="Assets" rows={assets} keyOf={(asset) => asset.uri} hrefOf={(asset) => pathOf("asset", asset.uri)}
       empty={<>No datasets. A task with <code>outputs</code> makes one, a schedule with <code>datasets</code> waits for one.</>}
       columns={[
         { name: "Dataset", cell: (asset) => <a class="uri" href={pathOf("asset", asset.uri)}>{asset.uri}</a> },

@@ -78,7 +78,7 @@ function useView(layout: Layout) {
     const width = box.current?.clientWidth ?? 800;
     const height = box.current?.clientHeight ?? 500;
     const scale = Math.min(1, (width - 2 * MARGIN) / layout.width, (height - 2 * MARGIN) / layout.height);
-    const readable = Math.max(scale, 0.35);
+    const readable = Math.max(scale, 0.6); // smaller is no text any more; one can still zoom out
     setView({ scale: readable, x: Math.max(MARGIN, (width - layout.width * readable) / 2), y: Math.max(MARGIN, (height - layout.height * readable) / 2) });
   };
   useLayoutEffect(fit, [layout.width, layout.height]);

@@ -76,7 +76,7 @@ function DagFilter() {
 
 function Report({ rows }: { rows: DagRecord[] }) {
   return (
-    <Table label="Deadlines by DAG" rows={rows} keyOf={(row) => row.dag_id}
+    <Table isFolding label="Deadlines by DAG" rows={rows} keyOf={(row) => row.dag_id}
       empty={<>No DAG with a deadline has run. <code>sla: 2h</code> in a DAG or a task sets one.</>}
       columns={[
         { name: "DAG", cell: (row) => <a href={pathOf("dags", row.dag_id)}>{row.dag_id}</a> },
@@ -105,7 +105,7 @@ function Rate({ row }: { row: DagRecord }) {
 
 function Misses({ rows }: { rows: Miss[] }) {
   return (
-    <Table label="Missed deadlines" rows={rows} keyOf={(row) => `${row.number} ${row.task_id} ${row.map_index} ${row.sla} ${row.expected}`}
+    <Table isFolding label="Missed deadlines" rows={rows} keyOf={(row) => `${row.number} ${row.task_id} ${row.map_index} ${row.sla} ${row.expected}`}
       empty="Nothing was late."
       columns={[
         { name: "What", cell: (row) => <What row={row} /> },

@@ -41,7 +41,7 @@ export function HostsPage() {
 
 function HostTable({ hosts, onDone }: { hosts: Host[]; onDone: () => void }) {
   return (
-    <Table label="Hosts" rows={hosts} keyOf={(host) => host.id} empty="No hosts: nothing runs. `eider up` starts one."
+    <Table isFolding label="Hosts" rows={hosts} keyOf={(host) => host.id} empty="No hosts: nothing runs. `eider up` starts one."
       columns={[
         { name: "Host", cell: (host) => (
           <><b>{host.name}</b> {host.leader && <Tag>leader</Tag>}<br />

@@ -31,8 +31,8 @@ function Body({ job }: { job: Job }) {
           <p>It failed for good. <a href={`/dead?queue=${encodeURIComponent(job.queue)}`}>Look at the dead letters of its queue</a>, or run it again.</p></div>
       )}
       {job.error && <Section title="Error"><pre class="bad">{job.error}</pre></Section>}
-      <Section title="Facts"><JobFacts job={job} /></Section>
       <LastLines job={job} />
+      <Section title="Facts"><JobFacts job={job} /></Section>
       <div class="halves">
         <Section title="Payload">{job.payload === null ? <Empty>No payload.</Empty> : <Json value={job.payload} label="Payload" />}</Section>
         <Section title="Result">{job.result === null ? <Empty>No result.</Empty> : <Json value={job.result} label="Result" />}</Section>

@@ -49,7 +49,7 @@ export function JobsPage() {
 
 function JobTable({ jobs }: { jobs: Job[] }) {
   return (
-    <Table label="Jobs" rows={jobs} keyOf={(job) => job.id} hrefOf={(job) => pathOf("jobs", job.id)}
+    <Table isFolding label="Jobs" rows={jobs} keyOf={(job) => job.id} hrefOf={(job) => pathOf("jobs", job.id)}
       empty={<>No jobs here. <code>eider enqueue QUEUE HANDLER</code> makes one.</>}
       columns={[
         { name: "Job", cell: (job) => <a href={pathOf("jobs", job.id)} class="handler">{job.handler}</a> },

@@ -17,7 +17,7 @@ export function LimitsSection() {
       <Show of={loaded}>{(data) => (
         <>
           {data.warning && <p class="notice">{data.warning}</p>}
-          <Table label="Limits" rows={data.limits} keyOf={(limit) => `${limit.kind} ${limit.name}`}
+          <Table isFolding label="Limits" rows={data.limits} keyOf={(limit) => `${limit.kind} ${limit.name}`}
             empty="No limits: as many tasks run as there is room for."
             columns={[
               { name: "Of", cell: (limit) => <><span class="dim">{limit.kind === "dag" ? "DAG" : limit.kind}</span> <NameOf limit={limit} /></> },

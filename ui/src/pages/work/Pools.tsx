@@ -28,7 +28,7 @@ export function PoolsPage() {
 function PoolTable({ pools, onDone }: { pools: Pool[]; onDone: () => void }) {
   return (
     <Section title="Pools">
-      <Table label="Pools" rows={pools} keyOf={(pool) => `${pool.namespace}/${pool.name}`}
+      <Table isFolding label="Pools" rows={pools} keyOf={(pool) => `${pool.namespace}/${pool.name}`}
         columns={[
           { name: "Pool", cell: (pool) => (
             <><a href={hrefWith({ pool: pool.name })}><b>{pool.name}</b></a>{" "}
@@ -77,7 +77,7 @@ function Users({ pool }: { pool: string }) {
   return (
     <Section title={<>Who uses {pool}</>} actions={<a class="button small" href={hrefWith({ pool: null })}>Close</a>}>
       <Show of={loaded}>{({ task_instances: rows }) => (
-        <Table label={`Tasks of the pool ${pool}`} rows={rows} keyOf={(row) => `${row.number} ${row.task_id} ${row.map_index}`}
+        <Table isFolding label={`Tasks of the pool ${pool}`} rows={rows} keyOf={(row) => `${row.number} ${row.task_id} ${row.map_index}`}
           empty="Nobody holds or waits for a slot."
           columns={[
             { name: "Task", cell: (row) => <a href={pathOf("runs", row.number, "tasks", row.task_id)}>{row.dag_id} / {row.task_id}

@@ -20,12 +20,12 @@ export function QueuesPage() {
 
 function QueueTable({ queues, onDone }: { queues: Queue[]; onDone: () => void }) {
   return (
-    <Table label="Queues" rows={queues} keyOf={(queue) => queue.name}
+    <Table isFolding label="Queues" rows={queues} keyOf={(queue) => queue.name}
       columns={[
-        { name: "Served", cell: (queue) => <PauseQueue queue={queue} onDone={onDone} /> },
         { name: "Queue", cell: (queue) => (
           <><a id={queue.name} href={`/jobs?queue=${encodeURIComponent(queue.name)}`}><b>{queue.name}</b></a><br />
             <QueueState queue={queue} /></>) },
+        { name: "Served", cell: (queue) => <PauseQueue queue={queue} onDone={onDone} /> },
         { name: "Work", cell: (queue) => <Work queue={queue} /> },
         { name: "Oldest waits", isNumber: true, cell: (queue) => (
           queue.oldest_wait === null ? <span class="dim">–</span>
