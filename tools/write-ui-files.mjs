@@ -2,7 +2,7 @@
 //
 //     node tools/write-ui-files.mjs FOLDER OUTPUT
 //
-// FOLDER has index.html, and what it asks for as assets/NAME-HASH.EXT.
+// FOLDER has index.html, and what it asks for as static/NAME-HASH.EXT.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { extname, join } from "node:path";
@@ -18,7 +18,7 @@ const TYPES = {
     ".webmanifest": "application/manifest+json",
     ".woff2": "font/woff2",
 };
-const ASSET = /^\/assets\/[A-Za-z0-9_.-]+-[A-Za-z0-9]{8,}\.[a-z0-9]+$/;
+const ASSET = /^\/static\/[A-Za-z0-9_.-]+-[A-Za-z0-9]{8,}\.[a-z0-9]+$/;
 const BYTES_PER_LINE = 32;
 
 function fail(text) {
@@ -29,16 +29,16 @@ function fail(text) {
 // The paths of the server, in order.
 function listPaths(folder) {
     const entries = readdirSync(folder, { withFileTypes: true });
-    const odd = entries.filter((entry) => !["index.html", "assets"].includes(entry.name));
-    if (odd.length > 0) fail(`${odd[0].name} is neither index.html nor assets/`);
+    const odd = entries.filter((entry) => !["index.html", "static"].includes(entry.name));
+    if (odd.length > 0) fail(`${odd[0].name} is neither index.html nor static/`);
     if (!entries.some((entry) => entry.name === "index.html")) fail("there is no index.html");
-    const hasAssets = entries.some((entry) => entry.name === "assets");
-    const assets = hasAssets ? readdirSync(join(folder, "assets")) : [];
-    return ["/index.html", ...assets.sort().map((name) => `/assets/${name}`)];
+    const hasStatic = entries.some((entry) => entry.name === "static");
+    const assets = hasStatic ? readdirSync(join(folder, "static")) : [];
+    return ["/index.html", ...assets.sort().map((name) => `/static/${name}`)];
 }
 
 function readFile(folder, path) {
-    const isImmutable = path.startsWith("/assets/");
+    const isImmutable = path.startsWith("/static/");
     const type = TYPES[extname(path)];
     if (isImmutable && !ASSET.test(path)) fail(`${path} is not named NAME-HASH.EXT`);
     if (type === undefined) fail(`${path}: the content type of this ending is not known`);

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "serve/ask.h"
 #include "serve/native_rows.h"
+#include "service/graph_part.h"
 
 /* --- what is sent ---------------------------------------------------------------------------- */
 
@@ -92,6 +93,7 @@ static enum status ask_graph(const struct route_call *call, json_t **out, struct
 static const struct operation_field GRAPH[] = {
     {"run", FIELD_STRING, false, "with the states of this run: number, or its id"},
     {"version", FIELD_INTEGER, false, "number of a version; the current one by default"},
+    GRAPH_PART,
 };
 static const struct operation_schema GRAPH_QUERY = {GRAPH, ARRAY_LEN(GRAPH)};
 
@@ -154,6 +156,7 @@ static const struct route ROWS[] = {
     {NATIVE(GET,    "explain/dags/{dag}",              "dag.explain")},
     {NATIVE(GET,    "explain/runs/{run}",              "run.explain")},
     {NATIVE(GET,    "explain/runs/{run}/tasks/{task}", "run.explain")},
+    {NATIVE(GET,    "running/tasks",                   "task.running")},
     {NATIVE(GET,    "search",                          "search.find")},
     {NATIVE(GET,    "simulate",                        "schedule.simulate")},
     {NATIVE(POST,   "render",                          "task.render")},

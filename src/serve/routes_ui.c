@@ -49,7 +49,7 @@ static enum status answer_page(struct route_call *call, struct http_response *ou
 
 static enum status answer_asset(struct route_call *call, struct http_response *out, struct err *err)
 {
-    CLEANUP(mem_freep) char *path = mem_format("/assets/%s", route_param(call, "file"));
+    CLEANUP(mem_freep) char *path = mem_format("/static/%s", route_param(call, "file"));
     const struct ui_file *file = ui_find(&UI_FILES, path);
     if (file == NULL)
         return err_set(err, STATUS_NOT_FOUND, "the web UI has no such file; load its page again");
@@ -61,7 +61,7 @@ static enum status answer_asset(struct route_call *call, struct http_response *o
 static const struct route ROWS[] = {
     {HTTP_GET, "/", ROUTE_PUBLIC, .handle = answer_page, .is_quick = true, .is_ui = true,
         .summary = "the web UI"},
-    {HTTP_GET, "/assets/{file}", ROUTE_PUBLIC, .handle = answer_asset, .is_quick = true,
+    {HTTP_GET, "/static/{file}", ROUTE_PUBLIC, .handle = answer_asset, .is_quick = true,
         .is_ui = true, .summary = "what its page is made of"},
 };
 /* clang-format on */

@@ -16,7 +16,7 @@ struct ui_form {
 };
 
 struct ui_file {
-    const char *path; /* "/index.html", "/assets/app-1a2b3c4d.js" */
+    const char *path; /* "/index.html", "/static/app-1a2b3c4d.js" */
     const char *content_type;
     bool is_immutable; /* its name changes with its content */
     struct ui_form gzip;

@@ -158,7 +158,7 @@ enum status graph_plan_new(const struct dag *dag, struct graph_plan **out, struc
     list_groups(plan);
     list_edges(plan);
     if (lay_out(plan, err) != STATUS_OK)
-        return err_wrap(err, "lay out '%s'", dag->id);
+        return err->code;
     route(plan);
     place_groups(plan);
     *out = TAKE(plan);

@@ -42,6 +42,7 @@ OPERATION_HANDLER(op_dag_graph);
 OPERATION_HANDLER(op_dag_grid);
 OPERATION_HANDLER(op_dag_layout);
 OPERATION_HANDLER(op_dag_list);
+OPERATION_HANDLER(op_task_running);
 OPERATION_HANDLER(op_dag_rows);
 OPERATION_HANDLER(op_dag_explain);
 OPERATION_HANDLER(op_dag_next);

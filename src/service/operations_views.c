@@ -1,6 +1,7 @@
 /*
  * Rows of what people look at: many things at once, in the form that a picture of them needs.
  */
+#include "service/graph_part.h"
 #include "service/operation_rows.h"
 #include "service/operations.h"
 
@@ -39,7 +40,7 @@ static const struct operation_field RESPONSE_GRID[] = {
 static const struct operation_field REQUEST_LAYOUT[] = {
     {"dag", FIELD_STRING, false, "id of the DAG"},
     {"run", FIELD_STRING, false, "with the states of this run: number, or DAG/RUN_ID"},
-    {"version", FIELD_INTEGER, false, "number of a version; the current one by default"},
+    {"version", FIELD_INTEGER, false, "number of a version; the current one by default"}, GRAPH_PART,
 };
 static const struct operation_field RESPONSE_LAYOUT[] = {
     {"dag_id", FIELD_STRING, true, "the DAG"},
@@ -48,10 +49,21 @@ static const struct operation_field RESPONSE_LAYOUT[] = {
     {"state", FIELD_STRING, false, "of the run"},
     {"width", FIELD_INTEGER, true, "of the whole, in pixels"},
     {"height", FIELD_INTEGER, true, "of the whole"},
-    {"nodes", FIELD_ARRAY, true, "task_id, group, operator, is_mapped, is_finally, layer, x, y, width, height "
-        "of each, and of a run state, try_number and instances"},
+    {"tasks_total", FIELD_INTEGER, true, "of the DAG, shown or not"},
+    {"nodes", FIELD_ARRAY, true, "task_id, group, is_group, operator, is_mapped, is_finally, hidden_up and hidden_down "
+        "(edges to tasks that are left out), layer, x, y, width, height of each, and of a run state, try_number and "
+        "instances; of a group its name as task_id, tasks, and of a run state and states (how many are in each)"},
     {"edges", FIELD_ARRAY, true, "from, to and points (x and y in turn) of each"},
     {"groups", FIELD_ARRAY, true, "group, above (the group around it), x, y, width and height of each"},
+};
+static const struct operation_field REQUEST_RUNNING[] = {
+    {"limit", FIELD_INTEGER, false, "look at so many at most; 100 by default"},
+};
+static const struct operation_field LIST_RUNNING[] = {
+    {"tasks", FIELD_ARRAY, true, "task (its number), at (when it started), kind, state, namespace, dag_id, dag_run_id, number, "
+        "task_id, map_index, label, attempt, try_number and details (host) of each, in no order"},
+    TOTAL,
+    {"more", FIELD_BOOLEAN, true, "more run than were looked at"},
 };
 static const struct operation_field REQUEST_ROWS[] = {
     {"dags", FIELD_STRINGS, false, "only these; all by default"},
@@ -144,6 +156,8 @@ static const struct operation ROWS[] = {
         PERMISSION_VIEWER, FIELDS(REQUEST_PREVIEW), FIELDS(RESPONSE_PREVIEW), op_schedule_preview, SCOPE_LIST},
     {"search.find", "DAGs, tags, tasks, runs and jobs by a part of their name", PERMISSION_VIEWER,
         FIELDS(REQUEST_SEARCH), FIELDS(RESPONSE_SEARCH), op_search_find, SCOPE_ANY},
+    {"task.running", "tasks that hosts run just now, in short", PERMISSION_VIEWER,
+        FIELDS(REQUEST_RUNNING), FIELDS(LIST_RUNNING), op_task_running, SCOPE_LIST},
 };
 /* clang-format on */
 

@@ -194,6 +194,7 @@ def look_at_pictures(place, sales, broken):
     assert {line["states"] for line in lines.values()} == {f"{success:x}"}
     assert lines["stage.load"]["instances"] == [[3, 3, 0, 0]]
 
+    assert place.get("running/tasks", query={"limit": 2000})["tasks"] == []
     graph = place.get("graph/{dag}", dag="sales", query={"run": sales})
     assert {node["state"] for node in graph["nodes"]} == {"success"}
     run_id = place.get("runs/{run}", run=sales)["dag_run_id"]
@@ -455,7 +456,61 @@ def test_views_show_what_one_may_see(place, world):
     clerk.post("dags/{dag}/pause", dag="shop", code=403)
 
 
+def told(graph):
+    """Nodes, and edges as pairs."""
+    return ({node["task_id"] for node in graph["nodes"]},
+            {(edge["from"], edge["to"]) for edge in graph["edges"]})
+
+
+def test_a_part_of_a_graph_is_drawn(place):
+    run = run_to_end(place, "grouped", "success")
+    near = place.get("graph/{dag}", dag="grouped", query={"task": "g.one"})
+    assert told(near) == ({"first", "g.one", "last"}, {("first", "g.one"), ("g.one", "last")})
+    assert near["tasks_total"] == 5
+    hidden = {node["task_id"]: (node["hidden_up"], node["hidden_down"]) for node in near["nodes"]}
+    assert hidden == {"first": (0, 2), "g.one": (0, 0), "last": (2, 0)}
+    ahead = place.get("graph/{dag}", dag="grouped",
+                      query={"task": "first", "up": 3, "down": 2, "run": run})
+    assert len(ahead["nodes"]) == 5 and {n["state"] for n in ahead["nodes"]} == {"success"}
+
+    closed = place.get("graph/{dag}", dag="grouped", query={"collapsed": "g", "run": run})
+    assert told(closed) == ({"first", "g", "last"}, {("first", "g"), ("g", "last")})
+    group = next(node for node in closed["nodes"] if node["is_group"])
+    assert group["task_id"] == "g" and group["tasks"] == 3 and group["state"] == "success"
+    assert group["states"] == {"success": 3} and closed["groups"] == []
+    inner = place.get("graph/{dag}", dag="grouped", query={"collapsed": "g.inner"})
+    assert told(inner)[0] == {"first", "g.one", "g.two", "g.inner", "last"}
+    assert [box["group"] for box in inner["groups"]] == ["g"]
+    picture = place.get("dags/{dag}/picture", dag="grouped",
+                        query={"format": "dot", "collapsed": "*", "task": "last"})
+    assert 'n0 [label="g",' in picture["text"] and "n0 -> n1;" in picture["text"]
+    assert "first" not in picture["text"]
+
+
+def test_a_graph_that_is_too_large_says_what_to_ask_for(place, world):
+    tasks = {"root": {"noop": {}}, "hub": {"noop": {}, "needs": ["root"]}}
+    tasks |= {f"t{i}": {"noop": {}, "needs": ["root", "hub"]} for i in range(34000)}
+    place.api.post("/api/v1/dags", {"dag_id": "huge", "tasks": tasks})
+    for path in ("graph/{dag}", "dags/{dag}/picture"):
+        query = {"format": "svg"} if "picture" in path else {}
+        problem = place.get(path, dag="huge", query=query, code=422)
+        assert "34002 tasks" in problem["detail"] and "collapsed" in problem["detail"]
+    assert "at most 100000" in place.get("graph/{dag}", dag="huge", code=422)["detail"]
+    near = place.get("graph/{dag}", dag="huge", query={"task": "t7", "up": 2})
+    assert told(near)[0] == {"root", "hub", "t7"} and near["tasks_total"] == 34002
+    assert "t33999" in place.get("dags/{dag}/picture", dag="huge")["text"]
+
+    refused = world("dags", "graph", "huge", "--format", "svg", code=2)
+    assert "around one task" in refused.err
+    assert "<svg" in world("dags", "graph", "huge", "--format", "svg", "--task", "t7", code=0).out
+
+
 BAD = [
+    ("GET", "running/tasks?limit=2001", None, 400, "from 1 to 2000"),
+    ("GET", "graph/sales?task=publsh", None, 404, "'publish'"),
+    ("GET", "graph/sales?up=2", None, 400, "name it"),
+    ("GET", "graph/sales?task=publish&up=-1", None, 400, "from 0 to"),
+    ("GET", "graph/sales?collapsed=stages", None, 404, "no group 'stages'"),
     ("GET", "grid/sales?limit=0", None, 400, "from 1 to 1000"),
     ("GET", "grid/sales?limit=x", None, 400, "an integer"),
     ("GET", "grid/sales?before=yesterday", None, 400, "a date"),

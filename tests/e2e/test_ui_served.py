@@ -10,7 +10,7 @@ HTML = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0
 GZIP = {"Accept-Encoding": "gzip, deflate, br"}
 BROWSER = {**HTML, **GZIP}
 JSON = {"Accept": "application/json"}
-MODULE = re.compile(r'["\'(](?:/assets/|\./)([\w.-]+-[A-Za-z0-9]{8,}\.[a-z0-9]+)["\')]')
+MODULE = re.compile(r'["\'(](?:/static/|\./)([\w.-]+-[A-Za-z0-9]{8,}\.[a-z0-9]+)["\')]')
 WHOLE_BYTES_MAX = 200 * 1024
 POLICY = {
     "default-src": "'none'", "script-src": "'self'", "style-src": "'self'",
@@ -40,7 +40,7 @@ def assets_of(api):
             continue
         for name in MODULE.findall(text_of(answer)):
             if name not in found:
-                found[name] = api("GET", f"/assets/{name}", headers=BROWSER, code=200)
+                found[name] = api("GET", f"/static/{name}", headers=BROWSER, code=200)
                 todo.append(found[name])
     return found
 
@@ -84,7 +84,7 @@ def test_files_are_kept_for_ever_and_are_small(api):
 
 
 def test_what_a_browser_has_is_not_sent_again(api):
-    for path in ("/", "/runs/17", f"/assets/{next(iter(assets_of(api)))}"):
+    for path in ("/", "/runs/17", f"/static/{next(iter(assets_of(api)))}"):
         tag = api("GET", path, headers=BROWSER, code=200).headers["ETag"]
         again = api("GET", path, headers={**BROWSER, "If-None-Match": tag}, code=304)
         assert again.bytes == b"" and again.headers["ETag"] == tag
@@ -93,7 +93,7 @@ def test_what_a_browser_has_is_not_sent_again(api):
 
 
 def test_head_says_what_get_would(api):
-    for path in ("/", "/runs/17", f"/assets/{next(iter(assets_of(api)))}"):
+    for path in ("/", "/runs/17", f"/static/{next(iter(assets_of(api)))}"):
         told, sent = (api(method, path, headers=BROWSER, code=200) for method in ("HEAD", "GET"))
         assert told.bytes == b""
         for name in ("Content-Length", "Content-Type", "Content-Encoding", "ETag", "Cache-Control"):
@@ -104,16 +104,16 @@ def test_head_says_what_get_would(api):
     ("GET", "/api", BROWSER, 404), ("GET", "/api/v1/nowhere", BROWSER, 404),
     ("GET", "/api/v2/dags", BROWSER, 404), ("GET", "/hooks", BROWSER, 404),
     ("GET", "/healthz/x", BROWSER, 404), ("GET", "/metrics/", BROWSER, 404),
-    ("GET", "/assets", BROWSER, 404), ("GET", "/assets/app-00000000.js", BROWSER, 404),
-    ("GET", "/assets/../index.html", BROWSER, 404),
-    ("GET", "/assets/..%2findex.html", BROWSER, 404),
-    ("GET", "/assets/%2e%2e/index.html", BROWSER, 404),
-    ("GET", "/assets/..%2f..%2f..%2fetc%2fpasswd", BROWSER, 404),
+    ("GET", "/static", BROWSER, 404), ("GET", "/static/app-00000000.js", BROWSER, 404),
+    ("GET", "/static/../index.html", BROWSER, 404),
+    ("GET", "/static/..%2findex.html", BROWSER, 404),
+    ("GET", "/static/%2e%2e/index.html", BROWSER, 404),
+    ("GET", "/static/..%2f..%2f..%2fetc%2fpasswd", BROWSER, 404),
     ("GET", "/../../etc/passwd", BROWSER, 404), ("GET", "//evil.example/x", BROWSER, 404),
     ("GET", "/runs/%00", BROWSER, 404), ("GET", "/runs/%ff", BROWSER, 404),
     ("GET", "/runs/17", JSON, 404), ("GET", "/runs/17", {}, 404), ("GET", "/", JSON, 404),
     ("POST", "/", BROWSER, 405), ("DELETE", "/runs/17", BROWSER, 405),
-    ("PUT", "/assets/app-00000000.js", BROWSER, 405), ("POST", "/runs/17", JSON, 404),
+    ("PUT", "/static/app-00000000.js", BROWSER, 405), ("POST", "/runs/17", JSON, 404),
 ])
 def test_everything_else_is_a_problem_as_before(api, method, path, headers, status):
     answer = api(method, path, headers=headers, code=status)
@@ -125,7 +125,7 @@ def test_everything_else_is_a_problem_as_before(api, method, path, headers, stat
 
 
 def test_a_page_runs_nothing_but_its_own_files(api):
-    for path in ("/", "/runs/17", "/assets/none-00000000.js", "/api/v1/version"):
+    for path in ("/", "/runs/17", "/static/none-00000000.js", "/api/v1/version"):
         policy = api("GET", path, headers=BROWSER).headers["Content-Security-Policy"]
         parts = dict(part.strip().split(" ", 1) for part in policy.split(";"))
         assert parts == POLICY
@@ -137,7 +137,7 @@ def test_a_page_runs_nothing_but_its_own_files(api):
 
 def test_it_is_no_part_of_the_api(api):
     paths = api.get("/api/v1/openapi.json")["paths"]
-    assert not [path for path in paths if path == "/" or path.startswith("/assets")]
+    assert not [path for path in paths if path == "/" or path.startswith("/static")]
 
 
 def test_it_is_told_where_it_is(up):

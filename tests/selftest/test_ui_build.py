@@ -18,8 +18,8 @@ FAR = {"version": "1.0.0", "resolved": "http://127.0.0.1:9/far.tgz", "integrity"
 BUILD = """\
 import { appendFileSync, copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 const out = process.argv[2];
-mkdirSync(`${out}/assets`, { recursive: true });
-copyFileSync("ui/src/app.js", `${out}/assets/app-0a1b2c3d.js`);
+mkdirSync(`${out}/static`, { recursive: true });
+copyFileSync("ui/src/app.js", `${out}/static/app-0a1b2c3d.js`);
 writeFileSync(`${out}/index.html`, "<!doctype html>" + "<p>the page".repeat(40));
 appendFileSync("builds", "x");
 """
@@ -93,7 +93,7 @@ def test_files_become_a_table_once(site):
     code, told = site.build()
     assert (code, told) == (0, "ui: 2 files, 1 KB gzipped\n")
     text = site.output.read_text()
-    assert re.findall(r'\.path = "([^"]+)"', text) == ["/index.html", "/assets/app-0a1b2c3d.js"]
+    assert re.findall(r'\.path = "([^"]+)"', text) == ["/index.html", "/static/app-0a1b2c3d.js"]
     assert text.count(".gzip = ") == 2 and text.count(".plain = ") == 1
     assert compile_table(site.output) == ""
 
@@ -138,7 +138,7 @@ def test_mistakes_of_ours_fail_the_build(site):
 
 
 def test_files_that_the_server_would_not_know_fail_the_build(site):
-    for name in ("robots.txt", "assets/app.js", "assets/app-0a1b2c3d.exe"):
+    for name in ("robots.txt", "static/app.js", "static/app-0a1b2c3d.exe"):
         site.write("ui/build.mjs", BUILD + f'writeFileSync(`${{out}}/{name}`, "x");\n')
         code, told = site.build()
         assert code == 1 and pathlib.Path(name).name in told, told

@@ -18,9 +18,9 @@ static const struct ui_file PAGE = {
     .plain = {BYTES, 5, "\"plain\""},
 };
 static const struct ui_file SCRIPT = {
-    .path = "/assets/app-12345678.js", .is_immutable = true, .gzip = {BYTES, 5, "\"script\""}};
+    .path = "/static/app-12345678.js", .is_immutable = true, .gzip = {BYTES, 5, "\"script\""}};
 static const struct ui_file FONT = {
-    .path = "/assets/font-12345678.woff2", .is_immutable = true, .plain = {BYTES, 5, "\"font\""}};
+    .path = "/static/font-12345678.woff2", .is_immutable = true, .plain = {BYTES, 5, "\"font\""}};
 
 /* A request with up to three headers, those with a value. */
 struct asked {
@@ -152,9 +152,9 @@ Test(ui, files_are_found_by_their_whole_path)
     const struct ui_file all[] = {PAGE, SCRIPT};
     const struct ui_files files = {.items = all, .count = 2};
     const struct ui_files none = {.missing = "x"};
-    cr_expect_eq(ui_find(&files, "/assets/app-12345678.js"), &all[1]);
-    cr_expect_null(ui_find(&files, "/assets/app-12345678.j"));
-    cr_expect_null(ui_find(&files, "/assets/"));
+    cr_expect_eq(ui_find(&files, "/static/app-12345678.js"), &all[1]);
+    cr_expect_null(ui_find(&files, "/static/app-12345678.j"));
+    cr_expect_null(ui_find(&files, "/static/"));
     cr_expect_null(ui_find(&none, "/index.html"));
 }
 
@@ -180,7 +180,7 @@ Test(ui, the_program_has_it_or_says_why_not)
     for (size_t i = 0; i < UI_FILES.count; i++) {
         const struct ui_file *file = &UI_FILES.items[i];
         cr_expect(file->gzip.bytes != NULL || file->plain.bytes != NULL, "%s", file->path);
-        cr_expect_eq(file->is_immutable, str_starts_with(file->path, "/assets/"), "%s", file->path);
+        cr_expect_eq(file->is_immutable, str_starts_with(file->path, "/static/"), "%s", file->path);
     }
 }
 
@@ -234,12 +234,12 @@ Test(ui, paths_that_nobody_has_are_the_pages)
         {HTTP_GET, "/healthz/more", CHROMIUM, 404},
         {HTTP_GET, "/healthz/", CHROMIUM, 404},
         {HTTP_GET, "/login", CHROMIUM, 0},
-        {HTTP_GET, "/assets", CHROMIUM, 404},
-        {HTTP_GET, "/assets/none-12345678.js", CHROMIUM, 404},
-        {HTTP_GET, "/assets/..", CHROMIUM, 404},
-        {HTTP_GET, "/assets/..%2findex.html", CHROMIUM, 404},
-        {HTTP_GET, "/assets/a/b", CHROMIUM, 404},
-        {HTTP_PUT, "/assets/app.js", CHROMIUM, 405},
+        {HTTP_GET, "/static", CHROMIUM, 404},
+        {HTTP_GET, "/static/none-12345678.js", CHROMIUM, 404},
+        {HTTP_GET, "/static/..", CHROMIUM, 404},
+        {HTTP_GET, "/static/..%2findex.html", CHROMIUM, 404},
+        {HTTP_GET, "/static/a/b", CHROMIUM, 404},
+        {HTTP_PUT, "/static/app.js", CHROMIUM, 405},
     };
     for (size_t i = 0; i < ARRAY_LEN(CASES); i++)
         cr_expect_eq(look(CASES[i].method, CASES[i].path, CASES[i].accept), CASES[i].status,
