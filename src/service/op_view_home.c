@@ -26,7 +26,6 @@ enum {
     RUNS_AT_ONCE = 200,
     SHOWN = 20, /* runs in each list */
     NEXT_SHOWN = 10,
-    LOGS_READ = 10,     /* of tasks that failed without a word */
     MISSES_MAX = 10000, /* deadlines that are counted */
     LOOKED_AT = 1000,   /* late runs and next ticks, for those who see only some namespaces */
     DEAD_MAX = 10000,
@@ -223,14 +222,12 @@ static enum status put_failing(struct home *home, json_t *object, struct err *er
     CLEANUP(json_decrefp) json_t *list = json_build_array();
     int64_t runs[SHOWN];
     size_t count = 0;
-    size_t logs = 0;
     if (store_recent_failing(home->store, SHOWN, runs, &count, err) != STATUS_OK)
         return err->code;
     for (size_t i = 0; i < count; i++) {
         struct run_info run;
         json_t *entry = NULL;
         bool is_found = false;
-        bool has_read = false;
         if (load_run(home, runs[i], &run, &is_found, err) != STATUS_OK)
             return err->code;
         if (!is_found)
@@ -238,10 +235,8 @@ static enum status put_failing(struct home *home, json_t *object, struct err *er
         if (run_as_json(home, &run, &entry, err) != STATUS_OK)
             return err->code;
         json_build_append(list, entry);
-        if (home_failing_put(home->service, &run, logs < LOGS_READ, &has_read, entry, err) !=
-            STATUS_OK)
+        if (home_failing_put(home->service, &run, entry, err) != STATUS_OK)
             return err->code;
-        logs += has_read;
     }
     json_put(object, "failing", TAKE(list));
     return STATUS_OK;

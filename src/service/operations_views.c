@@ -87,7 +87,7 @@ static const struct operation_field RESPONSE_HOME[] = {
         "ended (success, failed, cancelled), and how many deadlines were missed (late)"},
     {"active", FIELD_ARRAY, true, "the newest runs that go on, with tasks_total and tasks_left"},
     {"failing", FIELD_ARRAY, true, "DAGs whose last run that is over failed: the run, and of the task that failed first "
-        "task_id, map_index, label, try_number, exit_code and message (or else the last line of its log)"},
+        "task_id, map_index, label, try_number, exit_code, signal, reason and message"},
     {"failed", FIELD_ARRAY, true, "the last runs that failed since"},
     {"late", FIELD_ARRAY, true, "runs that go on and have missed a deadline: expected, misses"},
     {"dags", FIELD_OBJECT, true, "total, active and paused"},

@@ -6,6 +6,7 @@
  * Tests  tests/unit/store/test_grid.c
  */
 #include "base/arena.h"
+#include "model/attempt.h"
 #include "store/overview.h"
 #include "store/run_store.h"
 #include "store/store.h"
@@ -60,10 +61,10 @@ struct recent_failure {
     int64_t node;
     int64_t map_index;
     int64_t attempt;
-    int64_t log_bytes;
+    enum reason reason;
     const char *label;  /* or NULL */
     const char *detail; /* what it said last; or NULL */
-    int64_t exit_code;
+    int64_t exit_code;  /* or the signal that ended it; -1: it had no process */
 };
 
 /* The task of a run that failed first; false: none of the first ones did. Texts in the arena. */

@@ -142,6 +142,7 @@ STORE_TEST(bars, the_task_that_failed_first_is_named)
     cr_assert(is_found);
     EXPECT_STR("b", bench.dag->tasks[failure.node].id);
     cr_expect_eq(failure.exit_code, 3);
+    cr_expect_eq(failure.reason, REASON_EXIT);
     cr_expect_eq(failure.attempt, 1);
     cr_expect_eq(failure.map_index, -1);
     int64_t good = play(GOOD, NULL);

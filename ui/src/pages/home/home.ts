@@ -21,6 +21,8 @@ export interface FailingRun extends HomeRun {
   label: string | null;
   try_number: number | null;
   exit_code: number | null;
+  signal: number | null;
+  reason: string | null;
   message: string | null;
 }
 
@@ -138,6 +140,18 @@ export const sum = (counts: number[]): number => counts.reduce((total, count) =>
 export function shareOf(part: number, whole: number): number {
   if (whole <= 0 || part <= 0) return 0;
   return Math.max(2, Math.min(100, (100 * part) / whole));
+}
+
+// Colours and other orders to a terminal.
+const ORDERS = /\x1b(\[[0-9;?]*[ -/]*[@-~]|\][^\x07]*\x07|.)/g;
+
+/** Why a run failed, in the words of its task where there are any. */
+export function whyText(run: FailingRun): string {
+  if (run.message) return run.message.replace(ORDERS, "");
+  if (!run.task_id) return "no task of it failed";
+  if (run.reason === "exit") return `exit code ${run.exit_code}, without a word`;
+  if (run.signal) return `ended by signal ${run.signal}, without a word`;
+  return (run.reason ?? "it left no message").replaceAll("_", " ");
 }
 
 /** Where the task and its log are. */
