@@ -329,9 +329,16 @@ static enum status put_troubles(struct home *home, json_t *object, struct err *e
     int64_t broken = 0;
     int64_t dead = 0;
     const struct dead_filter all = {0};
-    if (count_broken(home, &broken, err) != STATUS_OK ||
+    struct recent_names lost = {0};
+    int64_t since_us = service_now_us(home->service) - DAY_US;
+    if (store_recent_lost(home->store, home->arena, since_us, SHOWN, &lost, err) != STATUS_OK ||
+        count_broken(home, &broken, err) != STATUS_OK ||
         store_dead_count(home->store, &all, DEAD_MAX, &dead, err) != STATUS_OK)
         return err->code;
+    json_t *names = json_build_array();
+    for (size_t i = 0; i < lost.count; i++)
+        json_build_append(names, json_string(lost.items[i]));
+    json_put(object, "hosts_lost", names);
     json_put_int(object, "import_errors", broken);
     json_put_int(object, "dead_letters", dead);
     return STATUS_OK;

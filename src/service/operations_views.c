@@ -93,6 +93,7 @@ static const struct operation_field RESPONSE_HOME[] = {
     {"dags", FIELD_OBJECT, true, "total, active and paused"},
     {"next", FIELD_ARRAY, true, "dag_id and run_after of what starts next by itself"},
     {"hosts", FIELD_ARRAY, true, "as host.list gives them"},
+    {"hosts_lost", FIELD_STRINGS, true, "names of daemons that were lost within a day and did not come back"},
     {"pools", FIELD_ARRAY, true, "as pool.list gives them"},
     {"queues", FIELD_ARRAY, true, "as queue.list gives them"},
     {"import_errors", FIELD_INTEGER, true, "DAG files with problems"},

@@ -256,3 +256,25 @@ enum status store_recent_broken(struct store *store, int64_t *out, struct err *e
 {
     return db_get_int(store->db, 0, out, err, BROKEN, "");
 }
+
+/* --- hosts ----------------------------------------------------------------------------------- */
+
+static const char LOST[] =
+    "SELECT DISTINCT h.name FROM host h WHERE h.fate = 'lost' AND h.kind = 'daemon'"
+    " AND h.ended_at_us >= $1"
+    " AND NOT EXISTS (SELECT 1 FROM host o WHERE o.name = h.name AND o.id > h.id)"
+    " ORDER BY h.name LIMIT $2";
+
+enum status store_recent_lost(struct store *store, struct arena *arena, int64_t since_us,
+                              size_t limit, struct recent_names *out, struct err *err)
+{
+    struct recent_names names = {.items = arena_array(arena, limit + 1, sizeof *names.items)};
+    struct db_stmt *stmt = NULL;
+    enum status status = db_query(store->db, &stmt, err, LOST, "ii", since_us, (int64_t)limit);
+    while (status == STATUS_OK && db_next(stmt, &status, err))
+        names.items[names.count++] = arena_strdup(arena, db_text(stmt, 0));
+    if (status != STATUS_OK)
+        return err_wrap(err, "look for hosts that were lost");
+    *out = names;
+    return STATUS_OK;
+}

@@ -95,5 +95,17 @@ NODISCARD enum status store_recent_next(struct store *store, struct arena *arena
                                         struct recent_next **out, size_t *out_count,
                                         struct err *err);
 
+struct recent_names {
+    const char **items;
+    size_t count;
+};
+
+/*
+ * Names of daemons that were lost at `since_us` or later and have not come back since, at most
+ * `limit`; in the arena.
+ */
+NODISCARD enum status store_recent_lost(struct store *store, struct arena *arena, int64_t since_us,
+                                        size_t limit, struct recent_names *out, struct err *err);
+
 /* DAG files with problems, on all hosts. */
 NODISCARD enum status store_recent_broken(struct store *store, int64_t *out, struct err *err);

@@ -5,7 +5,7 @@ import { load } from "./load.mjs";
 const { alertsOf, shareOf, taskPath, whyText } = await load("pages/home/home.ts");
 
 const CALM = {
-  failing: [], late: [], hosts: [{ name: "vm", status: "active" }], import_errors: 0, dead_letters: 0,
+  failing: [], late: [], hosts: [{ name: "vm", status: "active" }], hosts_lost: [], import_errors: 0, dead_letters: 0,
   queues: [{ name: "default", state: "READY", late: false, pending: 3, soft_pending: 0, hard_pending: 0 }],
 };
 const queue = (more) => ({ queues: [{ ...CALM.queues[0], name: "gpu", ...more }] });
@@ -22,7 +22,8 @@ test("each thing that is wrong is told with where to look", () => {
   assert.deepEqual(told({ import_errors: 2 }), ["2 DAG files with problems /errors"]);
   assert.deepEqual(told({ dead_letters: 1 }), ["1 dead letter /dead"]);
   assert.deepEqual(told({ late: [{}, {}] }), ["2 runs are late /sla"]);
-  assert.deepEqual(told({ hosts: [{ name: "w1", status: "lost" }] }), ["1 host lost: w1 /hosts"]);
+  assert.deepEqual(told({ hosts_lost: ["w1"] }), ["1 host lost: w1 /hosts"]);
+  assert.deepEqual(told({ hosts: [{ name: "w2", status: "expired" }] }), ["1 host lost: w2 /hosts"]);
   assert.deepEqual(told(queue({ state: "NOT_READY" })), ["no host serves: gpu /queues"]);
   assert.deepEqual(told(queue({ hard_pending: 3 })), ["full, new jobs are refused: gpu /queues"]);
   assert.deepEqual(told(queue({ soft_pending: 2 })), ["longer than their bound: gpu /queues"]);

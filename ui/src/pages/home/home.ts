@@ -77,6 +77,7 @@ export interface Home {
   dags: { total: number; active: number; paused: number };
   next: { dag_id: string; run_after: string }[];
   hosts: Host[];
+  hosts_lost: string[];
   pools: Pool[];
   queues: Queue[];
   import_errors: number;
@@ -119,14 +120,14 @@ function queueAlerts(queues: Queue[]): Alert[] {
 /** What somebody should look at, the worst first. */
 export function alertsOf(home: Home): Alert[] {
   const alerts: Alert[] = [];
-  const lost = home.hosts.filter((host) => host.status === "lost");
+  const lost = [...home.hosts_lost, ...home.hosts.filter((host) => host.status === "expired").map((host) => host.name)];
   const add = (kind: string, count: number, text: string, href: string, isBad = true) => {
     if (count > 0) alerts.push({ kind, text, href, isBad });
   };
   const failing = home.failing.length;
   add("failing", failing, failing === 1 ? "1 DAG fails" : `${atLeast(failing)} DAGs fail`, "/dags?state=failed");
   add("errors", home.import_errors, `${plural(home.import_errors, "DAG file")} with problems`, "/errors");
-  add("hosts", lost.length, `${plural(lost.length, "host")} lost: ${named(lost.map((host) => host.name))}`, "/hosts");
+  add("hosts", lost.length, `${plural(lost.length, "host")} lost: ${named(lost)}`, "/hosts");
   alerts.push(...queueAlerts(home.queues));
   const late = home.late.length;
   add("late", late, late === 1 ? "1 run is late" : `${atLeast(late)} runs are late`, "/sla");
