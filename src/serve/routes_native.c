@@ -191,6 +191,8 @@ static const struct route ROWS[] = {
     {NATIVE(GET,    "runs/{run}/tasks",                "run.tasks")},
     {NATIVE(POST,   "runs/{run}/tasks/{task}/mark",    "task.mark")},
     {NATIVE(POST,   "runs/{run}/tasks/{task}/note",    "task.note")},
+    {NATIVE(GET,    "runs/{run}/tasks/{task}/find",    "log.find")},
+    {NATIVE(GET,    "runs/{run}/tasks/{task}/lines",   "log.lines")},
     {NATIVE(GET,    "runs/{run}/values",               "run.values")},
     {NATIVE(GET,    "running",                         "run.active")},
 

@@ -13,7 +13,7 @@ enum {
     BOX_BREADTH = 50,
     LANE_BREADTH = 18,
     LETTER_WIDTH = 8,
-    BOX_PADDING = 28,
+    BOX_PADDING = 44, /* with room for the icon of a state */
     LAYER_GAP = 44,
     MARGIN = 20,
     GROUP_PADDING = 6,

@@ -294,7 +294,17 @@ def look_at_runs(place, sales, broken):
     assert values[0]["value"] == [1, 2, 3]
     place.get("running")
     assert place.get("events", query={"run": sales})["events"]
+    folded = place.get("runs/{run}/tasks", run=sales, query={"folded": "true", "limit": "2"})
+    assert folded["total_entries"] == 4 and len(folded["task_instances"]) == 2
+    third = place.get("runs/{run}/tasks", run=sales,
+                      query={"folded": "false", "limit": "5", "offset": "2"})
+    assert [task["map_index"] for task in third["task_instances"]] == [2]
     assert not place.get("runs/{run}/tasks/{task}/log", run=broken, task="only")["live"]
+    lines = place.get("runs/{run}/tasks/{task}/lines", run=broken, task="only")
+    assert lines["first"] == 1 and lines["count"] == lines["lines"] and not lines["live"]
+    found = place.get("runs/{run}/tasks/{task}/find", run=broken, task="only",
+                      query={"find": "no such text"})
+    assert found["hits"] == [] and not found["more"]
     assert place.post("runs/{run}/note", {"note": "looked at"}, run=sales)["note"] == "looked at"
     note = place.post("runs/{run}/tasks/{task}/note", {"note": "known"}, run=broken, task="only")
     assert note["note"] == "known"
@@ -342,6 +352,8 @@ def look_at_jobs(place):
     gone = place.post("jobs/{job}/cancel", {"reason": "no need"}, job=later)
     assert gone["status"] == "cancelled"
     assert not place.get("jobs/{job}/log", job=failing)["live"]
+    assert place.get("jobs/{job}/lines", job=failing)["count"] == 0
+    assert place.get("jobs/{job}/find", job=failing, query={"find": "x"})["hits"] == []
     assert place.get("dlq")["letters"][0]["id"] == failing
     assert place.get("dlq/{id}", id=failing)["kind"] == "job"
     place.post("requeue", {"all": True, "dry_run": True})
