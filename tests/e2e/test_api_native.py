@@ -246,8 +246,9 @@ def look_at_failing(home, broken):
     failing, = home["failing"]
     assert (failing["number"], failing["task_id"]) == (broken, "only")
     assert (failing["exit_code"], failing["try_number"], failing["map_index"]) == (3, 1, -1)
-    assert failing["message"] is None and failing["tasks_total"] == 1
-    assert home["pools"][0]["name"] == "default"
+    assert failing["message"] is None and failing["reason"] == "exit"
+    assert failing["tasks_total"] == 1
+    assert home["pools"][0]["name"] == "default" and home["hosts_lost"] == []
     assert sum(home["hours"]["failed"]) == 1 and sum(home["hours"]["success"]) == 1
     assert {len(counts) for name, counts in home["hours"].items() if name != "begin"} == {24}
 
