@@ -69,7 +69,7 @@ test("keys move through the grid and say where they are", async () => {
   await until("the first cell is told", async () => (await cell.textContent()).startsWith("start, success, run 1"));
   await page.keyboard.press("End");
   for (let i = 0; i < 4; i++) await page.keyboard.press("ArrowDown");
-  await until("the failed one is told", async () => (await cell.textContent()).startsWith("load.in.bad, failed, run 3"));
+  await until("the failed one", async () => (await cell.textContent()).startsWith("load.in.bad, failed, run 3"));
   assert.equal(await grid.getAttribute("aria-activedescendant"), "grid-at");
   await page.keyboard.press("Space");
   await page.getByRole("complementary", { name: "Task load.in.bad of run 3" }).waitFor();

@@ -1,7 +1,9 @@
 // Draws what is visible of a graph.
 import { lookOf } from "../../core/states";
 import { Glyphs, Skin, Texts } from "../glyphs";
-import { isVisible, shortName, type Graph, type GraphBox, type GraphEdge, type GraphNode, type Size, type View } from "./model";
+import {
+  isVisible, shortName, type Graph, type GraphBox, type GraphEdge, type GraphNode, type Size, type View,
+} from "./model";
 
 export interface GraphScene {
   graph: Graph;
@@ -224,7 +226,8 @@ function pathOfEdge(edge: GraphEdge): Path2D {
 }
 
 /** Everything, small, and which part of it one sees. */
-export function paintMap(context: CanvasRenderingContext2D, skin: Skin, ratio: number, size: Size, scene: GraphScene): void {
+export function paintMap(
+  context: CanvasRenderingContext2D, skin: Skin, ratio: number, size: Size, scene: GraphScene): void {
   const { width, nodes } = scene.graph.answer;
   const scale = size.width / width;
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
