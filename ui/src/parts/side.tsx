@@ -90,7 +90,7 @@ export function RunSide({ number, namespace, onClose }: OfRun) {
     <Side title={<a href={pathOf("runs", number)}>Run {number}</a>} label={`Run ${number}`} onClose={onClose}>
       <Show of={loaded}>{(run) => (
         <>
-          <p><State state={run.state} /> {run.reason && <span class="dim">{run.reason}</span>}</p>
+          <p class="side-counts"><State state={run.state} /> {run.reason && <span class="dim">{run.reason}</span>}</p>
           {run.waits_because && <p class="dim">{run.waits_because}</p>}
           <Facts items={[
             ["Logical date", run.logical_date && <Instant at={run.logical_date} isLong />],
@@ -104,11 +104,11 @@ export function RunSide({ number, namespace, onClose }: OfRun) {
           {run.counts && <p class="side-counts">{Object.entries(run.counts).map(([state, count]) => (
             <State key={state} state={state} count={count} />
           ))}</p>}
-          <p class="actions">
+          <div class="actions">
             <a class="button small" href={pathOf("runs", number)}>Open run</a>
             <a class="button small" href={pathOf("runs", number, "gantt")}>Gantt</a>
             <a class="button small" href={pathOf("runs", number, "graph")}>Graph</a>
-          </p>
+          </div>
           <RunActions run={run} namespace={namespace} />
         </>
       )}</Show>
@@ -156,11 +156,11 @@ export function TaskSide({ number, task, namespace, onClose, more }: OfTask) {
           <>
             <p><State state={whole.state} /></p>
             <TaskFacts instance={whole} />
-            <p class="actions">
+            <div class="actions">
               <a class="button small" href={page}>Open task</a>
               <a class="button small" href={page + "/log"}>Log</a>
               {more}
-            </p>
+            </div>
             <TaskActions instance={whole} namespace={namespace} />
             {whole.is_mapped && <Instances all={all.filter((one) => one.map_index >= 0)} page={page} />}
           </>

@@ -168,7 +168,7 @@ function DagFacts({ dag }: { dag: Dag }) {
   return (
     <div class="dag-facts">
       {dag.title && <span class="mono">{dag.dag_id}</span>}
-      <span title={schedule || "no schedule"}>{scheduleText(dag.schedule)}</span>
+      <span title={schedule || "no schedule"}>{scheduleText(dag.schedule) || "no schedule"}</span>
       {dag.next_run && <span>next run <Ago at={dag.next_run} />, <Instant at={dag.next_run} /></span>}
       {dag.missing && <span>waits for {dag.missing}</span>}
       {dag.last_run && (

@@ -62,7 +62,7 @@ function Filters({ answer }: { answer: GridAnswer }) {
       <ChoiceFilter name="limit" label="How many runs"
         choices={COUNTS.map((count) => ({ value: count, text: `${count} runs` }))} />
       {groups.length > 0 && (
-        <span class="actions">
+        <span class="actions grid-fold">
           <button type="button" class="small" onClick={() => setQuery({ closed: groups.join(",") })}>
             Collapse all
           </button>
@@ -144,12 +144,12 @@ function WholeTaskSide({ dag, task, matrix, columns, onClose }: {
         ["Kind", about.operator], ["Needs", about.needs.join(", ")], ["Needed by", about.dependants.join(", ")],
         ["Rule", about.trigger_rule], ["Retries", about.retries], ["Group", about.group],
       ]} /> : <p class="dim">The current version of the DAG has no such task.</p>}
-      <p class="actions">
+      <div class="actions">
         <AroundLink dag={dag.dag_id} task={task} />
         <a class="button small" href={`${pathOf("dags", dag.dag_id, "durations")}?task=${encodeURIComponent(task)}`}>
           Durations
         </a>
-      </p>
+      </div>
     </Side>
   );
 }

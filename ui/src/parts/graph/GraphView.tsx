@@ -70,10 +70,10 @@ function GraphProblem({ problem }: { problem: Parameters<typeof ProblemBox>[0]["
   return (
     <>
       <ProblemBox problem={problem} />
-      <p class="actions">
+      <div class="actions">
         {query.get("closed") !== "*" && <a class="button" href={hrefWith({ closed: "*" })}>Collapse all groups</a>}
         {query.has("task") && <a class="button" href={hrefWith({ task: null, up: null, down: null })}>Whole graph</a>}
-      </p>
+      </div>
     </>
   );
 }
@@ -240,7 +240,7 @@ function NodeSide({ graph, id, onClose, isAround }: {
             ["Needs", graph.needs(id).length > 0 ? links(graph.needs(id)) : "nothing"],
             ["Needed by", graph.neededBy(id).length > 0 ? links(graph.neededBy(id)) : "nothing"],
           ]} />
-          <p class="actions"><AroundLink isAround={isAround} /></p>
+          <div class="actions"><AroundLink isAround={isAround} /></div>
         </>
       ) : <p class="dim">This task is not shown: it is in a closed group, or this version does not have it.</p>}
     </Side>
