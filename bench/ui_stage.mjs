@@ -45,7 +45,8 @@ export async function timePage(page, url, selector) {
   return page.evaluate(() => {
     const paint = performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0;
     const painted = window.benchPainted;
-    return { contentful: paint, painted, interactive: Math.max(painted, ...window.benchLong.filter((end) => end < painted + 250)) };
+    const busyUntil = window.benchLong.filter((end) => end < painted + 250);
+    return { contentful: paint, painted, interactive: Math.max(painted, ...busyUntil) };
   });
 }
 

@@ -147,6 +147,7 @@ static const struct operation_schema PAUSED_RESPONSE = {PAUSED, ARRAY_LEN(PAUSED
 
 static const struct route ROWS[] = {
     {NATIVE(GET,    "home",                            "home.show")},
+    {NATIVE(GET,    "dag-rows",                        "dag.rows")},
     {NATIVE(GET,    "grid/{dag}",                      "dag.grid")},
     {NATIVE(GET,    "graph/{dag}",                     "dag.layout"),
         .ask = ask_graph, .query = &GRAPH_QUERY},
@@ -190,6 +191,8 @@ static const struct route ROWS[] = {
     {NATIVE(GET,    "runs/{run}/tasks",                "run.tasks")},
     {NATIVE(POST,   "runs/{run}/tasks/{task}/mark",    "task.mark")},
     {NATIVE(POST,   "runs/{run}/tasks/{task}/note",    "task.note")},
+    {NATIVE(GET,    "runs/{run}/tasks/{task}/find",    "log.find")},
+    {NATIVE(GET,    "runs/{run}/tasks/{task}/lines",   "log.lines")},
     {NATIVE(GET,    "runs/{run}/values",               "run.values")},
     {NATIVE(GET,    "running",                         "run.active")},
 

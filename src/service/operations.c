@@ -376,6 +376,9 @@ static const struct operation_field REQUEST_RUN_TASKS[] = {
     RUN,
     {"state", FIELD_STRING, false, "only in this state"},
     {"task", FIELD_STRING, false, "only of this task"},
+    {"folded", FIELD_BOOLEAN, false, "mapped tasks without their instances; false: only those"},
+    {"limit", FIELD_INTEGER, false, "at most so many; all by default"},
+    {"offset", FIELD_INTEGER, false, "leave out the first"},
 };
 static const struct operation_field REQUEST_VALUES[] = {
     RUN,

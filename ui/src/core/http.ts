@@ -43,7 +43,7 @@ async function problemOf(response: Response): Promise<Problem> {
   try {
     const body = JSON.parse(text) as Record<string, unknown>;
     return new Problem(response.status, String(body["title"] ?? response.statusText),
-      String(body["detail"] ?? ""), body);
+      String(body["detail"] ?? ""), { ...body, retry_after: Number(response.headers.get("Retry-After")) || null });
   } catch {
     return new Problem(response.status, response.statusText || "an error", text.slice(0, 500));
   }
@@ -55,6 +55,13 @@ export interface RequestOptions {
   signal?: AbortSignal;
   /** Makes a change safe to send again. */
   key?: string;
+}
+
+/** The page says while it waits for answers: for those who watch it, and for tests. */
+let waiting = 0;
+function count(change: 1 | -1): void {
+  waiting += change;
+  document.documentElement.toggleAttribute("data-waiting", waiting > 0);
 }
 
 async function answerOf(method: string, path: string, options: RequestOptions): Promise<Response> {
@@ -82,9 +89,15 @@ async function answerOf(method: string, path: string, options: RequestOptions): 
 }
 
 export async function request<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
-  const response = await answerOf(method, path, options);
-  const text = await response.text();
-  return (text === "" ? undefined : JSON.parse(text)) as T;
+  count(1);
+  try {
+    const response = await answerOf(method, path, options);
+    const text = await response.text();
+    return (text === "" ? undefined : JSON.parse(text)) as T;
+  } finally {
+    // After whoever asked has drawn the answer, and perhaps asked for more.
+    setTimeout(() => count(-1));
+  }
 }
 
 export const get = <T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> =>

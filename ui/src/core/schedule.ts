@@ -73,10 +73,13 @@ function hoursText(minute: string, hour: string): Times | null {
     const spans = hours.map((at) => `${two(at)}:00 to ${two(at)}:59`);
     return { text: `${every(step ?? 1, "minute")} from ${listed(spans)}`, isClock: false };
   }
-  if (range && minutes?.length === 1)
-    return { text: `every hour from ${two(range.from)}:${two(minutes[0]!)} to ${two(range.to)}:${two(minutes[0]!)}`, isClock: false };
+  if (range && minutes?.length === 1) {
+    const past = two(minutes[0]!);
+    return { text: `every hour from ${two(range.from)}:${past} to ${two(range.to)}:${past}`, isClock: false };
+  }
   if (!hours || !minutes || hours.length * minutes.length > LIST_MOST) return null;
-  return { text: "at " + listed(hours.flatMap((at) => minutes.map((past) => `${two(at)}:${two(past)}`))), isClock: true };
+  const clocks = hours.flatMap((at) => minutes.map((past) => `${two(at)}:${two(past)}`));
+  return { text: "at " + listed(clocks), isClock: true };
 }
 
 function timesText(minute: string, hour: string): Times | null {
@@ -167,16 +170,19 @@ export function cronText(expression: string): string | null {
 }
 
 const UNITS: Record<string, number> = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86400, w: 604800 };
-const UNIT_WORDS: [number, string][] = [[604800, "week"], [86400, "day"], [3600, "hour"], [60, "minute"], [1, "second"]];
+const UNIT_WORDS: [number, string][] =
+  [[604800, "week"], [86400, "day"], [3600, "hour"], [60, "minute"], [1, "second"]];
+const COUNT_MOST = 90;
 
 /** "every 15 minutes" of "15m", "90m", "1h30m". */
 export function everyText(text: string): string | null {
   const clean = text.trim().replace(/^every\s+/i, "").replaceAll(" ", "");
   if (!/^(\d+(\.\d+)?(ms|[smhdw]))+$/.test(clean)) return null;
   let seconds = 0;
-  for (const [, count, , unit] of clean.matchAll(/(\d+(\.\d+)?)(ms|[smhdw])/g)) seconds += Number(count) * UNITS[unit!]!;
+  for (const [, count, , unit] of clean.matchAll(/(\d+(\.\d+)?)(ms|[smhdw])/g))
+    seconds += Number(count) * UNITS[unit!]!;
   for (const [size, word] of UNIT_WORDS)
-    if (seconds >= size && seconds % size === 0 && (seconds / size <= 90 || size === 604800)) return every(seconds / size, word);
+    if (seconds >= size && seconds % size === 0 && seconds / size <= COUNT_MOST) return every(seconds / size, word);
   return `every ${durationText(seconds)}`;
 }
 
@@ -209,8 +215,8 @@ function textOfMap(map: { [key: string]: Plain }): string {
   }
   if (map["every"] !== undefined) said.push(everyText(String(map["every"])) ?? `every ${String(map["every"])}`);
   const at = asList(map["at"]);
-  if (at.length > 0)
-    said.push(at.length > 3 ? `at ${at.length} given times` : "at " + listed(at.map((one) => String(one).replace("T", " "))));
+  if (at.length > 3) said.push(`at ${at.length} given times`);
+  else if (at.length > 0) said.push("at " + listed(at.map((one) => String(one).replace("T", " "))));
   const data = map["datasets"] ?? map["assets"];
   if (data) said.push(`when ${nameOf(data)} ${asList(data).length > 1 ? "are" : "is"} updated`);
   if (map["after"]) said.push(`after ${nameOf(map["after"])}`);

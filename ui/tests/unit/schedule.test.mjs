@@ -46,8 +46,9 @@ test("what would take too many words stays as it is", () => {
 });
 
 test("intervals are told in the greatest unit that fits", () => {
-  const told = [["15m", "every 15 minutes"], ["every 90m", "every 90 minutes"], ["1h", "every hour"], ["24h", "every day"],
-    ["1h30m", "every 90 minutes"], ["1728s", "every 28 m 48 s"], ["500ms", "every 500 ms"], ["2w", "every 2 weeks"]];
+  const told = [["15m", "every 15 minutes"], ["every 90m", "every 90 minutes"], ["1h", "every hour"],
+    ["24h", "every day"], ["1h30m", "every 90 minutes"], ["1728s", "every 28 m 48 s"],
+    ["500ms", "every 500 ms"], ["2w", "every 2 weeks"]];
   for (const [text, words] of told) assert.equal(everyText(text), words, text);
   assert.equal(everyText("15 apples"), null);
 });
