@@ -232,7 +232,7 @@ function Instances({ all, page }: { all: TaskInstance[]; page: string }) {
     <ul class="side-list" aria-label="Instances">
       {shown.map((it) => (
         <li key={it.map_index}>
-          <a href={`${page}?map_index=${it.map_index}`}>[{it.map_index}] {it.label}</a> <State state={it.state} />
+          <a href={`${page}?map=${it.map_index}`}>[{it.map_index}] {it.label}</a> <State state={it.state} />
         </li>
       ))}
       {all.length > SHOWN && <li><a href={page}>and {all.length - SHOWN} more</a></li>}
