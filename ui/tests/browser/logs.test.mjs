@@ -149,7 +149,8 @@ test("every try has its log, and it is saved as a file", async () => {
 });
 
 test("the log of a job", async () => {
-  const { id } = await daemon.json("enqueue", "default", "--", "echo of a job");
+  await daemon.cli("enqueue", "default", "--", "echo of a job");
+  const { id } = (await daemon.json("jobs", "list")).jobs[0];
   const page = await openPage(daemon);
   await at(page, `/jobs/${id}/log`);
   await page.locator("#L1").getByText("of a job").waitFor();

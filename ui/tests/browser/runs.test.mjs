@@ -16,7 +16,7 @@ tasks:
   load:
     needs: [extract]
     run: 'for i in $(seq 1 25); do echo "row $i"; done; [ -e "$GATE/mended" ] || { echo "Error: no table orders" >&2; exit 3; }'
-    env: { GATE: "GATES", PASSWORD: "{{ secret('db_password') }}" }
+    env: { GATE: "GATES", PASSWORD: "{{ secrets.db_password }}" }
   publish: { run: echo published, needs: [load] }
 `;
 const WIDE = `tasks:
@@ -95,13 +95,13 @@ test("a failing task is mended and retried until the run is green", async () => 
   await dialog.getByText("publish").waitFor();
   await dialog.getByText("The same by command").click();
   await dialog.getByText(`eider retry ${run} load`).waitFor();
-  await dialog.getByRole("button", { name: "Retry" }).click();
+  await dialog.getByRole("button", { name: "Retry", exact: true }).click();
   await page.getByRole("region", { name: "load failed" }).waitFor({ state: "detached" });
   // The instance of the mapped task still fails: it is marked by hand.
   await page.getByRole("link", { name: "parts [2]" }).first().click();
   await page.getByRole("button", { name: "Mark" }).click();
   await page.getByRole("dialog").getByRole("combobox", { name: "State" }).selectOption("success");
-  await page.getByRole("dialog").getByRole("button", { name: "Mark" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Mark", exact: true }).click();
   await page.locator('h1 [data-state="success"]').waitFor();
   await page.getByRole("link", { name: `#${run}` }).first().click();
   await page.locator('h1 [data-state="success"]').waitFor();
@@ -124,7 +124,7 @@ test("clearing lists before what would run again", async () => {
   await dialog.getByText("The same by command").click();
   await dialog.getByText(`eider tasks clear ${run} load --upstream`).waitFor();
   const before = (await daemon.json("runs", "tasks", run)).task_instances.find((task) => task.task_id === "extract");
-  await dialog.getByRole("button", { name: "Clear" }).click();
+  await dialog.getByRole("button", { name: "Clear", exact: true }).click();
   await until("it ran again", async () => {
     const task = (await daemon.json("runs", "tasks", run)).task_instances.find((each) => each.task_id === "extract");
     return task.state === "success" && task.start_date > before.start_date;
@@ -139,7 +139,7 @@ test("a task tells its tries, its command with secrets masked, what is around it
   await at(page, `/runs/${run}/tasks/load`);
   await page.getByRole("table", { name: "Tries" }).waitFor();
   await page.getByText("Reads the orders").waitFor({ state: "detached" });
-  await page.getByText("env.PASSWORD").waitFor();
+  await page.getByText("env.PASSWORD", { exact: true }).waitFor();
   assert.ok(!(await page.content()).includes("swordfish"), "the secret is in the page");
   await page.getByRole("link", { name: "extract" }).waitFor();
   await page.getByRole("link", { name: "publish" }).waitFor();
@@ -179,11 +179,11 @@ test("runs are found by their filters, which are in the URL", async () => {
   // A note is made, and the run deleted.
   await page.getByText("More ▾").click();
   await page.getByRole("button", { name: "Edit note" }).click();
-  await page.getByRole("dialog").getByLabel("Note").fill("known and harmless");
-  await page.getByRole("dialog").getByRole("button", { name: "Edit note" }).click();
+  await page.getByRole("dialog").getByRole("textbox", { name: "Note" }).fill("known and harmless");
+  await page.getByRole("dialog").getByRole("button", { name: "Edit note", exact: true }).click();
   await page.getByText("known and harmless").waitFor();
   await page.getByRole("button", { name: "Delete run" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Delete run" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete run", exact: true }).click();
   await page.waitForURL("**/runs");
   assert.deepEqual(page.mistakes, []);
 });
@@ -197,7 +197,7 @@ test("a run that goes on is cancelled", async () => {
   await page.locator('h1 [data-state="running"]').waitFor();
   await page.getByRole("button", { name: "Cancel run" }).click();
   await page.getByRole("dialog").getByLabel("Reason").fill("a mistake");
-  await page.getByRole("dialog").getByRole("button", { name: "Cancel run" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel run", exact: true }).click();
   await page.locator('h1 [data-state="cancelled"]').waitFor();
   await page.getByText("a mistake").waitFor();
   assert.deepEqual(page.mistakes, []);
