@@ -40,10 +40,10 @@ async function timeTail(page, url) {
   });
 }
 
-/** From Enter to the line with the hit, which is the last but one of all. */
+/** From the last letter to the line with the hit, which is the last but one of all. */
 async function timeSearch(page, text) {
   await page.getByRole("searchbox", { name: "Search the whole log" }).fill("");
-  await until("the search is over", () => page.evaluate(() => !document.querySelector(".log-hits")));
+  await until("the search is over", () => page.evaluate(() => !document.querySelector(".log-hits, .log-line.is-chosen")));
   return page.evaluate(async (wanted) => {
     const field = document.querySelector(".log-search input");
     const begin = performance.now();

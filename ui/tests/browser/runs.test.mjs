@@ -180,7 +180,7 @@ test("runs are found by their filters, which are in the URL", async () => {
   await page.getByRole("button", { name: "Edit note" }).click();
   await page.getByRole("dialog").getByRole("textbox", { name: "Note" }).fill("known and harmless");
   await page.getByRole("dialog").getByRole("button", { name: "Edit note", exact: true }).click();
-  await page.getByText("known and harmless").waitFor();
+  await page.locator(".run-note").getByText("known and harmless").waitFor();
   await page.getByRole("button", { name: "Delete run" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete run", exact: true }).click();
   await page.waitForURL("**/runs");

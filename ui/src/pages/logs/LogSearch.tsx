@@ -5,7 +5,7 @@ import { numberText } from "../../core/time";
 import type { LogReader } from "./logReader";
 import { nextHit, parseLines } from "./logWindow";
 
-const TYPING_MS = 250;
+const TYPING_MS = 150;
 
 export function LogSearch({ reader }: { reader: LogReader }) {
   const given = place.value.query.get("q") ?? "";
