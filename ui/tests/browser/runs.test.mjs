@@ -15,7 +15,9 @@ tasks:
   parts: { run: 'test {{ item }} != 3', foreach: [1, 2, 3, 4, 5], needs: [extract] }
   load:
     needs: [extract]
-    run: 'for i in $(seq 1 25); do echo "row $i"; done; [ -e "$GATE/mended" ] || { echo "Error: no table orders" >&2; exit 3; }'
+    run: |
+      for i in $(seq 1 25); do echo "row $i"; done
+      [ -e "$GATE/mended" ] || { echo "Error: no table orders" >&2; exit 3; }
     env: { GATE: "GATES", PASSWORD: "{{ secrets.db_password }}" }
   publish: { run: echo published, needs: [load] }
 `;
@@ -71,12 +73,14 @@ for (const theme of THEMES)
     await at(page, "/runs?state=failed");
     await page.getByRole("link", { name: `#${run}` }).click();
     const failure = page.getByRole("region", { name: "load failed" });
-    const parts = [failure.locator(".error-line"), failure.getByText("row 25"), failure.getByRole("button", { name: "Retry" }),
+    const parts = [failure.locator(".error-line"), failure.getByText("row 25"),
+      failure.getByRole("button", { name: "Retry" }),
       failure.getByRole("link", { name: "Log" })];
     for (const part of parts) {
       await part.waitFor();
       const box = await part.boundingBox();
-      assert.ok(box.y > 0 && box.y + box.height <= SIZES.phone.height - 48, `within the first screen: ${await part.textContent()} at ${box.y}`);
+      assert.ok(box.y > 0 && box.y + box.height <= SIZES.phone.height - 48,
+        `within the first screen: ${await part.textContent()} at ${box.y}`);
       assert.ok(box.x >= 0 && box.x + box.width <= SIZES.phone.width, "within the width");
     }
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
@@ -118,7 +122,8 @@ test("clearing lists before what would run again", async () => {
   const dialog = page.getByRole("dialog");
   const listed = dialog.locator(".dry-run li");
   await listed.first().waitFor();
-  assert.deepEqual((await listed.allTextContents()).map((text) => text.trim().split(" ")[0]).sort(), ["load", "publish"]);
+  assert.deepEqual((await listed.allTextContents()).map((text) => text.trim().split(" ")[0]).sort(),
+    ["load", "publish"]);
   await dialog.getByLabel("also what it needs").check();
   await dialog.locator(".dry-run").getByText("extract").waitFor();
   await dialog.getByText("The same by command").click();
@@ -171,7 +176,8 @@ test("runs are found by their filters, which are in the URL", async () => {
   await page.getByRole("searchbox", { name: "Id of a DAG" }).fill("wide");
   await page.waitForURL("**/runs?**dag=wide**");
   await page.getByText("for the filter").waitFor();
-  await until("only that DAG", async () => !(await page.getByRole("table", { name: "Runs" }).textContent()).includes("orders"));
+  await until("only that DAG", async () => !(await page.getByRole("table",
+    { name: "Runs" }).textContent()).includes("orders"));
   await page.getByRole("searchbox", { name: "Number or run id" }).fill(String(run));
   await page.keyboard.press("Enter");
   await page.waitForURL(`**/runs/${run}`);
@@ -189,7 +195,8 @@ test("runs are found by their filters, which are in the URL", async () => {
 
 test("a run that goes on is cancelled", async () => {
   await daemon.write("endless.yaml", "tasks:\n  wait: { run: sleep 600 }\n");
-  await until("the DAG is there", async () => (await daemon.json("dags", "list")).dags.some((dag) => dag.dag_id === "endless"));
+  await until("the DAG is there", async () => (await daemon.json("dags", "list")).dags.some((dag) =>
+    dag.dag_id === "endless"));
   const run = await trigger("endless");
   const page = await openPage(daemon);
   await at(page, `/runs/${run}`);

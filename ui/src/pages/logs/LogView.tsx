@@ -9,7 +9,8 @@ import { LineText } from "./LogLine";
 import { LogReader, type SearchWish } from "./logReader";
 import { LogSearch } from "./LogSearch";
 import {
-  clampPlace, endPlace, isAtEnd, linesInSight, parseLines, placeAtTrack, placeOf, rowsOf, trackHeight, trackOf, walk, type Place, type Sheet,
+  clampPlace, endPlace, isAtEnd, linesInSight, parseLines, placeAtTrack, placeOf, rowsOf, trackHeight, trackOf, walk,
+    type Place, type Sheet,
 } from "./logWindow";
 
 const ROW = 19;
@@ -39,7 +40,8 @@ export function LogView({ base, query, downloadHref, tools }: LogViewProps) {
     <div class="log-view">
       <div class="log-bar">
         <LogSearch reader={reader} />
-        <label class="check"><input type="checkbox" checked={isWrapped} onChange={(event) => setQuery({ wrap: event.currentTarget.checked ? "1" : null })} /> Wrap</label>
+        <label class="check"><input type="checkbox" checked={isWrapped}
+          onChange={(event) => setQuery({ wrap: event.currentTarget.checked ? "1" : null })} /> Wrap</label>
         {tools}
         <span class="dim log-size">{head && `${numberText(head.lines)} lines, ${bytesText(head.size)}`}</span>
         {head?.live && <span class="tag is-on">live</span>}
@@ -47,7 +49,8 @@ export function LogView({ base, query, downloadHref, tools }: LogViewProps) {
       </div>
       {reader.problem.value && !head && <ProblemBox problem={reader.problem.value} />}
       {head && head.lines === 0
-        ? <p class="empty">{head.removed ? "What was printed is not kept any more." : head.live ? "Nothing was printed yet." : "It printed nothing."}</p>
+        ? <p class="empty">{head.removed ? "What was printed is not kept any more." : head.live
+          ? "Nothing was printed yet." : "It printed nothing."}</p>
         : head && <Lines key={key + head.try_number} reader={reader} isWrapped={isWrapped} wish={wish} />}
       {!head && !reader.problem.value && <div class="loading" role="status" aria-label="Loading"><span /></div>}
     </div>
@@ -127,7 +130,8 @@ function Lines({ reader, isWrapped, wish }: { reader: LogReader; isWrapped: bool
     const measure = () => {
       const letter = element.querySelector(".log-measure")?.getBoundingClientRect().width ?? 0;
       const room = element.clientWidth - (element.querySelector(".log-number")?.getBoundingClientRect().width ?? 60) - 16;
-      setSize({ height: element.clientHeight, columns: letter > 0 ? Math.max(20, Math.floor(room / (letter / 100))) : 100 });
+      setSize({ height: element.clientHeight, columns: letter > 0 ? Math.max(20, Math.floor(room / (letter / 100)))
+        : 100 });
     };
     const observer = new ResizeObserver(measure);
     observer.observe(element);
@@ -146,7 +150,8 @@ function Lines({ reader, isWrapped, wish }: { reader: LogReader; isWrapped: bool
   }, [total]);
 
   const { first, last } = linesInSight(at.current, sheet);
-  useEffect(() => reader.want(Math.max(1, first - 50), Math.min(total, last + 50)), [first, last, total, reader.changes.value]);
+  useEffect(() => reader.want(Math.max(1, first - 50), Math.min(total, last + 50)),
+    [first, last, total, reader.changes.value]);
 
   const goToEnd = () => {
     follow(true);
@@ -154,10 +159,13 @@ function Lines({ reader, isWrapped, wish }: { reader: LogReader; isWrapped: bool
     moveTo(endPlace(sheetNow.current));
   };
   useShortcuts([
-    { keys: "n", what: "next hit in the log", run: () => document.querySelector<HTMLButtonElement>("[data-hit=next]")?.click() },
-    { keys: "N", what: "previous hit in the log", run: () => document.querySelector<HTMLButtonElement>("[data-hit=previous]")?.click() },
+    { keys: "n", what: "next hit in the log", run: () =>
+      document.querySelector<HTMLButtonElement>("[data-hit=next]")?.click() },
+    { keys: "N", what: "previous hit in the log", run: () =>
+      document.querySelector<HTMLButtonElement>("[data-hit=previous]")?.click() },
     { keys: "G", what: "end of the log", run: goToEnd },
-    { keys: "w", what: "wrap long lines", run: () => setQuery({ wrap: here.value.query.get("wrap") === "1" ? null : "1" }) },
+    { keys: "w", what: "wrap long lines", run: () => setQuery({ wrap: here.value.query.get("wrap") === "1" ? null
+      : "1" }) },
   ], []);
   const fresh = reader.isFollowing ? 0 : Math.max(0, total - seenTotal);
   const digits = String(total).length;
@@ -166,26 +174,33 @@ function Lines({ reader, isWrapped, wish }: { reader: LogReader; isWrapped: bool
   const choose = (event: MouseEvent, line: number) => {
     if (event.metaKey || event.ctrlKey) return;
     event.preventDefault();
-    setQuery({ line: event.shiftKey && chosen ? `${Math.min(chosen.from, line)}-${Math.max(chosen.from, line)}` : line });
+    setQuery({ line: event.shiftKey && chosen ? `${Math.min(chosen.from, line)}-${Math.max(chosen.from, line)}`
+      : line });
   };
   return (
     <div class="log-outer">
-      <div class={`log-box ${isWrapped ? "is-wrapped" : ""}`} ref={box} tabIndex={0} role="log" aria-label="Log" onScroll={onScroll}
+      <div class={`log-box ${isWrapped ? "is-wrapped" : ""}`} ref={box} tabIndex={0} role="log" aria-label="Log"
+        onScroll={onScroll}
         data-first={first} data-total={total}>
         <span class="log-measure" aria-hidden="true">{"0".repeat(100)}</span>
         <div class="log-track" style={{ height: `${Math.max(track, size.height)}px` }}>
-          <div class={`log-sheet ${isEnd && isWrapped && total > 20 ? "is-end" : ""}`} style={{ height: `${size.height}px` }}>
-            <div class="log-lines" style={{ transform: isEnd && isWrapped && total > 20 ? "none" : `translateY(${-at.current.px}px)` }}>
+          <div class={`log-sheet ${isEnd && isWrapped && total > 20 ? "is-end" : ""}`}
+            style={{ height: `${size.height}px` }}>
+            <div class="log-lines" style={{ transform: isEnd && isWrapped && total > 20 ? "none"
+              : `translateY(${-at.current.px}px)` }}>
               {numbers.map((line) => {
                 const text = reader.store.get(line);
                 const isChosen = !!chosen && line >= chosen.from && line <= chosen.to;
                 const cut = reader.cut.get(line);
                 return (
                   <div key={line} id={`L${line}`} class={`log-line ${isChosen ? "is-chosen" : ""}`}>
-                    <a class="log-number" href={hrefWith({ line })} style={{ width: `${digits + 1}ch` }} onClick={(event) => choose(event, line)}
+                    <a class="log-number" href={hrefWith({ line })} style={{ width: `${digits + 1}ch` }}
+                      onClick={(event) => choose(event, line)}
                       aria-label={`Line ${line}`}>{line}</a>
-                    <code>{text === undefined ? "" : <LineText text={text} find={wish && !wish.isRegex ? wish.find : ""} isSameCase={wish?.isSameCase ?? true} />}
-                      {cut !== undefined && <span class="tag">{bytesText(cut)} more of this line: download to see them</span>}</code>
+                    <code>{text === undefined ? "" : <LineText text={text} find={wish && !wish.isRegex ? wish.find : ""}
+                      isSameCase={wish?.isSameCase ?? true} />}
+                      {cut !== undefined && <span
+                        class="tag">{bytesText(cut)} more of this line: download to see them</span>}</code>
                   </div>
                 );
               })}
