@@ -203,9 +203,9 @@ const SHOWN = 12;
 function Around({ run, task }: { run: Run; task: TaskInstance }) {
   const known = useLoad<TaskOfDag>(pathOf("dags", run.dag_id, "tasks", task.task_id)).data;
   if (!known) return null;
+  const graph = `${runHref(run.number, "graph")}?task=${encodeURIComponent(task.task_id)}&up=1&down=1`;
   return (
-    <Section title="Around it" actions={<a class="button small"
-      href={`${pathOf("dags", run.dag_id, "graph")}?run=${run.number}&task=${encodeURIComponent(task.task_id)}`}>Graph</a>}>
+    <Section title="Around it" actions={<a class="button small" href={graph}>Graph</a>}>
       {known.doc && <p class="doc">{known.doc}</p>}
       <div class="around">
         <Neighbours title="Needs" run={run} tasks={known.needs} none="nothing: it starts with the run" />

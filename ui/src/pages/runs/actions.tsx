@@ -67,6 +67,8 @@ export function RetryAction({ run, task, onDone, isSmall, isMain }: RunProps & {
   );
 }
 
+const mapWords = (map: number | undefined) => (map === undefined ? [] : ["--map-index", map]);
+
 /** Only those that are given: a property that is undefined is another thing than none. */
 const pick = (given: { isSmall?: boolean | undefined; isMain?: boolean | undefined }) => ({
   ...(given.isSmall === undefined ? {} : { isSmall: given.isSmall }),
@@ -85,7 +87,7 @@ export function CancelAction({ run, task, onDone, isSmall }: RunProps & { task?:
         path: pathOf("runs", run.number, "cancel"),
         body: { ...(task && { task: task.task_id }), ...(map !== undefined && { map_index: map }),
           ...(isKill && { kill: true }) },
-        cli: ["stop", run.number, task?.task_id, map !== undefined && "--map-index", map],
+        cli: ["stop", run.number, task?.task_id, ...mapWords(map)],
       }}
       done={task ? `${taskName(task)} is being stopped` : `Run ${run.number} is being cancelled`}>
       <label class="check"><input type="checkbox" checked={isKill}
@@ -135,7 +137,7 @@ export function NoteAction({ run, task, onDone, isSmall, face }: RunProps & { ta
       face={face} onDone={onDone}
       change={{
         path, body: { note, ...(map !== undefined && { map_index: map }) },
-        cli: task ? ["tasks", "note", run.number, task.task_id, note || "''", map !== undefined && "--map-index", map]
+        cli: task ? ["tasks", "note", run.number, task.task_id, note || "''", ...mapWords(map)]
           : ["runs", "note", run.number, note || "''"],
       }} done="The note is kept">
       <Field label="Note"><textarea rows={3} value={note}
@@ -175,11 +177,11 @@ export function ClearAction({ run, task, tasks = [], onDone, isSmall, isMain, la
     failed: "of all those only what did not succeed" };
   return (
     <Action label={label} {...pick({ isSmall, isMain })} isAllowed={mayOperate(run)} onDone={onDone}
-      question={`The outcome is forgotten, and ${task ? taskName(task) : "the task"} runs again. What came after it and has started runs again in any case.`}
+      question={`The outcome is forgotten, and ${task ? taskName(task) : "the task"} runs again. ` +
+        "What came after it and has started runs again in any case."}
       change={{
         path, body,
-        cli: ["tasks", "clear", run.number, chosen, ...words.map((name) => "--" + name), map !== undefined &&
-          "--map-index", map],
+        cli: ["tasks", "clear", run.number, chosen, ...words.map((name) => "--" + name), ...mapWords(map)],
       }} done={`${task ? taskName(task) : chosen} runs again`}>
       {!task && <TaskChoice tasks={tasks} value={chosen} onChange={setChosen} />}
       <fieldset class="checks"><legend class="dim">Which</legend>
@@ -207,7 +209,7 @@ export function MarkAction({ run, task, tasks = [], onDone, isSmall }: TaskProps
       change={{
         path: pathOf("runs", run.number, "tasks", chosen || "?", "mark"),
         body: { state, ...(map !== undefined && { map_index: map }) },
-        cli: ["mark", run.number, chosen, state, map !== undefined && "--map-index", map],
+        cli: ["mark", run.number, chosen, state, ...mapWords(map)],
       }} done={`${task ? taskName(task) : chosen} is marked ${lookOf(state).word}`}>
       {!task && <TaskChoice tasks={tasks} value={chosen} onChange={setChosen} />}
       <Field label="State">
