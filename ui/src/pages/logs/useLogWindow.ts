@@ -58,6 +58,8 @@ function useSize(box: RefObject<HTMLDivElement | null>): Size {
 /** What moves within a drawing, and is drawn by hand. */
 class Position {
   at: Place = { line: 1, px: 0 };
+  /** A line that stays in sight, also when those above it turn out to be higher, until somebody moves. */
+  kept: number | null = null;
   sheet: Sheet = { total: 0, height: 0, heightOf: () => ROW };
   private shownTop = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -71,6 +73,7 @@ class Position {
     const moved = element.scrollTop - this.shownTop;
     if (moved === 0) return 0;
     this.shownTop = element.scrollTop;
+    this.kept = null;
     const isDragged = Math.abs(moved) > 2 * this.sheet.height;
     const track = trackHeight(this.sheet.total, ROW);
     this.at = isDragged ? placeAtTrack(element.scrollTop, this.sheet, track) : walk(this.at, moved, this.sheet);
@@ -119,11 +122,13 @@ export function useLogWindow(reader: LogReader, isWrapped: boolean): LogWindow {
   };
   // A line that the URL names; without one the end.
   useEffect(() => {
+    own.kept = chosen?.from ?? null;
     if (chosen) moveTo(placeOf(chosen.from, own.sheet));
     else if (reader.isFollowing) moveTo(endPlace(own.sheet));
   }, [chosen?.from, chosen?.to, height, isWrapped]);
   const isEnd = reader.isFollowing && !chosen;
   if (isEnd) own.at = endPlace(own.sheet);
+  else if (own.kept) own.at = placeOf(own.kept, own.sheet);
   useEffect(() => {
     if (reader.isFollowing) own.settle();
   }, [total]);
@@ -140,6 +145,7 @@ export function useLogWindow(reader: LogReader, isWrapped: boolean): LogWindow {
     },
     goToEnd: () => {
       follow(true);
+      own.kept = null;
       if (chosen) setQuery({ line: null });
       moveTo(endPlace(own.sheet));
     },

@@ -78,6 +78,12 @@ function TaskBody({ run, task, onDone }: BodyProps) {
       {task.message && <p
         class={`error-line ${lookOf(task.state).colour === "failed" ? "" : "is-calm"}`}>{task.message}</p>}
       {task.note && <p class="notice run-note">{task.note}</p>}
+      {!isFolder(task) && task.try_number > 0 && (
+        <Section title="Last lines" actions={<a class="button small" href={logHref(task)}>Open the log</a>}>
+          <LogTail path={taskApi(task, "lines")} count={12} isLive={isRunning}
+            hrefOf={(line) => logHref(task, { line })} />
+        </Section>
+      )}
       <div class="two">
         <Section title="Timing">
           <Facts items={[
@@ -94,12 +100,6 @@ function TaskBody({ run, task, onDone }: BodyProps) {
         </Section>
         <WhyBlocked task={task} />
       </div>
-      {!isFolder(task) && task.try_number > 0 && (
-        <Section title="Last lines" actions={<a class="button small" href={logHref(task)}>Open the log</a>}>
-          <LogTail path={taskApi(task, "lines")} count={12} isLive={isRunning}
-            hrefOf={(line) => logHref(task, { line })} />
-        </Section>
-      )}
       {!isFolder(task) && task.try_number > 0 && <Tries task={task} />}
       <Around run={run} task={task} />
       <Section title="Values"><ValueTable number={run.number} task={task.task_id} mapIndex={task.map_index} /></Section>
