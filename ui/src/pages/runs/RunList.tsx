@@ -99,17 +99,19 @@ function Found({ text, dag }: { text: string; dag?: string | undefined }) {
   );
 }
 
+/** Enter behind a number goes to that run. */
+function openNumber(event: KeyboardEvent): void {
+  const field = event.target as HTMLInputElement;
+  if (event.key === "Enter" && field.matches("[data-search]:first-child") &&
+    /^\d+$/.test(field.value)) go(runHref(field.value));
+}
+
 function Filters({ dag }: { dag?: string | undefined }) {
   const states = [{ value: "", text: "Any state" }, ...RUN_STATES.map((state) =>
     ({ value: state, text: lookOf(state).word }))];
   const types = [{ value: "", text: "Any type" }, ...RUN_TYPES.map((type) => ({ value: type, text: type }))];
   return (
-    <form class="filters" role="search" onSubmit={(event) => {
-      event.preventDefault();
-      const number = event.currentTarget.querySelector("input")?.value ?? "";
-      if (/^\d+$/.test(number)) go(runHref(number));
-    }}>
-      <button type="submit" hidden /> {/* Enter needs one where there are several fields */}
+    <form class="filters" role="search" onSubmit={(event) => event.preventDefault()} onKeyDown={openNumber}>
       <SearchField name="q" label="Number or run id" />
       {!dag && <SearchField name="dag" label="Id of a DAG" />}
       <ChoiceFilter name="state" label="State" choices={states} />
