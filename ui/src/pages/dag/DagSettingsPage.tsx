@@ -31,6 +31,8 @@ interface WholeTask {
 interface WholeDag extends Omit<Dag, "tasks"> {
   tasks: WholeTask[];
   verdict?: string;
+  /** The other keys of its file. */
+  keys?: Record<string, unknown>;
   finally_total?: number;
 }
 
@@ -81,7 +83,8 @@ function AllFacts({ dag }: { dag: WholeDag }) {
         ["Runs at once", dag.max_active_runs || "no bound"],
         ["Tasks at once", dag.max_active_tasks || "no bound"],
         ["Timeout of a run", seconds(dag.timeout)],
-        ["Deadline", dag.sla ? valueText(dag.sla) : null],
+        ...Object.entries(dag.keys ?? {}).map(([name, value]): [string, string] =>
+          [name.replaceAll("_", " "), valueText(value)]),
         ["A run succeeds by", dag.verdict && dag.verdict !== "all" ? valueText(dag.verdict) : null],
         ["Namespace", dag.namespace],
         ["Tier", dag.tier],
