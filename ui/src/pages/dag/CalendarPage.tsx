@@ -1,5 +1,5 @@
 // A year of a DAG, day by day.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { useLoad } from "../../core/load";
 import { go, hrefWith, pathOf, place, type Params } from "../../core/route";
 import { lookOf } from "../../core/states";
@@ -87,21 +87,14 @@ function Year({ dag, answer }: { dag: Dag; answer: CalendarAnswer }) {
   const start = today.startsWith(String(answer.year)) ? today : `${answer.year}-01-01`;
   const [focused, setFocused] = useState(start);
   const [pointed, setPointed] = useState<string | null>(null);
-  const wasMoved = useRef(false);
   const grid = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    if (!wasMoved.current) return;
-    wasMoved.current = false;
-    grid.current?.querySelector<HTMLElement>(`[data-date="${focused}"]`)?.focus();
-  }, [focused]);
   const move = (event: KeyboardEvent) => {
     const date = (event.target as HTMLElement).dataset["date"];
     if (event.key === "Enter" && date && days.get(date)?.total) return go(runsHref(dag, date));
     const next = date ? dayAfterKey(date, event.key) : null;
     if (!next) return;
     event.preventDefault();
-    wasMoved.current = true;
-    setFocused(next);
+    grid.current?.querySelector<HTMLElement>(`[data-date="${next}"]`)?.focus();
   };
   const told = pointed ?? focused;
   return (
