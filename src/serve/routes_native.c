@@ -147,6 +147,7 @@ static const struct operation_schema PAUSED_RESPONSE = {PAUSED, ARRAY_LEN(PAUSED
 
 static const struct route ROWS[] = {
     {NATIVE(GET,    "home",                            "home.show")},
+    {NATIVE(GET,    "dag-rows",                        "dag.rows")},
     {NATIVE(GET,    "grid/{dag}",                      "dag.grid")},
     {NATIVE(GET,    "graph/{dag}",                     "dag.layout"),
         .ask = ask_graph, .query = &GRAPH_QUERY},

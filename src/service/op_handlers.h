@@ -43,6 +43,7 @@ OPERATION_HANDLER(op_dag_grid);
 OPERATION_HANDLER(op_dag_layout);
 OPERATION_HANDLER(op_dag_list);
 OPERATION_HANDLER(op_task_running);
+OPERATION_HANDLER(op_dag_rows);
 OPERATION_HANDLER(op_dag_explain);
 OPERATION_HANDLER(op_dag_next);
 OPERATION_HANDLER(op_dag_pause);

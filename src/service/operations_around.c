@@ -41,7 +41,8 @@ static const struct operation_field REQUEST_DAG_ERRORS[] = {
     {"dag", FIELD_STRING, false, "only of files that offer this DAG"},
 };
 static const struct operation_field LIST_ERRORS[] = {
-    {"errors", FIELD_ARRAY, true, "file, line, column, message, since and hostname of each"}, TOTAL,
+    {"errors", FIELD_ARRAY, true, "file, line, column, length, message, source (the line), since, hostname "
+        "and dags (what the file had before and still offers) of each"}, TOTAL,
 };
 static const struct operation_field REQUEST_DAG_DELETE[] = {DAG_ID, REASON, DRY_RUN};
 static const struct operation_field RESPONSE_DAG_DELETE[] = {

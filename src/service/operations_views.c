@@ -65,18 +65,35 @@ static const struct operation_field LIST_RUNNING[] = {
     TOTAL,
     {"more", FIELD_BOOLEAN, true, "more run than were looked at"},
 };
+static const struct operation_field REQUEST_ROWS[] = {
+    {"dags", FIELD_STRINGS, false, "only these; all by default"},
+    {"runs", FIELD_INTEGER, false, "the last so many runs of each, up to 100; 30 by default"},
+    {"all", FIELD_BOOLEAN, false, "inactive ones, too"},
+};
+static const struct operation_field RESPONSE_ROWS[] = {
+    {"states", FIELD_STRINGS, true, "names of states by their number"},
+    {"dags", FIELD_ARRAY, true, "dag_id, title, owner, namespace, tags, schedule, status, is_paused, is_scheduled, next_run, "
+        "last_at (when the last run began) of each, and of its runs, the oldest first: states (a digit each), "
+        "numbers and durations (tenths of a second, -1: not begun)"},
+    TOTAL,
+};
 static const struct operation_field RESPONSE_HOME[] = {
     {"now", FIELD_INSTANT, true, "when this was so"},
     {"since", FIELD_INSTANT, true, "runs that ended from then on are counted: a day ago, or later when there are very many"},
     {"runs", FIELD_OBJECT, true, "how many are in which state; those that go on whenever they began"},
     {"tasks_since", FIELD_INSTANT, true, "the same for tasks"},
     {"tasks", FIELD_OBJECT, true, "how many of the tasks of these runs are in which state"},
-    {"active", FIELD_ARRAY, true, "the newest runs that go on"},
+    {"hours", FIELD_OBJECT, true, "of the last 24 hours, the oldest first: begin, and by hour how many runs waited, ran, "
+        "ended (success, failed, cancelled), and how many deadlines were missed (late)"},
+    {"active", FIELD_ARRAY, true, "the newest runs that go on, with tasks_total and tasks_left"},
+    {"failing", FIELD_ARRAY, true, "DAGs whose last run that is over failed: the run, and of the task that failed first "
+        "task_id, map_index, label, try_number, exit_code and message (or else the last line of its log)"},
     {"failed", FIELD_ARRAY, true, "the last runs that failed since"},
     {"late", FIELD_ARRAY, true, "runs that go on and have missed a deadline: expected, misses"},
     {"dags", FIELD_OBJECT, true, "total, active and paused"},
     {"next", FIELD_ARRAY, true, "dag_id and run_after of what starts next by itself"},
     {"hosts", FIELD_ARRAY, true, "as host.list gives them"},
+    {"pools", FIELD_ARRAY, true, "as pool.list gives them"},
     {"queues", FIELD_ARRAY, true, "as queue.list gives them"},
     {"import_errors", FIELD_INTEGER, true, "DAG files with problems"},
     {"dead_letters", FIELD_INTEGER, true, "jobs and tasks that were given up, at most 10000"},
@@ -129,6 +146,8 @@ static const struct operation ROWS[] = {
         PERMISSION_VIEWER, FIELDS(REQUEST_GRID), FIELDS(RESPONSE_GRID), op_dag_grid, SCOPE_DAG},
     {"dag.layout", "a DAG laid out on a plane, with the states of a run if one is named",
         PERMISSION_VIEWER, FIELDS(REQUEST_LAYOUT), FIELDS(RESPONSE_LAYOUT), op_dag_layout, SCOPE_DAG},
+    {"dag.rows", "all DAGs with their last runs, in little space", PERMISSION_VIEWER,
+        FIELDS(REQUEST_ROWS), FIELDS(RESPONSE_ROWS), op_dag_rows, SCOPE_LIST},
     {"home.show", "what goes on, what ended within a day, what is late and what comes next",
         PERMISSION_VIEWER, NO_FIELDS, FIELDS(RESPONSE_HOME), op_home_show, SCOPE_ANY},
     {"run.gantt", "when each task of a run waited and ran", PERMISSION_VIEWER,

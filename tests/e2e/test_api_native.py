@@ -183,6 +183,8 @@ def look_at_pictures(place, sales, broken):
     assert home["import_errors"] == 1 and home["dags"]["active"] == 3
     assert [entry["dag_id"] for entry in home["next"]] == ["sales"]
     assert len(home["hosts"]) == 1 and home["queues"][0]["name"] == "default"
+    look_at_failing(home, broken)
+    look_at_rows(place, sales, broken)
 
     grid = place.get("grid/{dag}", dag="sales", query={"limit": 365})
     assert [run["number"] for run in grid["runs"]] == [sales]
@@ -240,6 +242,33 @@ def look_at_pictures(place, sales, broken):
     assert "forward by 1:00 h" in ticks[1]["note"] and ticks[0]["note"] is None
 
 
+def look_at_failing(home, broken):
+    """What fails and with which words; the day by the hour."""
+    failing, = home["failing"]
+    assert (failing["number"], failing["task_id"]) == (broken, "only")
+    assert (failing["exit_code"], failing["try_number"], failing["map_index"]) == (3, 1, -1)
+    assert failing["message"] is None and failing["tasks_total"] == 1
+    assert home["pools"][0]["name"] == "default"
+    assert sum(home["hours"]["failed"]) == 1 and sum(home["hours"]["success"]) == 1
+    assert {len(counts) for name, counts in home["hours"].items() if name != "begin"} == {24}
+
+
+def look_at_rows(place, sales, broken):
+    """Every DAG on one line, with its runs as letters."""
+    answer = place.get("dag-rows")
+    rows = {row["dag_id"]: row for row in answer["dags"]}
+    assert list(rows) == sorted(rows) and {"sales", "grouped", "broken"} == set(rows)
+    assert rows["sales"]["tags"] == ["nightly", "money"] and rows["sales"]["title"] == "Daily sales"
+    assert rows["sales"]["schedule"]["cron"] == "30 2 * * *" and rows["sales"]["is_scheduled"]
+    assert is_instant(rows["sales"]["next_run"]) and rows["grouped"]["next_run"] is None
+    assert [answer["states"][int(digit)] for digit in rows["broken"]["states"]] == ["failed"]
+    assert rows["sales"]["numbers"] == [int(sales)] and rows["broken"]["numbers"] == [int(broken)]
+    assert len(rows["sales"]["durations"]) == 1 and rows["grouped"]["states"] == ""
+    some = place.get("dag-rows", query={"dags": "sales,no_such_dag", "runs": 1})
+    assert [row["dag_id"] for row in some["dags"]] == ["sales"]
+    place.get("dag-rows", query={"runs": 101}, code=400)
+
+
 def look_at_dags(place):
     assert {dag["dag_id"] for dag in place.get("dags")["dags"]} == {"sales", "broken", "grouped"}
     shown = place.get("dags/{dag}", dag="sales")
@@ -251,6 +280,10 @@ def look_at_dags(place):
     assert place.get("dags/{dag}/tasks/{task}", dag="sales", task="publish")["needs"]
     assert {error["file"].rpartition("/")[2] for error in place.get("import-errors")["errors"]} == \
         {"mistaken.yaml"}
+    unknown = next(error for error in place.get("import-errors")["errors"]
+                   if "rnu" in error["message"])
+    assert unknown["source"][unknown["column"] - 1:][:unknown["length"]] == "rnu"
+    assert unknown["dags"] == []
     assert place.post("dags/{dag}/pause", {"reason": "holiday"}, dag="sales")["changed"]
     assert not place.post("dags/{dag}/unpause", dag="sales")["is_paused"]
 
@@ -419,6 +452,9 @@ def test_views_show_what_one_may_see(place, world):
     assert home["tasks"] == {"failed": 1} and home["dags"]["active"] == 1
     assert [run["number"] for run in home["failed"]] == [shop]
     assert [entry["dag_id"] for entry in home["next"]] == ["shop"]
+    assert [run["dag_id"] for run in home["failing"]] == ["shop"]
+    assert [row["dag_id"] for row in clerk.get("dag-rows")["dags"]] == ["shop"]
+    assert clerk.get("dag-rows", query={"dags": "sales"})["dags"] == []
     for text, found in (("s", {"shop"}), ("money", {"shop"}), ("till", {"shop"}),
                         (shop, {"shop"}), ("manual__", {"shop"}), ("sales", set())):
         results = clerk.get("search", query={"q": text})["results"]

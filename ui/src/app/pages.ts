@@ -53,7 +53,7 @@ export const PAGES: PageRow[] = [
   { pattern: "/pools",                        load: () => work().then((m) => m.PoolsPage) },
   { pattern: "/hosts",                        load: () => work().then((m) => m.HostsPage) },
   { pattern: "/assets",                       load: () => data().then((m) => m.AssetsPage) },
-  { pattern: "/lineage",                     load: () => data().then((m) => m.LineagePage) },
+  { pattern: "/lineage",                      load: () => data().then((m) => m.LineagePage) },
   { pattern: "/asset/:uri",                   load: () => data().then((m) => m.AssetPage) },
   { pattern: "/sla",                          load: () => data().then((m) => m.SlaPage) },
   { pattern: "/variables",                    load: () => admin().then((m) => m.VariablesPage) },

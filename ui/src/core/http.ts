@@ -43,7 +43,7 @@ async function problemOf(response: Response): Promise<Problem> {
   try {
     const body = JSON.parse(text) as Record<string, unknown>;
     return new Problem(response.status, String(body["title"] ?? response.statusText),
-      String(body["detail"] ?? ""), body);
+      String(body["detail"] ?? ""), { ...body, retry_after: Number(response.headers.get("Retry-After")) || null });
   } catch {
     return new Problem(response.status, response.statusText || "an error", text.slice(0, 500));
   }

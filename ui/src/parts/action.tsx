@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { cliText, curlText } from "../core/cli";
-import { newKey, Problem, request } from "../core/http";
+import { apiUrl, newKey, Problem, request, type Query } from "../core/http";
 import { Command } from "./basics";
 import { Dialog, tell } from "./dialog";
 import { Field } from "./form";
@@ -19,6 +19,8 @@ export interface Change {
   takesKey?: boolean;
   /** The request takes a reason for the audit. */
   takesReason?: boolean;
+  /** What the commands show of the body when it has a secret in it. */
+  shownBody?: Record<string, unknown>;
 }
 
 /** Makes a change; what came of it is told, a failure is thrown. */
@@ -41,6 +43,8 @@ interface ActionProps {
   change: Change;
   done: string;
   onDone?: (answer: unknown) => void;
+  /** The dialog comes up: a form begins anew. */
+  onOpen?: () => void;
   /** The role allows it; else the button says what is missing. */
   isAllowed: boolean;
   needs?: string;
@@ -56,9 +60,13 @@ export function Action(props: ActionProps) {
   const kind = [props.isDanger && "danger", props.isMain && "main", props.isSmall && "small"].filter(Boolean).join(" ");
   const cli = cliText(...props.change.cli);
   const title = props.isAllowed ? cli : `needs the role ${props.needs ?? "operator"}`;
+  const open = () => {
+    props.onOpen?.();
+    setOpen(true);
+  };
   return (
     <>
-      <button type="button" class={kind} title={title} disabled={!props.isAllowed} onClick={() => setOpen(true)}>
+      <button type="button" class={kind} title={title} disabled={!props.isAllowed} onClick={open}>
         {props.face ?? props.label}
       </button>
       {isOpen && <ActionDialog {...props} onClose={() => setOpen(false)} />}
@@ -71,6 +79,7 @@ function ActionDialog(props: ActionProps & { onClose: () => void }) {
   const [isBusy, setBusy] = useState(false);
   const [reason, setReason] = useState("");
   const body = reason ? { ...props.change.body, reason } : props.change.body;
+  const shown = props.change.shownBody ?? body ?? {};
   const cli = cliText(...props.change.cli, reason && "--reason", reason);
   const run = async (event: Event) => {
     event.preventDefault();
@@ -100,7 +109,9 @@ function ActionDialog(props: ActionProps & { onClose: () => void }) {
         <details class="same">
           <summary>The same by command</summary>
           <Command label="CLI" text={cli} />
-          <Command label="curl" text={curlText(props.change.method ?? "POST", props.change.path, body ?? {})} />
+          <Command label="curl" text={props.change.method === "DELETE"
+            ? curlText("DELETE", apiUrl(props.change.path, shown as Query))
+            : curlText(props.change.method ?? "POST", props.change.path, shown)} />
         </details>
         <footer class="actions">
           <button type="button" onClick={props.onClose}>Cancel</button>

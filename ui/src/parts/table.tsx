@@ -20,9 +20,11 @@ interface TableProps<T> {
   /** Where a click on a row leads; its first cell should hold the same as a link. */
   hrefOf?: (row: T) => string | null;
   empty?: ComponentChildren;
+  /** On a phone each row is a card with the names of its columns. */
+  isFolding?: boolean;
 }
 
-export function Table<T>({ label, rows, columns, keyOf, hrefOf, empty }: TableProps<T>) {
+export function Table<T>({ label, rows, columns, keyOf, hrefOf, empty, isFolding }: TableProps<T>) {
   if (rows.length === 0) return <Empty>{empty ?? "Nothing here."}</Empty>;
   const open = (event: MouseEvent, row: T) => {
     const href = hrefOf?.(row);
@@ -32,7 +34,7 @@ export function Table<T>({ label, rows, columns, keyOf, hrefOf, empty }: TablePr
   };
   return (
     <div class="table-box">
-      <table aria-label={label}>
+      <table aria-label={label} class={isFolding ? "folds" : ""}>
         <thead>
           <tr>{columns.map((column) => (
             <th key={column.name} scope="col" class={classOf(column)}>{column.name}</th>

@@ -45,6 +45,7 @@ export class Daemon {
     await mkdir(daemon.home);
     await mkdir(daemon.dags);
     for (const [name, text] of Object.entries(files)) await daemon.write(name, text);
+    await options.prepare?.(daemon); // a store that is filled already, say
     await daemon.up();
     return daemon;
   }

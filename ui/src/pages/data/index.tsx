@@ -1,14 +1,4 @@
-import { Page } from "../../parts/page";
-
-export function AssetsPage() {
-  return <Page title="AssetsPage">not yet</Page>;
-}
-export function LineagePage() {
-  return <Page title="LineagePage">not yet</Page>;
-}
-export function AssetPage() {
-  return <Page title="AssetPage">not yet</Page>;
-}
-export function SlaPage() {
-  return <Page title="SlaPage">not yet</Page>;
-}
+export { AssetPage } from "./Asset";
+export { AssetsPage } from "./Assets";
+export { LineagePage } from "./Lineage";
+export { SlaPage } from "./Sla";

@@ -12,6 +12,7 @@ export function LogSearch({ reader }: { reader: LogReader }) {
   const [text, setText] = useState(given);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => setText(given), [given]);
+  useEffect(() => () => clearTimeout(timer.current), []);
   const state = reader.search.value;
   const line = parseLines(place.value.query.get("line") ?? place.value.hash)?.from ?? 0;
   const type = (value: string) => {

@@ -158,7 +158,7 @@ export function trackOf(at: Place, sheet: Sheet, track: number): number {
 export function placeAtTrack(scrollTop: number, sheet: Sheet, track: number): Place {
   const end = endPlace(sheet);
   const room = Math.max(1, track - sheet.height);
-  const exact = (Math.min(1, scrollTop / room)) * (end.line - 1);
+  const exact = Math.min(1, scrollTop / room) * (end.line - 1 + end.px / Math.max(1, sheet.heightOf(end.line)));
   const line = 1 + Math.floor(exact);
   return clampPlace({ line, px: (exact - Math.floor(exact)) * sheet.heightOf(line) }, sheet);
 }

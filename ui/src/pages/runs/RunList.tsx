@@ -102,9 +102,10 @@ function Filters({ dag }: { dag?: string | undefined }) {
   return (
     <form class="filters" role="search" onSubmit={(event) => {
       event.preventDefault();
-      const number = place.value.query.get("q") ?? "";
+      const number = event.currentTarget.querySelector("input")?.value ?? "";
       if (/^\d+$/.test(number)) go(runHref(number));
     }}>
+      <button type="submit" hidden /> {/* Enter needs one where there are several fields */}
       <SearchField name="q" label="Number or run id" />
       {!dag && <SearchField name="dag" label="Id of a DAG" />}
       <ChoiceFilter name="state" label="State" choices={states} />
