@@ -72,13 +72,14 @@ function zoneOf(dag: Dag): string {
   return typeof zone === "string" ? zone : "UTC";
 }
 
-/** The list of runs knows days of UTC: those that the day of this zone lies in. */
+/** Days of UTC as such, those of other zones as instants. */
 function runsHref(dag: Dag, date: string): string {
   const next = new Date(Date.parse(date + "T00:00:00Z") + 86_400_000).toISOString().slice(0, 10);
   const zone = zoneOf(dag);
-  const from = instantFrom(date + "T00:00", zone).slice(0, 10);
-  const to = new Date(Date.parse(instantFrom(next + "T00:00", zone)) - 1).toISOString().slice(0, 10);
-  return pathOf("dags", dag.dag_id, "runs") + `?from=${from}&to=${to}`;
+  const from = instantFrom(date + "T00:00", zone);
+  const to = new Date(Date.parse(instantFrom(next + "T00:00", zone)) - 1).toISOString();
+  const range = zone === "UTC" ? { from: date, to: date } : { from, to };
+  return pathOf("dags", dag.dag_id, "runs") + "?" + new URLSearchParams(range).toString();
 }
 
 function Year({ dag, answer }: { dag: Dag; answer: CalendarAnswer }) {
