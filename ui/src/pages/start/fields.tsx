@@ -85,7 +85,7 @@ export function TaskChoice({ tasks, draft, change }: FormProps & { tasks: { task
   const shown = tasks.filter((task) => task.task_id.includes(filter));
   return (
     <details class="tasks-choice" open={chosen.length > 0}>
-      <summary>{chosen.length === 0 ? "All" : `Only ${chosen.length} of`} {tasks.length} tasks</summary>
+      <summary>{chosen.length > 0 ? `Only ${chosen.length} of ${tasks.length}` : "All"} tasks</summary>
       <div class="filters">
         {tasks.length > MANY && (
           <input type="search" placeholder="Filter tasks" aria-label="Filter tasks" value={filter}
