@@ -57,7 +57,7 @@ const COLUMNS: Column<Backfill>[] = [
   { name: "Range", cell: (row) => <span class="nowrap">{rangeText(row.from, row.to)}</span>, isExtra: true },
   { name: "Left", cell: (row) => <Duration seconds={secondsLeft(row, Date.now())} />, isExtra: true },
   { name: "By", cell: (row) => row.actor, isExtra: true },
-  { name: "Made", cell: (row) => <span class="nowrap"><Ago at={row.created_at} /></span> },
+  { name: "Made", cell: (row) => <span class="nowrap"><Ago at={row.created_at} /></span>, isExtra: true },
 ];
 
 export function BackfillsPage() {
