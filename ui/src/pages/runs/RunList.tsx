@@ -33,8 +33,8 @@ function listPath(dag: string | undefined): string {
   if (dag) asked.set("dag", dag);
   else copy("dag", "dag");
   copy("state", "state");
-  copy("from", "logical_from", (day) => `${day}T00:00:00Z`);
-  copy("to", "logical_to", (day) => `${day}T23:59:59.999999Z`);
+  copy("from", "logical_from", (from) => from.includes("T") ? from : `${from}T00:00:00Z`);
+  copy("to", "logical_to", (to) => to.includes("T") ? to : `${to}T23:59:59.999999Z`);
   copy("offset", "offset");
   return "/runs?" + asked.toString();
 }
@@ -126,7 +126,7 @@ function Filters({ dag }: { dag?: string | undefined }) {
 function Day({ name, label }: { name: string; label: string }) {
   return (
     <label class="day"><span class="dim">{name}</span>
-      <input type="date" aria-label={label} value={place.value.query.get(name) ?? ""}
+      <input type="date" aria-label={label} value={place.value.query.get(name)?.slice(0, 10) ?? ""}
         onChange={(event) => setQuery({ [name]: event.currentTarget.value, offset: null })} />
     </label>
   );
