@@ -278,11 +278,11 @@ test("a viewer changes nothing, and is told which role it takes", async () => {
 test("a role in one namespace counts there only", async () => {
   await daemon.api("POST", "/api/v1/x/users", { name: "seller", password: "a long enough password 1", grants: ["sales=editor", "default=viewer"] });
   daemon.users.add("seller");
-  await daemon.cli("vars", "set", "own", "1", "--namespace", "sales");
+  await daemon.cli("vars", "set", "margin", "1", "--namespace", "sales");
   const page = await openPage(daemon, { role: null });
   await signIn(daemon, page, "viewer", "seller");
   await visit(daemon, page, "/variables");
-  assert.ok(await row(page, "own").getByRole("button", { name: "Edit" }).isEnabled());
+  assert.ok(await row(page, "margin").getByRole("button", { name: "Edit" }).isEnabled());
   assert.ok(await row(page, "evil").getByRole("button", { name: "Edit" }).isDisabled());
   await visit(daemon, page, "/queues");
   assert.ok(await page.getByRole("button", { name: "New queue" }).isDisabled());
