@@ -14,7 +14,7 @@ libdir  = $(DESTDIR)$(prefix)/lib
 sources = $(shell find src include examples tests bench -name '*.[ch]')
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo build dev test chaos bench tidy lint format docs fuzz install uninstall clean
+.PHONY: help up demo build dev test chaos bench tidy lint format docs screenshots fuzz install uninstall clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1	\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -65,6 +65,10 @@ docs: build ## write the parts of docs/ that are made from the program's tables
 	@tools/write-docs build/eider
 	@mkdir -p docs/images
 	@build/eider dags graph examples/pipeline.yaml --format svg >docs/images/pipeline.svg
+
+screenshots: build ## pictures of the web pages, into docs/images
+	@tools/setup test
+	@node ui/tests/browser/screenshots.mjs docs/images
 
 fuzz: ## look for inputs that crash a parser, SECONDS=60 for each
 	@tools/setup test

@@ -1,4 +1,4 @@
-// Bundles the pages: `node build.mjs OUT` writes OUT/index.html and OUT/assets/NAME-HASH.EXT.
+// Bundles the pages: `node build.mjs OUT` writes OUT/index.html and OUT/static/NAME-HASH.EXT.
 import { build } from "esbuild";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -8,11 +8,11 @@ const here = path.dirname(fileURLToPath(import.meta.url));
 const out = path.resolve(process.argv[2] ?? "dist");
 
 await rm(out, { recursive: true, force: true });
-await mkdir(path.join(out, "assets"), { recursive: true });
+await mkdir(path.join(out, "static"), { recursive: true });
 const result = await build({
   absWorkingDir: here,
   entryPoints: { app: "src/main.tsx", style: "src/style/style.css", icon: "src/icon.svg" },
-  outdir: path.join(out, "assets"),
+  outdir: path.join(out, "static"),
   entryNames: "[name]-[hash]",
   assetNames: "[name]-[hash]",
   chunkNames: "[name]-[hash]",
@@ -31,7 +31,7 @@ const result = await build({
 
 const places = {};
 for (const [file, made] of Object.entries(result.metafile.outputs))
-  if (made.entryPoint) places[path.basename(made.entryPoint)] = "/assets/" + path.basename(file);
+  if (made.entryPoint) places[path.basename(made.entryPoint)] = "/static/" + path.basename(file);
 const page = (await readFile(path.join(here, "src/index.html"), "utf8"))
   .replace("SCRIPT", places["main.tsx"])
   .replace("STYLE", places["style.css"])

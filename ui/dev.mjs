@@ -31,7 +31,7 @@ function pass(request, response) {
 async function serve(request, response) {
   const name = new URL(request.url, "http://dev").pathname;
   if (/^\/(api|hooks|login|healthz|readyz|metrics)(\/|$)/.test(name)) return pass(request, response);
-  const file = name.startsWith("/assets/") && path.basename(name) === name.slice(8) ? name : "/index.html";
+  const file = name === `/static/${path.basename(name)}` ? name : "/index.html";
   if (file === "/index.html")
     execFileSync(process.execPath, [path.join(here, "build.mjs"), out], { stdio: "inherit" });
   const bytes = await readFile(path.join(out, file));

@@ -169,7 +169,7 @@ static enum status check_exposure(struct api *api, struct err *err)
     return refuse_exposure(address, has_users, has_tls, err);
 }
 
-/* While there is nobody, the way in is printed where only this machine's user reads it. */
+/* While nobody has another way in, one is printed where only this machine's user reads it. */
 static enum status offer_link(struct api *api, struct err *err)
 {
     char secret[SECRET_TEXT_MAX];

@@ -22,7 +22,9 @@
 #include "os/file_tree.h"
 #include "os/machine.h"
 #include "os/supervisor.h"
+#include "os/terminal.h"
 #include "os/thread.h"
+#include "serve/ui_files.h"
 #include "worker/claim_room.h"
 #include "worker/dead_log.h"
 
@@ -460,6 +462,15 @@ static enum status watch_outside(struct daemon *daemon, struct err *err)
                          err);
 }
 
+/* The one thing that somebody who starts it for the first time needs: on a terminal it stands out.
+ */
+static void greet_with_link(const char *link)
+{
+    bool is_bold = terminal_is_one(stderr) && getenv("NO_COLOR") == NULL;
+    (void)fprintf(stderr, "  sign in %s%s%s (once, from this machine)\n", is_bold ? "\033[1m" : "",
+                  link, is_bold ? "\033[0m" : "");
+}
+
 static void greet(const struct daemon *daemon)
 {
     const struct settings *settings = daemon->settings;
@@ -476,9 +487,11 @@ static void greet(const struct daemon *daemon)
         (long long)daemon->session.host, (long long)room.slots, (long long)claim_room_slots(&room),
         daemon->roles, daemon->queues[0] != '\0' ? daemon->queues : "all");
     if (daemon->api != NULL)
-        (void)fprintf(stderr, "  api     %s\n", api_url(daemon->api));
+        (void)fprintf(stderr, "  api     %s\n  ui      %s/%s\n", api_url(daemon->api),
+                      api_url(daemon->api),
+                      UI_FILES.missing != NULL ? " (not in this build: the page says why)" : "");
     if (daemon->api != NULL && api_link(daemon->api) != NULL)
-        (void)fprintf(stderr, "  sign in %s (once, from this machine)\n", api_link(daemon->api));
+        greet_with_link(api_link(daemon->api));
     (void)fflush(stderr);
     supervisor_tell("READY=1\nSTATUS=working");
 }

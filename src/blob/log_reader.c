@@ -84,8 +84,12 @@ static bool record_fits(struct log_reader *reader, const struct log_index_record
            got == 1 && before == '\n';
 }
 
-/* The nearest known start of a line at or before `line` (from 0); the start of the log at worst. */
-static struct log_index_record nearest_record(struct log_reader *reader, uint64_t line)
+/*
+ * The nearest known start of a line at or before `line` (from 0) and `offset`; the start of the log
+ * at worst.
+ */
+static struct log_index_record nearest_record(struct log_reader *reader, uint64_t line,
+                                              uint64_t offset)
 {
     struct log_index_record best = {0};
     uint64_t low = 0;
@@ -95,7 +99,7 @@ static struct log_index_record nearest_record(struct log_reader *reader, uint64_
         struct log_index_record record;
         if (!index_read(reader, middle, &record))
             return (struct log_index_record){0};
-        if (record.line <= line) {
+        if (record.line <= line && record.offset <= offset) {
             best = record;
             low = middle + 1;
         } else {
@@ -168,7 +172,7 @@ enum status log_reader_lines(struct log_reader *reader, uint64_t first, uint64_t
                              log_line_fn fn, void *context, struct err *err)
 {
     CHECK(first >= 1);
-    struct log_index_record from = nearest_record(reader, first - 1);
+    struct log_index_record from = nearest_record(reader, first - 1, UINT64_MAX);
     struct scan scan = {.reader = reader, .offset = from.offset, .line = from.line};
     for (;;) {
         struct log_line line;
@@ -184,7 +188,7 @@ enum status log_reader_lines(struct log_reader *reader, uint64_t first, uint64_t
 
 enum status log_reader_totals(struct log_reader *reader, struct log_totals *out, struct err *err)
 {
-    struct log_index_record from = nearest_record(reader, UINT64_MAX);
+    struct log_index_record from = nearest_record(reader, UINT64_MAX, UINT64_MAX);
     struct log_totals totals = {.bytes = from.offset, .lines = from.line};
     bool open_line = false;
     for (;;) {
@@ -217,6 +221,46 @@ enum status log_reader_tail(struct log_reader *reader, uint64_t count, log_line_
         return err->code;
     uint64_t first = totals.lines > count ? totals.lines - count + 1 : 1;
     return log_reader_lines(reader, first, count, fn, context, err);
+}
+
+enum status log_reader_line_at(struct log_reader *reader, uint64_t offset,
+                               struct log_place_of_line *out, struct err *err)
+{
+    struct log_index_record from = nearest_record(reader, UINT64_MAX, offset);
+    struct log_place_of_line place = {.number = from.line + 1, .start = from.offset};
+    for (uint64_t at = from.offset; at < offset;) {
+        size_t got = 0;
+        size_t wanted = (size_t)MIN(offset - at, (uint64_t)LOG_PIECE_MAX);
+        if (blob_range(reader->log, at, reader->buffer, wanted, &got, err) != STATUS_OK)
+            return err->code;
+        if (got == 0)
+            break;
+        const char *rest = reader->buffer;
+        const char *end = rest + got;
+        for (const char *newline; rest < end; rest = newline + 1, place.number++) {
+            newline = memchr(rest, '\n', (size_t)(end - rest));
+            if (newline == NULL)
+                break;
+            place.start = at + (uint64_t)(newline + 1 - reader->buffer);
+        }
+        at += got;
+    }
+    *out = place;
+    return STATUS_OK;
+}
+
+enum status log_reader_from(struct log_reader *reader, const struct log_place_of_line *from,
+                            log_line_fn fn, void *context, struct err *err)
+{
+    struct scan scan = {.reader = reader, .offset = from->start, .line = from->number - 1};
+    for (;;) {
+        struct log_line line;
+        bool more = false;
+        if (scan_next(&scan, &line, &more, err) != STATUS_OK)
+            return err->code;
+        if (!more || !fn(context, &line))
+            return STATUS_OK;
+    }
 }
 
 /*

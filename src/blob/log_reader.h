@@ -56,6 +56,18 @@ NODISCARD enum status log_reader_lines(struct log_reader *reader, uint64_t first
 NODISCARD enum status log_reader_tail(struct log_reader *reader, uint64_t count, log_line_fn fn,
                                       void *context, struct err *err);
 
+/* The number of the line that has the byte at `offset`, and where that line begins. */
+struct log_place_of_line {
+    uint64_t number;
+    uint64_t start;
+};
+NODISCARD enum status log_reader_line_at(struct log_reader *reader, uint64_t offset,
+                                         struct log_place_of_line *out, struct err *err);
+/* All lines from there on. */
+NODISCARD enum status log_reader_from(struct log_reader *reader,
+                                      const struct log_place_of_line *from, log_line_fn fn,
+                                      void *context, struct err *err);
+
 /*
  * Those lines, or pieces of long ones, that match a POSIX extended regular expression.
  *

@@ -1,9 +1,11 @@
+#include "base/check.h"
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/exit_code.h"
 #include "cli/handlers.h"
 #include "cli/request.h"
 #include "cli/views.h"
+#include "model/limits.h"
 
 enum { WIDTH_MAX = 100000 };
 
@@ -46,12 +48,31 @@ static int print_text(struct cli *cli, const char *operation, json_t *taken_requ
     return EXIT_CODE_DONE;
 }
 
+/* What is around a task, and groups that are one node each. */
+static enum status put_part(const struct parsed *parsed, json_t *request, struct err *err)
+{
+    request_put_option(request, parsed, "task", "task");
+    if (request_put_int(request, parsed, "up", "up", LIMIT_TASKS, err) != STATUS_OK ||
+        request_put_int(request, parsed, "down", "down", LIMIT_TASKS, err) != STATUS_OK)
+        return err->code;
+    if (!parsed_has(parsed, "collapse"))
+        return STATUS_OK;
+    json_t *groups = json_array();
+    CHECK(groups != NULL);
+    const char *group = NULL;
+    for (size_t i = 0; (group = parsed_get_nth(parsed, "collapse", i)) != NULL; i++)
+        CHECK(json_array_append_new(groups, json_string(group)) == 0);
+    json_put(request, "collapsed", groups);
+    return STATUS_OK;
+}
+
 static int print_graph(struct cli *cli, const struct parsed *parsed, json_t *request)
 {
     struct err err = {0};
     const struct int_bounds bounds = {1, WIDTH_MAX, (int64_t)cli_columns(cli)};
     int64_t width = 0;
-    if (parsed_get_int(parsed, "width", &bounds, &width, &err) != STATUS_OK) {
+    if (parsed_get_int(parsed, "width", &bounds, &width, &err) != STATUS_OK ||
+        put_part(parsed, request, &err) != STATUS_OK) {
         json_decref(request);
         return cli_fail(cli, &err);
     }

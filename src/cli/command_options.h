@@ -34,10 +34,15 @@
 #define OPTION_DRY   SWITCH("dry-run", 0, "only show what would happen")
 #define OPTION_MAP   VALUE("map-index", 0, "N", "one instance of a mapped task")
 #define OPTION_LOGS  SWITCH("logs", 'l', "show the output of tasks as it comes")
-#define OPTION_GRAPH                                                                               \
+#define OPTION_DRAWING                                                                             \
     {"format", 0, "FORMAT", "text, dot, mermaid or svg", false, COMPLETE_CHOICE,                   \
-     GRAPH_FORMATS, NULL}
-#define OPTION_WIDTH VALUE("width", 0, "COLUMNS", "room for the picture")
+     GRAPH_FORMATS, NULL},                                                                         \
+    VALUE("width", 0, "COLUMNS", "room for the picture"),                                          \
+    VALUE("task", 't', "TASK", "only what is around this task"),                                   \
+    VALUE("up", 0, "LEVELS", "of what the task needs; 1 by default"),                              \
+    VALUE("down", 0, "LEVELS", "of what needs the task; 1 by default"),                            \
+    {"collapse", 0, "GROUP", "the group as one node; '*' for all (repeatable)", true,              \
+     COMPLETE_NONE, NULL, NULL}
 #define JOB_STATUSES "pending delayed claimed completed failed skipped cancelled"
 #define OPTION_QUEUE VALUE("queue", 0, "QUEUE", "only of this queue")
 #define OPTION_OLDER VALUE("older", 0, "DURATION", "only what is older, such as 7d")

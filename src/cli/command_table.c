@@ -66,9 +66,9 @@ static const struct command_option NEXT_OPTIONS[] = {
     OPTION_DAG,
 };
 static const struct command_option CHANGE_OPTIONS[] = {OPTION_REASON};
-static const struct command_option GRAPH_OPTIONS[] = {OPTION_GRAPH, OPTION_WIDTH, OPTION_DAG};
+static const struct command_option GRAPH_OPTIONS[] = {OPTION_DRAWING, OPTION_DAG};
 static const struct command_option FILE_OPTIONS[] = {OPTION_DAG};
-static const struct command_option RUN_GRAPH_OPTIONS[] = {OPTION_GRAPH, OPTION_WIDTH};
+static const struct command_option RUN_GRAPH_OPTIONS[] = {OPTION_DRAWING};
 static const struct command_option RUNS_LIST_OPTIONS[] = {
     {"dag", 0, "DAG", "only of this DAG", false, COMPLETE_DAG, NULL, NULL},
     {"state", 's', "STATE", "only in this state", false, COMPLETE_CHOICE, RUN_STATES, NULL},

@@ -93,6 +93,21 @@ static void move_late(struct layout *layout, const struct layout_request *reques
     }
 }
 
+static enum status check_lengths(const struct layout *layout, const struct layout_request *request,
+                                 struct err *err)
+{
+    size_t passed = 0;
+    for (size_t i = 0; i < request->edges_count; i++) {
+        const struct layout_edge *edge = &request->edges[i];
+        passed += layout->nodes[edge->to].layer - layout->nodes[edge->from].layer - 1;
+    }
+    if (passed > LAYOUT_PASSED_MAX)
+        return err_set(err, STATUS_LIMIT,
+                       "edges that pass %zu layers in sum are too long to lay out: at most %d",
+                       passed, LAYOUT_PASSED_MAX);
+    return STATUS_OK;
+}
+
 static void count_dummies(struct layout *layout, const struct outgoing *outgoing)
 {
     size_t total = layout->real_count;
@@ -210,8 +225,10 @@ static enum status check_request(const struct layout_request *request, struct er
 {
     CHECK(request->node_breadth > 0);
     CHECK(request->dummy_breadth > 0);
-    if (request->nodes_count >= UINT32_MAX)
-        return err_set(err, STATUS_LIMIT, "too many nodes to lay out");
+    if (request->nodes_count + request->edges_count > LAYOUT_SIZE_MAX)
+        return err_set(err, STATUS_LIMIT,
+                       "%zu nodes with %zu edges are too many to lay out: at most %d together",
+                       request->nodes_count, request->edges_count, LAYOUT_SIZE_MAX);
     for (size_t i = 0; i < request->edges_count; i++) {
         const struct layout_edge *edge = &request->edges[i];
         if (edge->from >= request->nodes_count || edge->to >= request->nodes_count)
@@ -221,8 +238,6 @@ static enum status check_request(const struct layout_request *request, struct er
         CHECK(request->groups[i] <= request->nodes_count);
     return STATUS_OK;
 }
-
-enum { PLACEHOLDERS_MAX = 4 << 20 };
 
 enum status layout_new(const struct layout_request *request, struct layout **out, struct err *err)
 {
@@ -238,9 +253,9 @@ enum status layout_new(const struct layout_request *request, struct layout **out
     pull_roots(layout, request, &outgoing);
     if (request->is_late != NULL)
         move_late(layout, request);
+    if (check_lengths(layout, request, err) != STATUS_OK)
+        return err->code;
     count_dummies(layout, &outgoing);
-    if (layout->nodes_count - layout->real_count > PLACEHOLDERS_MAX)
-        return err_set(err, STATUS_LIMIT, "too many long edges to lay out");
     add_dummies(layout, request);
     drop_duplicate_links(layout);
     fill_layers(layout);

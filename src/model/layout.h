@@ -56,7 +56,17 @@ struct layout {
     uint32_t *chain_start; /* first placeholder of each real node */
 };
 
-/* STATUS_INVALID when an edge leaves the range or the edges form a cycle. */
+/*
+ * How much is laid out: nodes and edges together, and the layers that all edges pass, which is what
+ * placeholders and lines cost. Work grows little faster than these; at both bounds it is about a
+ * second.
+ */
+enum { LAYOUT_SIZE_MAX = 100000, LAYOUT_PASSED_MAX = 500000 };
+
+/*
+ * STATUS_INVALID when an edge leaves the range or the edges form a cycle, STATUS_LIMIT when there
+ * is more than is laid out.
+ */
 NODISCARD enum status layout_new(const struct layout_request *request, struct layout **out,
                                  struct err *err);
 void layout_free(struct layout *layout); /* NULL is allowed */

@@ -118,13 +118,7 @@ static enum status list_request(const json_t *query, json_t **out, struct err *e
     airflow_copy(query, "tags", request, "tags");
     airflow_copy(query, "paused", request, "paused");
     airflow_copy(query, "dag_id_pattern", request, "pattern");
-    const char *order = json_get_string(query, "order_by", "dag_id");
-    if (str_equal(order, "-dag_id")) {
-        (void)json_object_del(request, "limit"); /* cut from its other end */
-        (void)json_object_del(request, "offset");
-    } else if (!str_equal(order, "dag_id")) {
-        return err_set(err, STATUS_INVALID, "DAGs are ordered by dag_id, not by '%.60s'", order);
-    }
+    airflow_copy(query, "order_by", request, "order_by");
     *out = TAKE(request);
     return STATUS_OK;
 }
@@ -152,16 +146,12 @@ static json_t *shape_all(const json_t *query, const json_t *answer)
 enum status airflow_answer_dags(const struct route_call *call, json_t *taken, json_t **out,
                                 struct err *err)
 {
-    static const char *const KEYS[] = {"dag_id", NULL};
     CLEANUP(json_decrefp) json_t *answer = taken;
     CLEANUP(json_decrefp) json_t *query = NULL;
     if (airflow_query(call, &query, err) != STATUS_OK)
         return err->code;
-    json_t *shown = shape_all(query, answer);
-    if (json_get_string(query, "order_by", "")[0] == '-')
-        return airflow_slice(query, "dags", shown, KEYS, out, err);
     *out = json_build_object();
-    json_put(*out, "dags", shown);
+    json_put(*out, "dags", shape_all(query, answer));
     json_put_int(*out, "total_entries", json_get_int(answer, "total_entries", 0));
     return STATUS_OK;
 }

@@ -9,6 +9,7 @@
 #include "serve/ask.h"
 #include "serve/keyed.h"
 #include "serve/problem.h"
+#include "serve/ui.h"
 #include "service/operations.h"
 
 /* --- found ----------------------------------------------------------------------------------- */
@@ -25,12 +26,26 @@ static void refuse_method(unsigned allowed, struct http_response *out)
     http_response_add_header(out, "Allow", methods.text);
 }
 
+/* A path of the web UI's own, as a browser asks for it. The slash that people add is ignored. */
+static bool is_of_page(const struct route_call *call)
+{
+    struct url_path path;
+    char *text = arena_strdup(call->arena, call->request->path);
+    size_t length = strlen(text);
+    if (length > 1 && text[length - 1] == '/')
+        text[length - 1] = '\0';
+    return ui_is_browser(call->request) && url_split(call->arena, text, &path) &&
+           !router_begins(call->world->router, &path);
+}
+
 /* The route of a call; NULL: *out is the answer already. */
 static const struct route *find_route(struct route_call *call, struct http_response *out)
 {
     struct router_match match = {0};
     if (url_split(call->arena, call->request->path, &call->path))
         match = router_find(call->world->router, call->request->method, &call->path);
+    if (match.allowed == 0 && is_of_page(call))
+        match = router_find(call->world->router, call->request->method, &(struct url_path){0});
     if (match.allowed == 0)
         problem_put(out, 404, "there is no such path; /api/v1/openapi.json lists them");
     else if (match.route == NULL)

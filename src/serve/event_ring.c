@@ -112,6 +112,16 @@ struct ring_event *ring_event_new(const json_t *event)
     return pack_event(&facts, id, &frame);
 }
 
+struct ring_event *ring_event_named(const json_t *event, const char *name)
+{
+    CLEANUP(strbuf_fini) struct strbuf frame;
+    struct event_facts facts = event_facts_of(event);
+    strbuf_init(&frame, FRAME_MAX);
+    sse_add(&frame, NULL, name, event);
+    CHECK(!frame.overflow);
+    return pack_event(&facts, NULL, &frame);
+}
+
 void event_ring_push(struct event_ring *ring, struct ring_event *taken)
 {
     while (ring->first < ring->next && (ring->next - ring->first == ring->events_max ||

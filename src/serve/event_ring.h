@@ -30,6 +30,8 @@ void event_ring_free(struct event_ring *ring); /* NULL is allowed */
 
 /* Of an event as `event.list` tells it with its cursor, which becomes the id; heap. */
 NODISCARD struct ring_event *ring_event_new(const json_t *event);
+/* The same of what is no stored event: it has a name instead of an id, and is for no ring. */
+NODISCARD struct ring_event *ring_event_named(const json_t *event, const char *name);
 /* Takes it. */
 void event_ring_push(struct event_ring *ring, struct ring_event *taken);
 /* As if it were new, but numbers go on. */

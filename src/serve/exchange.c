@@ -165,6 +165,10 @@ static struct MHD_Response *library_response(struct exchange *exchange)
     struct http_response *response = &exchange->response;
     if (response->stream.read != NULL)
         return begin_stream(exchange);
+    if (response->lasting.bytes != NULL)
+        return MHD_create_response_from_buffer(response->lasting.length,
+                                               (void *)(uintptr_t)response->lasting.bytes,
+                                               MHD_RESPMEM_PERSISTENT);
     size_t length = response->body.length;
     return MHD_create_response_from_buffer(length, strbuf_take(&response->body),
                                            MHD_RESPMEM_MUST_FREE);
@@ -172,15 +176,17 @@ static struct MHD_Response *library_response(struct exchange *exchange)
 
 static void add_headers(struct MHD_Response *to, const struct exchange *exchange)
 {
-    /* Of every answer: nothing is guessed, framed, kept or told to others. */
+    /* Of every answer: nothing is guessed, framed, kept or told to others; of a page, only what it
+       names in files of this server runs. */
     static const struct http_pair ALWAYS[] = {
         {"X-Content-Type-Options", "nosniff"},
         {"X-Frame-Options", "DENY"},
         {"Referrer-Policy", "no-referrer"},
         {"Cross-Origin-Resource-Policy", "same-origin"},
         {"Content-Security-Policy",
-         "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; "
-         "form-action 'self'"},
+         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+         "connect-src 'self'; font-src 'self'; manifest-src 'self'; base-uri 'none'; "
+         "form-action 'none'; frame-ancestors 'none'"},
     };
     const struct http_response *response = &exchange->response;
     bool is_cached = false;

@@ -98,7 +98,11 @@ struct http_response {
         char *value;      /* heap */
     } headers[HTTP_HEADERS_MAX];
     size_t headers_count;
-    struct http_stream stream; /* with `read`: instead of the body */
+    struct {
+        const void *bytes;
+        size_t length;
+    } lasting;                 /* with `bytes`, which outlive everything: instead of the body */
+    struct http_stream stream; /* with `read`: instead of both */
 };
 
 void http_response_init(struct http_response *response);

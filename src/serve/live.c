@@ -68,13 +68,13 @@ static void need_service(struct live *live)
     live->service->principal = &PRINCIPAL_LOCAL;
 }
 
-/* Without the lock. Everything is read; what each may see is decided when it is told. */
-static enum status list_events(struct live *live, json_t *taken_request, json_t **out,
-                               struct err *err)
+/* Everything is read; what each may see is decided when it is told. */
+enum status live_call(struct live *live, const char *name, json_t *taken_request, json_t **out,
+                      struct err *err)
 {
     CLEANUP(json_decrefp) json_t *request = taken_request;
     need_service(live);
-    return live->options.call(live->service, "event.list", request, out, err);
+    return live->options.call(live->service, name, request, out, err);
 }
 
 static json_t *request_after(const char *place, int64_t limit)
@@ -94,8 +94,7 @@ static void let_store_go(struct live *live)
         live->options.close_service(live->options.context, TAKE(live->service));
 }
 
-/* Listeners stay: what they miss meanwhile they get when the store is back. */
-static void note_failure(struct live *live, const struct err *err)
+void live_note_failure(struct live *live, const struct err *err)
 {
     if (!live->is_failing)
         log_warn("events cannot be read; trying again every second", LOG_STR("why", err->text));
@@ -178,13 +177,13 @@ static void go_round(struct live *live)
     begin_round(live);
     json_t *request = request_after(live->place, live->place[0] == '\0' ? 1 : limit);
     live_unlock(live);
-    enum status status = list_events(live, request, &response, &err);
+    enum status status = live_call(live, "event.list", request, &response, &err);
     struct events events = {0};
     if (status == STATUS_OK)
         events = prepare(response);
     live_lock(live);
     if (status != STATUS_OK) {
-        note_failure(live, &err);
+        live_note_failure(live, &err);
         return;
     }
     live->is_failing = false;
@@ -210,7 +209,7 @@ static void digest(struct live *live, struct live_reader *reader, const json_t *
     if (err->code == STATUS_INVALID)
         live_reader_reset(reader, LOST_ID);
     else if (err->code != STATUS_OK)
-        note_failure(live, err);
+        live_note_failure(live, err);
     else if (json_is_string(json_object_get(response, "gap")))
         live_reader_reset(reader, LOST_PAST);
     else
@@ -227,7 +226,7 @@ static void give_turn(struct live *live, struct live_reader *reader)
     reader->fed++;
     reader->users++;
     live_unlock(live);
-    (void)list_events(live, request, &response, &err);
+    (void)!live_call(live, "event.list", request, &response, &err);
     live_lock(live);
     if (!reader->is_closed)
         digest(live, reader, response, &err);
@@ -301,6 +300,7 @@ static void rest(struct live *live)
 {
     int64_t until_us = clock_wait_us() + REST_US;
     event_ring_clear(live->ring);
+    start_board_clear(live->board);
     live->place[0] = '\0';
     live->is_in_round = false;
     while (live->readers == NULL && !live->is_over) {
@@ -320,7 +320,12 @@ static bool do_next(struct live *live, bool *is_woken, int64_t *out_until_us)
 {
     int64_t now_us = clock_wait_us();
     int64_t due_us = round_due_us(live, *is_woken);
+    int64_t starts_us = live_starts_due_us(live);
     struct live_reader *hungry = now_us >= live->not_before_us ? hungriest(live) : NULL;
+    if (now_us >= starts_us) {
+        live_starts_look(live);
+        return true;
+    }
     if (now_us >= due_us) {
         *is_woken = false;
         go_round(live);
@@ -335,6 +340,7 @@ static bool do_next(struct live *live, bool *is_woken, int64_t *out_until_us)
         look_again(live, unseen);
         return true;
     }
+    due_us = MIN(due_us, starts_us);
     *out_until_us = MIN(due_us, mind_all(live, now_us));
     return false;
 }
@@ -351,6 +357,7 @@ static void tend(void *context)
         } else if (!do_next(live, &is_woken, &until_us)) {
             wait_until(live, until_us);
             is_woken |= clock_wait_us() < until_us;
+            live->is_start_near |= is_woken;
             knock_clear(live->knock);
         }
     }
@@ -382,6 +389,7 @@ enum status live_new(const struct live_options *options, struct live **out, stru
     live->options = *options;
     fill_in(&live->options);
     live->ring = event_ring_new(live->options.ring_events, live->options.ring_bytes);
+    live->board = start_board_new();
     CHECK(pthread_mutex_init(&live->lock, NULL) == 0);
     live->knock = -1;
     if (knock_open(&live->knock, err) != STATUS_OK ||
@@ -408,6 +416,7 @@ void live_free(struct live *live)
     if (live->knock >= 0)
         (void)close(live->knock);
     event_ring_free(live->ring);
+    start_board_free(live->board);
     CHECK(pthread_mutex_destroy(&live->lock) == 0);
     free(live);
 }

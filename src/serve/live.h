@@ -13,6 +13,7 @@
  *   reset    its id is of no use: something is missing that nobody can tell any more; what it
  *            knows is to be loaded anew, and events go on from now
  *   dropped  it reads more slowly than things happen; the id is where it goes on when it comes back
+ *   task.started  without an id, to who wants it: an attempt that runs, once each
  *
  * Threads    Any; streams are read by the server's.
  * Tests      tests/unit/serve/test_live.c, tests/e2e/test_api_live.py
@@ -53,6 +54,7 @@ void live_wake(struct live *live);
 struct live_request {
     struct event_filter filter; /* copied; its principal must be given */
     const char *id;             /* that one comes back with; NULL: from now on */
+    bool wants_starts;          /* tell also what runs and what starts, whatever kinds it wants */
 };
 
 void live_listen(struct live *live, const struct live_request *request, struct http_stream *out);

@@ -4,6 +4,7 @@
  *
  *   live         the thread that reads the store, and what is told to whom
  *   live_reader  one listener: what it still has to get
+ *   live_starts  what runs, for those who want to hear of it
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -12,6 +13,7 @@
 #include "base/strbuf.h"
 #include "serve/event_ring.h"
 #include "serve/live.h"
+#include "serve/start_board.h"
 #include "service/principal.h"
 
 enum { LIVE_ID_MAX = 400 };
@@ -38,7 +40,9 @@ struct live_reader {
     const char *lost;        /* why it begins anew, or NULL; static */
     char until[LIVE_ID_MAX]; /* behind: where the ring goes on at `next` */
     uint64_t next;           /* in the ring */
-    struct strbuf out;       /* only for it */
+    bool wants_starts;
+    struct start_place starts;
+    struct strbuf out; /* only for it */
     size_t out_sent;
     struct ring_event *event; /* being sent */
     size_t event_sent;
@@ -68,12 +72,29 @@ struct live {
     int64_t not_before_us; /* after a failure */
     bool is_in_round;      /* there was more than a page */
     bool is_failing;
+    struct start_board *board;
+    int64_t starts_us;      /* when it was last seen what runs */
+    int64_t starts_cost_us; /* how long that takes, on average */
+    bool is_start_near;     /* we were woken since */
 };
 
 void live_lock(struct live *live);
 void live_unlock(struct live *live);
 
+/* Without the lock: an operation on the store of the thread. */
+NODISCARD enum status live_call(struct live *live, const char *name, json_t *taken_request,
+                                json_t **out, struct err *err);
+
 /* All with the lock. */
+/* Listeners stay: what they miss meanwhile they get when the store is back. */
+void live_note_failure(struct live *live, const struct err *err);
+/* When to look at what runs; INT64_MAX: nobody wants to know. */
+int64_t live_starts_due_us(struct live *live);
+/* Look, and tell all who want to know. The lock is let go of meanwhile. */
+void live_starts_look(struct live *live);
+/* What started, if it is at the end of what it was given. */
+void live_reader_tell_starts(struct live_reader *reader, const struct start_board *board,
+                             size_t most);
 /* It has something to read, or nothing will come any more. */
 void live_reader_wake(struct live_reader *reader);
 /* Where there is something in the ring that it wants. */

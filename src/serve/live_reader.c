@@ -134,6 +134,18 @@ void live_reader_notice(struct live_reader *reader)
     }
 }
 
+/* Who is still sending gets it with a later look, as far as it runs then. */
+void live_reader_tell_starts(struct live_reader *reader, const struct start_board *board,
+                             size_t most)
+{
+    if (!reader->wants_starts || reader->phase != READER_LIVE || !is_drained(reader))
+        return;
+    struct event_filter filter = reader->filter;
+    filter.has_kinds = false;
+    if (start_board_tell(board, &filter, most, &reader->starts, fresh_out(reader)))
+        live_reader_wake(reader);
+}
+
 int64_t live_reader_mind(struct live_reader *reader, int64_t now_us)
 {
     int64_t due_us = reader->spoke_us + reader->live->options.beat_ms * 1000;
@@ -291,6 +303,7 @@ static struct live_reader *new_reader(struct live *live, const struct live_reque
     reader->arena = arena_new();
     reader->principal = principal_copy(reader->arena, request->filter.principal);
     reader->filter = copy_filter(reader, &request->filter);
+    reader->wants_starts = request->wants_starts;
     reader->users = 1;
     reader->spoke_us = now_us;
     reader->looked_us = now_us;

@@ -362,7 +362,8 @@ json_t *openapi_document(const struct route_table *table)
     json_t *paths = member(document, "paths");
     for (; table != NULL; table = table->more)
         for (size_t i = 0; i < table->count; i++)
-            add_route(paths, &table->rows[i]);
+            if (!table->rows[i].is_ui)
+                add_route(paths, &table->rows[i]);
     add_components(document);
     return document;
 }

@@ -62,6 +62,7 @@ struct route {
     route_handle_fn handle;     /* instead of both */
     bool is_quick;              /* answered by the thread of the connections: never waits */
     bool is_grouped;            /* short, and changes only the store: done with others */
+    bool is_ui;                 /* of the web UI: no part of the API, and not described */
     bool takes_key;             /* without an operation: made of such that take one (keyed.h) */
     const char *summary;        /* NULL: the operation's */
     /* What differs from the operation's schemas, for readers of the API and for checks. */

@@ -121,6 +121,14 @@ static const struct branch *walk(const struct router *router, const struct url_p
     }
 }
 
+bool router_begins(const struct router *router, const struct url_path *path)
+{
+    const struct branch *at = router->root.child;
+    while (at != NULL && path->count > 0 && !suits(at, path->segments[0]))
+        at = at->sibling;
+    return at != NULL;
+}
+
 struct router_match router_find(const struct router *router, enum http_method method,
                                 const struct url_path *path)
 {

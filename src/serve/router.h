@@ -18,5 +18,9 @@ struct router_match {
     unsigned allowed;          /* methods of the path, as bits (1 << method); 0: no such path */
 };
 
+/* Whether rows begin with the path's first segment: such paths are theirs, also those that lead
+   nowhere. */
+bool router_begins(const struct router *router, const struct url_path *path);
+
 struct router_match router_find(const struct router *router, enum http_method method,
                                 const struct url_path *path);

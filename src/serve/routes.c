@@ -10,7 +10,7 @@ static const struct route_table *const PARTS[] = {
     &ROUTES_AIRFLOW_AROUND, &ROUTES_AIRFLOW_DAGS, &ROUTES_AIRFLOW_TASKS,
     &ROUTES_SIGN_IN,        &ROUTES_SERVER,       &ROUTES_NATIVE,
     &ROUTES_NATIVE_AROUND,  &ROUTES_LIVE,         &ROUTES_LOG,
-    &ROUTES_HOOK,           &ROUTES_WORKER,
+    &ROUTES_HOOK,           &ROUTES_WORKER,       &ROUTES_UI,
 };
 
 static size_t count_rows(void)

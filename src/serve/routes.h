@@ -21,5 +21,6 @@ extern const struct route_table ROUTES_SIGN_IN;
 extern const struct route_table ROUTES_NATIVE;
 extern const struct route_table ROUTES_NATIVE_AROUND;
 extern const struct route_table ROUTES_SERVER;
+extern const struct route_table ROUTES_UI;
 extern const struct route_table ROUTES_LIVE;
 extern const struct route_table ROUTES_LOG;

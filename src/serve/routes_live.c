@@ -51,6 +51,7 @@ static enum status listen(struct route_call *call, struct http_response *out, st
     const char *last = http_header(call->request, "Last-Event-ID");
     wish.id = last != NULL && last[0] != '\0' ? last : json_get_string(request, "cursor", NULL);
     wish.filter.principal = call->service->principal;
+    wish.wants_starts = json_get_bool(request, "starts", false);
     sse_answer(out);
     live_listen(call->world->live, &wish, &out->stream);
     return STATUS_OK;

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "serve/ask.h"
 #include "serve/native_rows.h"
+#include "service/graph_part.h"
 
 /* --- what is sent ---------------------------------------------------------------------------- */
 
@@ -92,6 +93,7 @@ static enum status ask_graph(const struct route_call *call, json_t **out, struct
 static const struct operation_field GRAPH[] = {
     {"run", FIELD_STRING, false, "with the states of this run: number, or its id"},
     {"version", FIELD_INTEGER, false, "number of a version; the current one by default"},
+    GRAPH_PART,
 };
 static const struct operation_schema GRAPH_QUERY = {GRAPH, ARRAY_LEN(GRAPH)};
 
@@ -145,6 +147,7 @@ static const struct operation_schema PAUSED_RESPONSE = {PAUSED, ARRAY_LEN(PAUSED
 
 static const struct route ROWS[] = {
     {NATIVE(GET,    "home",                            "home.show")},
+    {NATIVE(GET,    "dag-rows",                        "dag.rows")},
     {NATIVE(GET,    "grid/{dag}",                      "dag.grid")},
     {NATIVE(GET,    "graph/{dag}",                     "dag.layout"),
         .ask = ask_graph, .query = &GRAPH_QUERY},
@@ -153,6 +156,7 @@ static const struct route ROWS[] = {
     {NATIVE(GET,    "explain/dags/{dag}",              "dag.explain")},
     {NATIVE(GET,    "explain/runs/{run}",              "run.explain")},
     {NATIVE(GET,    "explain/runs/{run}/tasks/{task}", "run.explain")},
+    {NATIVE(GET,    "running/tasks",                   "task.running")},
     {NATIVE(GET,    "search",                          "search.find")},
     {NATIVE(GET,    "simulate",                        "schedule.simulate")},
     {NATIVE(POST,   "render",                          "task.render")},
@@ -187,6 +191,8 @@ static const struct route ROWS[] = {
     {NATIVE(GET,    "runs/{run}/tasks",                "run.tasks")},
     {NATIVE(POST,   "runs/{run}/tasks/{task}/mark",    "task.mark")},
     {NATIVE(POST,   "runs/{run}/tasks/{task}/note",    "task.note")},
+    {NATIVE(GET,    "runs/{run}/tasks/{task}/find",    "log.find")},
+    {NATIVE(GET,    "runs/{run}/tasks/{task}/lines",   "log.lines")},
     {NATIVE(GET,    "runs/{run}/values",               "run.values")},
     {NATIVE(GET,    "running",                         "run.active")},
 

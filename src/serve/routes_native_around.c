@@ -32,6 +32,8 @@ static const struct route ROWS[] = {
     {NATIVE(GET,    "jobs/{job}",               "job.show")},
     {NATIVE(PATCH,  "jobs/{job}",               "job.reschedule")},
     {NATIVE(POST,   "jobs/{job}/cancel",        "job.cancel")},
+    {NATIVE(GET,    "jobs/{job}/find",          "job.find")},
+    {NATIVE(GET,    "jobs/{job}/lines",         "job.lines")},
     {NATIVE(POST,   "jobs/{job}/retry",         "job.retry")},
     {NATIVE(GET,    "limits",                   "limit.list")},
     {NATIVE(PUT,    "limits/{kind}/{name}",     "limit.set")},

@@ -186,7 +186,8 @@ static void print_group(FILE *out, const struct route_table *table, const json_t
     bool is_first = true;
     for (size_t i = 0; i < table->count; i++) {
         const struct route *route = &table->rows[i];
-        if (str_starts_with(route->pattern, OPERATIONS_PATH) || group_of(route->pattern) != group)
+        if (route->is_ui || str_starts_with(route->pattern, OPERATIONS_PATH) ||
+            group_of(route->pattern) != group)
             continue;
         if (is_first)
             (void)fprintf(out,

@@ -11,6 +11,7 @@
 #include "serve/dispatch.h"
 #include "serve/problem.h"
 #include "serve/routes.h"
+#include "serve/ui.h"
 #include "serve/usher.h"
 #include "service/credentials.h"
 #include "service/json_build.h"
@@ -129,21 +130,39 @@ static enum status answer_logout(struct route_call *call, struct http_response *
 
 /* --- the first one --------------------------------------------------------------------------- */
 
+static enum status send_to(struct http_response *out, const char *path)
+{
+    http_response_add_header(out, "Location", path);
+    out->status = 303;
+    return STATUS_OK;
+}
+
 /* Only from this machine: whoever reads the daemon's words is its user. */
-static enum status answer_link(struct route_call *call, struct http_response *out, struct err *err)
+static enum status use_link(struct route_call *call, char secret[static SECRET_TEXT_MAX],
+                            struct err *err)
 {
     const char *link = http_query(call->request, "link");
     struct user user;
-    char secret[SECRET_TEXT_MAX];
     if (call->request->method != HTTP_GET || link == NULL || !http_is_local(call->request))
         return err_set(err, STATUS_NOT_FOUND, "there is no such link");
-    if (credentials_use_link(call->service, call->arena, link, &user, err) != STATUS_OK ||
-        credentials_sign_in(call->service, &user, call->request->peer, secret, err) != STATUS_OK)
+    if (credentials_use_link(call->service, call->arena, link, &user, err) != STATUS_OK)
         return err->code;
-    begin_session(call, secret, out);
-    http_response_add_header(out, "Location", "/");
-    out->status = 303;
-    return STATUS_OK;
+    return credentials_sign_in(call->service, &user, call->request->peer, secret, err);
+}
+
+/* Whoever has a browser goes to the page that says what else there is. */
+static enum status answer_link(struct route_call *call, struct http_response *out, struct err *err)
+{
+    char secret[SECRET_TEXT_MAX];
+    enum status status = use_link(call, secret, err);
+    if (status == STATUS_OK) {
+        begin_session(call, secret, out);
+        return send_to(out, "/");
+    }
+    if (!ui_is_browser(call->request) || (status != STATUS_DENIED && status != STATUS_NOT_FOUND))
+        return status;
+    return send_to(out,
+                   http_query(call->request, "link") == NULL ? "/sign-in" : "/sign-in?link=used");
 }
 
 /* clang-format off */
@@ -176,7 +195,7 @@ static const struct route ROWS[] = {
         .summary = "who one is, and what one may"},
     {HTTP_GET, "/login", ROUTE_PUBLIC, .handle = answer_link, .query = &LINK_QUERY, .status = 303,
         .others = {400, 403, 404, 503, 504, 507},
-        .summary = "sign in by the link that a daemon without users prints when it starts"},
+        .summary = "sign in by the link that a daemon prints when it starts, while nobody has a password"},
 };
 /* clang-format on */
 

@@ -49,7 +49,8 @@ NODISCARD enum status credentials_sign_out(struct service *service, const char *
 void credentials_tell_refused(struct service *service, const char *name, const char *from);
 
 /*
- * A link by which the first user comes in; the store is made if there is none.
+ * A link by which the first user comes in, again too while that one is alone and has no password;
+ * the store is made if there is none.
  *
  *   STATUS_CONFLICT  there are users already
  */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -12,7 +13,7 @@
 #include "os/file.h"
 #include "service/dag_sync_priv.h"
 
-enum { PROBLEMS_MOST = 20 };
+enum { PROBLEMS_MOST = 20, SOURCE_MOST = 400 };
 
 /* --- parts ----------------------------------------------------------------------------------- */
 
@@ -125,7 +126,22 @@ static bool is_settled(const struct file_stamp *stamp, int64_t settle_ms)
     return age_ns < 0 || age_ns >= settle_ms * 1000000;
 }
 
-static char *format_problems(const struct diag_list *diags)
+/* The line of a problem as its author wrote it; as much of it as people read. */
+static json_t *source_line(const char *text, size_t length, int line)
+{
+    const char *at = text;
+    const char *end = text + length;
+    for (int i = 1; i < line && at != NULL; i++) {
+        at = memchr(at, '\n', (size_t)(end - at));
+        at = at != NULL ? at + 1 : NULL;
+    }
+    if (line < 1 || at == NULL)
+        return json_null();
+    const char *stop = memchr(at, '\n', (size_t)(end - at));
+    return json_text(at, MIN((size_t)((stop != NULL ? stop : end) - at), (size_t)SOURCE_MOST));
+}
+
+static char *format_problems(const struct diag_list *diags, const char *text, size_t length)
 {
     if (diags->errors == 0)
         return NULL;
@@ -136,6 +152,8 @@ static char *format_problems(const struct diag_list *diags)
             continue;
         json_t *row = json_pack("[i,i]", diag->line, diag->column);
         (void)json_array_append_new(row, json_text(diag->text, strlen(diag->text)));
+        (void)json_array_append_new(row, json_integer(diag->length));
+        (void)json_array_append_new(row, source_line(text, length, diag->line));
         (void)json_array_append_new(list, row);
     }
     return json_format(list);
@@ -147,7 +165,7 @@ static void parse(struct sync_reading *reading, const char *text, size_t length)
     note_parts(reading);
     if (reading->spec->diags.errors == 0)
         spec_add_files(reading->spec);
-    reading->problems = format_problems(&reading->spec->diags);
+    reading->problems = format_problems(&reading->spec->diags, text, length);
 }
 
 static void note_failure(struct sync_reading *reading, const struct err *err)

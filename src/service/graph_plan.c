@@ -13,7 +13,7 @@ enum {
     BOX_BREADTH = 50,
     LANE_BREADTH = 18,
     LETTER_WIDTH = 8,
-    BOX_PADDING = 28,
+    BOX_PADDING = 44, /* with room for the icon of a state */
     LAYER_GAP = 44,
     MARGIN = 20,
     GROUP_PADDING = 6,
@@ -158,7 +158,7 @@ enum status graph_plan_new(const struct dag *dag, struct graph_plan **out, struc
     list_groups(plan);
     list_edges(plan);
     if (lay_out(plan, err) != STATUS_OK)
-        return err_wrap(err, "lay out '%s'", dag->id);
+        return err->code;
     route(plan);
     place_groups(plan);
     *out = TAKE(plan);

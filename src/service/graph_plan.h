@@ -27,7 +27,7 @@ struct graph_plan {
     struct arena *arena;
 };
 
-/* STATUS_LIMIT: its edges are too long in sum to be laid out. */
+/* STATUS_LIMIT: it is larger than what is laid out. */
 NODISCARD enum status graph_plan_new(const struct dag *dag, struct graph_plan **out,
                                      struct err *err);
 void graph_plan_free(struct graph_plan *plan); /* NULL is allowed */

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "base/strmap.h"
 #include "blob/blob.h"
 #include "service/dag_circle.h"
@@ -58,6 +59,14 @@ static enum status note_offering(void *context, const struct dag_file *file, str
     return STATUS_OK;
 }
 
+/* How much of the line it is, and the line; what was kept long ago has neither. */
+static void put_source(json_t *object, const json_t *problem)
+{
+    const json_t *source = json_array_get(problem, 4);
+    json_put_int(object, "length", MAX(json_integer_value(json_array_get(problem, 3)), 1));
+    json_put_string(object, "source", json_string_value(source));
+}
+
 static enum status list_problems(void *context, const struct dag_file *file, struct err *err)
 {
     struct error_listing *listing = context;
@@ -78,6 +87,7 @@ static enum status list_problems(void *context, const struct dag_file *file, str
         json_put_int(object, "line", json_integer_value(json_array_get(problem, 0)));
         json_put_int(object, "column", json_integer_value(json_array_get(problem, 1)));
         json_put(object, "message", json_incref(json_array_get(problem, 2)));
+        put_source(object, problem);
         json_put_instant(object, "since", file->broken_at_us);
         json_put_string(object, "hostname", file->host);
         json_build_append(listing->errors, object);
@@ -103,11 +113,40 @@ static enum status list_circles(struct store *store, const char *dag_id, json_t 
         json_put_int(object, "line", 0);
         json_put_int(object, "column", 0);
         json_put_string(object, "message", text);
+        json_put_int(object, "length", 1);
+        json_put_string(object, "source", NULL);
         json_put_instant(object, "since", 0);
         json_put_string(object, "hostname", NULL);
         json_build_append(errors, object);
     }
     return STATUS_OK;
+}
+
+static enum status put_kept_dag(void *context, const struct dag_file_offer *offer, struct err *err)
+{
+    (void)err;
+    json_t *errors = context;
+    size_t i;
+    json_t *error;
+    json_array_foreach(errors, i, error)
+    {
+        if (str_equal(json_get_string(error, "file", ""), offer->path) &&
+            str_equal(json_get_string(error, "hostname", ""), offer->host))
+            json_build_append(json_object_get(error, "dags"), json_string(offer->dag_id));
+    }
+    return STATUS_OK;
+}
+
+/* To each problem the DAGs that its file goes on offering as they were before. */
+static enum status put_kept_dags(struct store *store, json_t *errors, struct err *err)
+{
+    size_t i;
+    json_t *error;
+    json_array_foreach(errors, i, error)
+    {
+        json_put(error, "dags", json_build_array());
+    }
+    return store != NULL ? store_dag_file_each_kept(store, put_kept_dag, errors, err) : STATUS_OK;
 }
 
 enum status op_dag_errors(struct service *service, const json_t *request, json_t **out,
@@ -130,7 +169,8 @@ enum status op_dag_errors(struct service *service, const json_t *request, json_t
          store_dag_file_each(store, &of_dag, note_offering, &listing, err) != STATUS_OK) ||
         (store != NULL &&
          store_dag_file_each(store, &all, list_problems, &listing, err) != STATUS_OK) ||
-        (store != NULL && list_circles(store, listing.name, errors, err) != STATUS_OK))
+        (store != NULL && list_circles(store, listing.name, errors, err) != STATUS_OK) ||
+        put_kept_dags(store, errors, err) != STATUS_OK)
         return err->code;
     if (!listing.is_known && lookup_dag_name(service, listing.name, err) != STATUS_OK)
         return err->code;

@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "base/str.h"
 #include "base/strbuf.h"
+#include "service/graph_part.h"
 #include "service/json_build.h"
 #include "service/lookup.h"
 #include "service/op_handlers.h"
@@ -39,6 +40,38 @@ static enum status note_state(void *context, const struct run_row *run, const st
     return STATUS_OK;
 }
 
+/* The DAG to be drawn is that of the request, as far as it is wanted. */
+static enum status take_part(struct arena *arena, const json_t *request,
+                             struct graph_request *graph, struct err *err)
+{
+    struct dag_part part;
+    if (graph_part_read(arena, graph->dag, request, &part, err) != STATUS_OK)
+        return err->code;
+    enum task_state *states = arena_array(arena, part.dag->tasks_count + 1, sizeof *states);
+    for (size_t i = 0; graph->states != NULL && i < part.dag->tasks_count; i++)
+        states[i] = graph_part_state(&part.nodes[i], graph->states);
+    graph->dag = part.dag;
+    graph->states = graph->states != NULL ? states : NULL;
+    return STATUS_OK;
+}
+
+static enum status draw(struct arena *arena, const json_t *request, struct graph_request *graph,
+                        struct strbuf *picture, struct err *err)
+{
+    const struct dag *whole = graph->dag;
+    enum graph_format format = GRAPH_TEXT;
+    if (read_format(request, &format, err) != STATUS_OK ||
+        take_part(arena, request, graph, err) != STATUS_OK)
+        return err->code;
+    if (render_graph(graph, format, picture, err) != STATUS_OK)
+        return graph_part_advise(whole, err);
+    if (picture->overflow) {
+        (void)err_set(err, STATUS_LIMIT, "the picture has more than %d bytes", PICTURE_BYTES_MAX);
+        return graph_part_advise(whole, err);
+    }
+    return STATUS_OK;
+}
+
 static enum status graph_of_run(struct service *service, struct arena *arena, const json_t *request,
                                 struct graph_request *graph, struct err *err)
 {
@@ -61,13 +94,10 @@ enum status op_dag_graph(struct service *service, const json_t *request, json_t 
     CLEANUP(strbuf_fini) struct strbuf picture;
     strbuf_init(&picture, PICTURE_BYTES_MAX);
     int64_t width = json_get_int(request, "width", 0);
-    enum graph_format format = GRAPH_TEXT;
     struct graph_request graph = {.ascii = json_get_bool(request, "ascii", false)};
     if (width < 0 || width > WIDTH_MAX)
         return err_set(err, STATUS_INVALID, "'width' must be from 0 to %d", WIDTH_MAX);
     graph.width = (size_t)width;
-    if (read_format(request, &format, err) != STATUS_OK)
-        return err->code;
     if (json_get_string(request, "run", NULL) != NULL) {
         if (graph_of_run(service, arena, request, &graph, err) != STATUS_OK)
             return err->code;
@@ -77,13 +107,11 @@ enum status op_dag_graph(struct service *service, const json_t *request, json_t 
         graph.dag = found.dag;
     }
     CHECK(graph.dag != NULL);
-    if (render_graph(&graph, format, &picture, err) != STATUS_OK)
-        return err_wrap(err, "draw '%s'", graph.dag->id);
-    if (picture.overflow)
-        return err_set(err, STATUS_LIMIT, "the picture of '%s' is too large", graph.dag->id);
+    if (draw(arena, request, &graph, &picture, err) != STATUS_OK)
+        return err->code;
     *out = json_build_object();
     json_put_string(*out, "dag_id", graph.dag->id);
-    json_put_string(*out, "format", graph_format_name(format));
+    json_put_string(*out, "format", json_get_string(request, "format", "text"));
     json_put(*out, "text", json_text(picture.text, picture.length));
     return STATUS_OK;
 }

@@ -182,7 +182,7 @@ static enum status read_run(struct instances *list, struct err *err)
         return err->code;
     list->expanders = arena_array(list->arena, dag->tasks_count + 1, sizeof *list->expanders);
     struct err problem = {0};
-    if (store_task_each(list->store, list->run.id, visit, list, &problem) != STATUS_OK &&
+    if (store_task_each_of(list->store, &list->run, visit, list, &problem) != STATUS_OK &&
         !list->is_left) {
         *err = problem;
         return problem.code;

@@ -128,21 +128,28 @@ struct task_listing {
     json_t *tasks;
     int64_t node;               /* only this one; -1: all */
     int64_t state;              /* only these; -1: all */
+    int64_t skips;              /* of those that match */
+    int64_t limit;              /* after these; -1: all */
+    int64_t matching;           /* so far */
+    bool has_tasks;             /* as the DAG has them */
+    bool has_instances;         /* of mapped ones */
     struct task_row *expanders; /* mapped tasks that have instances to come */
     size_t expanders_count;
 };
 
-static bool is_listed(const struct task_listing *listing, int64_t node, enum task_state state)
+static bool is_listed(struct task_listing *listing, const struct task_row *task)
 {
-    return (listing->node < 0 || node == listing->node) &&
-           (listing->state < 0 || (int64_t)state == listing->state);
+    if ((listing->node >= 0 && task->node != listing->node) ||
+        (listing->state >= 0 && (int64_t)task->state != listing->state) ||
+        !(task->map_index >= 0 ? listing->has_instances : listing->has_tasks))
+        return false;
+    int64_t place = listing->matching++ - listing->skips;
+    return place >= 0 && (listing->limit < 0 || place < listing->limit);
 }
 
 /* Instances get their rows when they start; until then they are shown as tasks that wait. */
 static void list_to_come(struct task_listing *listing, const struct task_row *expander)
 {
-    if (!is_listed(listing, expander->node, TASK_NONE))
-        return;
     struct task_row instance = {
         .run = expander->run,
         .node = expander->node,
@@ -151,9 +158,10 @@ static void list_to_come(struct task_listing *listing, const struct task_row *ex
         .exit_code = -1,
     };
     for (; instance.map_index < expander->counts.total; instance.map_index++)
-        json_build_append(listing->tasks,
-                          task_json(listing->service, &listing->run->info,
-                                    &listing->run->dag->tasks[instance.node], &instance));
+        if (is_listed(listing, &instance))
+            json_build_append(listing->tasks,
+                              task_json(listing->service, &listing->run->info,
+                                        &listing->run->dag->tasks[instance.node], &instance));
 }
 
 static enum status list_task(void *context, const struct run_row *run, const struct task_row *task,
@@ -162,7 +170,7 @@ static enum status list_task(void *context, const struct run_row *run, const str
     struct task_listing *listing = context;
     if (task_row_is_expanding(task))
         listing->expanders[listing->expanders_count++] = *task;
-    if (!is_listed(listing, task->node, task->state))
+    if (!is_listed(listing, task))
         return STATUS_OK;
     json_t *object =
         task_json(listing->service, &listing->run->info, &run->dag->tasks[task->node], task);
@@ -199,8 +207,18 @@ enum status op_run_tasks(struct service *service, const json_t *request, json_t 
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     CLEANUP(json_decrefp) json_t *tasks = json_build_array();
     struct found_run run;
+    const json_t *folded = json_object_get(request, "folded");
     struct task_listing listing = {
-        .service = service, .run = &run, .tasks = tasks, .node = -1, .state = -1};
+        .service = service,
+        .run = &run,
+        .tasks = tasks,
+        .node = -1,
+        .state = -1,
+        .skips = json_get_int(request, "offset", 0),
+        .limit = json_get_int(request, "limit", -1),
+        .has_tasks = !json_is_false(folded),
+        .has_instances = !json_is_true(folded),
+    };
     const char *task_id = json_get_string(request, "task", NULL);
     if (read_task_state(request, &listing.state, err) != STATUS_OK ||
         lookup_run(service, DB_READ_ONLY, arena, request, &run, err) != STATUS_OK ||
@@ -213,7 +231,7 @@ enum status op_run_tasks(struct service *service, const json_t *request, json_t 
     for (size_t i = 0; i < listing.expanders_count; i++)
         list_to_come(&listing, &listing.expanders[i]);
     *out = json_build_object();
-    json_put_int(*out, "total_entries", (int64_t)json_array_size(tasks));
+    json_put_int(*out, "total_entries", listing.matching);
     json_put(*out, "task_instances", TAKE(tasks));
     return STATUS_OK;
 }

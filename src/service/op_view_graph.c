@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/str.h"
+#include "service/graph_part.h"
 #include "service/graph_plan.h"
 #include "service/json_build.h"
 #include "service/lookup.h"
@@ -73,7 +74,36 @@ static void put_state(json_t *object, const struct node_state *state)
     json_put(object, "instances", instances);
 }
 
-static json_t *describe_nodes(const struct graph_plan *plan, const struct node_state *states)
+/* How many tasks of the group are in each state, and the one that it shows. */
+static void put_group_state(json_t *object, const struct dag_part_node *group,
+                            const struct node_state *states)
+{
+    size_t counts[TASK_STATE_COUNT] = {0};
+    enum task_state found[TASK_STATE_COUNT];
+    uint32_t places[TASK_STATE_COUNT];
+    struct dag_part_node kinds = {.members = places};
+    json_t *told = json_build_object();
+    for (size_t i = 0; i < group->members_count; i++)
+        counts[states[group->members[i]].state]++;
+    for (enum task_state state = 0; state < TASK_STATE_COUNT; state++) {
+        if (counts[state] == 0)
+            continue;
+        places[kinds.members_count] = (uint32_t)kinds.members_count;
+        found[kinds.members_count++] = state;
+        json_put_int(told, task_state_name(state), (int64_t)counts[state]);
+    }
+    json_put_string(object, "state", task_state_name(graph_part_state(&kinds, found)));
+    json_put(object, "states", told);
+}
+
+static void put_task(json_t *object, const struct task_def *task)
+{
+    json_put_string(object, "operator", task_kind_key(task->kind));
+    json_put_bool(object, "is_mapped", task_def_is_mapped(task));
+}
+
+static json_t *describe_nodes(const struct graph_plan *plan, const struct dag_part_node *parts,
+                              const struct node_state *states)
 {
     json_t *nodes = json_build_array();
     for (size_t i = 0; i < plan->dag->tasks_count; i++) {
@@ -81,13 +111,20 @@ static json_t *describe_nodes(const struct graph_plan *plan, const struct node_s
         json_t *object = json_build_object();
         json_put_string(object, "task_id", task->id);
         json_put_string(object, "group", task->group[0] != '\0' ? task->group : NULL);
-        json_put_string(object, "operator", task_kind_key(task->kind));
-        json_put_bool(object, "is_mapped", task_def_is_mapped(task));
+        json_put_bool(object, "is_group", parts[i].is_group);
+        if (parts[i].is_group)
+            json_put_int(object, "tasks", (int64_t)parts[i].members_count);
+        else
+            put_task(object, task);
         json_put_bool(object, "is_finally", task->is_finally);
+        json_put_int(object, "hidden_up", (int64_t)parts[i].hidden_up);
+        json_put_int(object, "hidden_down", (int64_t)parts[i].hidden_down);
         json_put_int(object, "layer", plan->layout->nodes[i].layer);
         put_box(object, &plan->routes->boxes[i]);
-        if (states != NULL)
-            put_state(object, &states[i]);
+        if (states != NULL && parts[i].is_group)
+            put_group_state(object, &parts[i], states);
+        else if (states != NULL)
+            put_state(object, &states[parts[i].members[0]]);
         json_build_append(nodes, object);
     }
     return nodes;
@@ -124,16 +161,20 @@ static json_t *describe_groups(const struct graph_plan *plan)
     return groups;
 }
 
-static enum status describe(const struct dag *dag, const struct node_state *states, json_t *object,
-                            struct err *err)
+static enum status describe(struct arena *arena, const struct dag *dag, const json_t *request,
+                            const struct node_state *states, json_t *object, struct err *err)
 {
     CLEANUP(graph_plan_freep) struct graph_plan *plan = NULL;
-    if (graph_plan_new(dag, &plan, err) != STATUS_OK)
+    struct dag_part part;
+    if (graph_part_read(arena, dag, request, &part, err) != STATUS_OK)
         return err->code;
+    if (graph_plan_new(part.dag, &plan, err) != STATUS_OK)
+        return graph_part_advise(dag, err);
     json_put_string(object, "dag_id", dag->id);
+    json_put_int(object, "tasks_total", (int64_t)dag->tasks_count);
     put_pixels(object, "width", plan->routes->width);
     put_pixels(object, "height", plan->routes->height);
-    json_put(object, "nodes", describe_nodes(plan, states));
+    json_put(object, "nodes", describe_nodes(plan, part.nodes, states));
     json_put(object, "edges", describe_edges(plan));
     json_put(object, "groups", describe_groups(plan));
     return STATUS_OK;
@@ -151,7 +192,7 @@ enum status op_dag_layout(struct service *service, const json_t *request, json_t
     enum status status = has_run ? find_run(service, arena, request, &run, &states, err)
                                  : lookup_dag(service, arena, request, &found, err);
     if (status != STATUS_OK ||
-        describe(has_run ? run.dag : found.dag, states, object, err) != STATUS_OK)
+        describe(arena, has_run ? run.dag : found.dag, request, states, object, err) != STATUS_OK)
         return err->code;
     json_put_int(object, "dag_version", has_run ? run.info.version_number : found.version);
     json_put(object, "number", json_null());

@@ -9,12 +9,15 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/strmap.h"
+#include "service/home_failing.h"
+#include "service/home_hours.h"
 #include "service/json_build.h"
 #include "service/op_handlers.h"
 #include "service/run_json.h"
 #include "store/dead.h"
 #include "store/recent.h"
 #include "store/sight.h"
+#include "store/version.h"
 
 enum {
     ENDED_MAX = 20000,    /* runs that are counted */
@@ -23,7 +26,9 @@ enum {
     RUNS_AT_ONCE = 200,
     SHOWN = 20, /* runs in each list */
     NEXT_SHOWN = 10,
-    LOOKED_AT = 1000, /* late runs and next ticks, for those who see only some namespaces */
+    LOGS_READ = 10,     /* of tasks that failed without a word */
+    MISSES_MAX = 10000, /* deadlines that are counted */
+    LOOKED_AT = 1000,   /* late runs and next ticks, for those who see only some namespaces */
     DEAD_MAX = 10000,
 };
 
@@ -49,6 +54,7 @@ struct home {
     size_t active_count;
     int64_t failed[SHOWN];
     size_t failed_count;
+    struct home_hours hours;
     struct recent_dags dags;
 };
 
@@ -63,6 +69,12 @@ static void home_fini(struct home *home)
 static void note_run(struct home *home, const struct recent_run *run)
 {
     home->states[run->state]++;
+    home_hours_add_run(&home->hours, &(struct home_hours_run){
+                                         .state = run->state,
+                                         .created_at_us = run->created_at_us,
+                                         .started_at_us = run->started_at_us,
+                                         .ended_at_us = run->ended_at_us,
+                                     });
     struct id_list *runs = &home->runs;
     runs->items = mem_grow(runs->items, &runs->capacity, runs->count, sizeof *runs->items);
     home->ends = mem_grow(home->ends, &home->ends_capacity, runs->count, sizeof *home->ends);
@@ -92,16 +104,26 @@ static void note_ended(void *context, const struct recent_run *run)
         home->failed[home->failed_count++] = run->id;
 }
 
+static void note_miss(void *context, const char *space, int64_t due_at_us)
+{
+    struct home *home = context;
+    if (store_sees(home->store, space))
+        home_hours_add_miss(&home->hours, due_at_us);
+}
+
 static enum status put_runs(struct home *home, json_t *object, struct err *err)
 {
     int64_t since_us = service_now_us(home->service) - DAY_US;
-    if (store_recent_active(home->store, ACTIVE_MAX, note_active, home, err) != STATUS_OK ||
+    home->hours = home_hours_until(since_us + DAY_US);
+    if (store_recent_misses(home->store, since_us, MISSES_MAX, note_miss, home, err) != STATUS_OK ||
+        store_recent_active(home->store, ACTIVE_MAX, note_active, home, err) != STATUS_OK ||
         store_recent_ended(home->store, since_us, ENDED_MAX, note_ended, home, err) != STATUS_OK)
         return err->code;
     json_t *counts = json_build_object();
     for (enum run_state state = 0; state < RUN_STATE_COUNT; state++)
         json_put_int(counts, run_state_name(state), home->states[state]);
     json_put(object, "runs", counts);
+    json_put(object, "hours", home_hours_json(&home->hours));
     json_put_instant(object, "since", home->seen == ENDED_MAX ? home->oldest_us : since_us);
     return STATUS_OK;
 }
@@ -133,34 +155,51 @@ static enum status put_tasks(struct home *home, json_t *object, struct err *err)
     return STATUS_OK;
 }
 
+/* *out_found: it is there and seen. */
+static enum status load_run(struct home *home, int64_t id, struct run_info *out, bool *out_found,
+                            struct err *err)
+{
+    struct err problem = {0};
+    enum status status = store_run_load(home->store, home->arena, id, out, &problem);
+    *out_found = status == STATUS_OK && store_sees(home->store, out->space);
+    if (status == STATUS_OK || status == STATUS_NOT_FOUND) /* deleted meanwhile */
+        return STATUS_OK;
+    *err = problem;
+    return status;
+}
+
+static enum status run_as_json(struct home *home, const struct run_info *run, json_t **out,
+                               struct err *err)
+{
+    const struct dag *dag = NULL;
+    if (store_version_dag(home->store, run->version, &dag, err) != STATUS_OK)
+        return err->code;
+    json_t *object = json_build_object();
+    json_put_id(object, "number", run->id);
+    json_put_string(object, "dag_id", run->dag_id);
+    json_put_string(object, "dag_run_id", run->run_id);
+    json_put_string(object, "namespace", run->space);
+    json_put_string(object, "state", run_state_name(run->state));
+    json_put_string(object, "run_type", run->kind);
+    json_put_instant(object, "queued_at", run->created_at_us);
+    json_put_instant(object, "start_date", run->started_at_us);
+    json_put_instant(object, "end_date", run->ended_at_us);
+    run_json_put_duration(object, "duration", run->started_at_us,
+                          run->ended_at_us != 0 ? run->ended_at_us : service_now_us(home->service));
+    json_put_int(object, "tasks_total", (int64_t)dag->tasks_count);
+    json_put_int(object, "tasks_left", run->open_main + run->open_finally);
+    *out = object;
+    return STATUS_OK;
+}
+
 static enum status describe_run(struct home *home, int64_t id, json_t **out, struct err *err)
 {
     struct run_info run;
-    struct err problem = {0};
-    enum status status = store_run_load(home->store, home->arena, id, &run, &problem);
+    bool is_found = false;
     *out = NULL;
-    if (status == STATUS_NOT_FOUND) /* deleted meanwhile */
-        return STATUS_OK;
-    if (status != STATUS_OK) {
-        *err = problem;
-        return status;
-    }
-    if (!store_sees(home->store, run.space))
-        return STATUS_OK;
-    json_t *object = json_build_object();
-    json_put_id(object, "number", run.id);
-    json_put_string(object, "dag_id", run.dag_id);
-    json_put_string(object, "dag_run_id", run.run_id);
-    json_put_string(object, "state", run_state_name(run.state));
-    json_put_string(object, "run_type", run.kind);
-    json_put_instant(object, "queued_at", run.created_at_us);
-    json_put_instant(object, "start_date", run.started_at_us);
-    json_put_instant(object, "end_date", run.ended_at_us);
-    run_json_put_duration(object, "duration", run.started_at_us,
-                          run.ended_at_us != 0 ? run.ended_at_us : service_now_us(home->service));
-    json_put_int(object, "tasks_left", run.open_main + run.open_finally);
-    *out = object;
-    return STATUS_OK;
+    if (load_run(home, id, &run, &is_found, err) != STATUS_OK)
+        return err->code;
+    return is_found ? run_as_json(home, &run, out, err) : STATUS_OK;
 }
 
 static enum status put_list(struct home *home, json_t *object, const char *name,
@@ -175,6 +214,36 @@ static enum status put_list(struct home *home, json_t *object, const char *name,
             json_build_append(list, run);
     }
     json_put(object, name, TAKE(list));
+    return STATUS_OK;
+}
+
+/* DAGs whose last run failed, whenever that was. */
+static enum status put_failing(struct home *home, json_t *object, struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *list = json_build_array();
+    int64_t runs[SHOWN];
+    size_t count = 0;
+    size_t logs = 0;
+    if (store_recent_failing(home->store, SHOWN, runs, &count, err) != STATUS_OK)
+        return err->code;
+    for (size_t i = 0; i < count; i++) {
+        struct run_info run;
+        json_t *entry = NULL;
+        bool is_found = false;
+        bool has_read = false;
+        if (load_run(home, runs[i], &run, &is_found, err) != STATUS_OK)
+            return err->code;
+        if (!is_found)
+            continue;
+        if (run_as_json(home, &run, &entry, err) != STATUS_OK)
+            return err->code;
+        json_build_append(list, entry);
+        if (home_failing_put(home->service, &run, logs < LOGS_READ, &has_read, entry, err) !=
+            STATUS_OK)
+            return err->code;
+        logs += has_read;
+    }
+    json_put(object, "failing", TAKE(list));
     return STATUS_OK;
 }
 
@@ -292,9 +361,10 @@ static enum status fill(struct home *home, json_t *object, struct err *err)
     if (put_runs(home, object, err) != STATUS_OK || put_tasks(home, object, err) != STATUS_OK ||
         put_list(home, object, "active", home->active, home->active_count, err) != STATUS_OK ||
         put_list(home, object, "failed", home->failed, home->failed_count, err) != STATUS_OK ||
-        put_late(home, object, err) != STATUS_OK || put_dags(home, object, err) != STATUS_OK ||
-        put_troubles(home, object, err) != STATUS_OK ||
-        put_other(home->service, object, "hosts", op_host_list, err) != STATUS_OK)
+        put_failing(home, object, err) != STATUS_OK || put_late(home, object, err) != STATUS_OK ||
+        put_dags(home, object, err) != STATUS_OK || put_troubles(home, object, err) != STATUS_OK ||
+        put_other(home->service, object, "hosts", op_host_list, err) != STATUS_OK ||
+        put_other(home->service, object, "pools", op_pool_list, err) != STATUS_OK)
         return err->code;
     return put_other(home->service, object, "queues", op_queue_list, err);
 }

@@ -3,6 +3,7 @@
  */
 #include "service/operations.h"
 
+#include "service/graph_part.h"
 #include "service/operation_rows.h"
 
 /* clang-format off */
@@ -282,7 +283,7 @@ static const struct operation_field REQUEST_GRAPH[] = {
     {"run", FIELD_STRING, false, "draw this run with its states"},
     {"format", FIELD_STRING, false, "text, dot, mermaid or svg"},
     {"width", FIELD_INTEGER, false, "columns for text; 0: no limit"},
-    {"ascii", FIELD_BOOLEAN, false, "text without box characters"},
+    {"ascii", FIELD_BOOLEAN, false, "text without box characters"}, GRAPH_PART,
 };
 static const struct operation_field RESPONSE_GRAPH[] = {
     {"dag_id", FIELD_STRING, true, "what was drawn"},
@@ -292,6 +293,7 @@ static const struct operation_field RESPONSE_GRAPH[] = {
 static const struct operation_field REQUEST_DAG_LIST[] = {
     {"tag", FIELD_STRING, false, "only those with this tag"},
     {"all", FIELD_BOOLEAN, false, "inactive ones, too"}, DAG_FILTER, BRIEF,
+    {"order_by", FIELD_STRING, false, "dag_id, as by default, or -dag_id"},
 };
 static const struct operation_field LIST_DAGS[] = {{"dags", FIELD_ARRAY, true, "DAGs by id"}, TOTAL};
 static const struct operation_field RESPONSE_SOURCE[] = {
@@ -374,6 +376,9 @@ static const struct operation_field REQUEST_RUN_TASKS[] = {
     RUN,
     {"state", FIELD_STRING, false, "only in this state"},
     {"task", FIELD_STRING, false, "only of this task"},
+    {"folded", FIELD_BOOLEAN, false, "mapped tasks without their instances; false: only those"},
+    {"limit", FIELD_INTEGER, false, "at most so many; all by default"},
+    {"offset", FIELD_INTEGER, false, "leave out the first"},
 };
 static const struct operation_field REQUEST_VALUES[] = {
     RUN,

@@ -41,7 +41,8 @@ static const struct operation_field REQUEST_DAG_ERRORS[] = {
     {"dag", FIELD_STRING, false, "only of files that offer this DAG"},
 };
 static const struct operation_field LIST_ERRORS[] = {
-    {"errors", FIELD_ARRAY, true, "file, line, column, message, since and hostname of each"}, TOTAL,
+    {"errors", FIELD_ARRAY, true, "file, line, column, length, message, source (the line), since, hostname "
+        "and dags (what the file had before and still offers) of each"}, TOTAL,
 };
 static const struct operation_field REQUEST_DAG_DELETE[] = {DAG_ID, REASON, DRY_RUN};
 static const struct operation_field RESPONSE_DAG_DELETE[] = {
@@ -115,6 +116,7 @@ static const struct operation_field REQUEST_EVENTS[] = {
     {"until", FIELD_STRING, false, "of a later answer without more: only up to there"},
     {"cursors", FIELD_BOOLEAN, false, "tell with each event the cursor that goes on behind it"},
     {"limit", FIELD_INTEGER, false, "at most so many are looked at; 100 by default"},
+    {"starts", FIELD_BOOLEAN, false, "of a stream: tell also which tasks run and start, as task.started"},
 };
 static const struct operation_field LIST_EVENTS[] = {
     {"events", FIELD_ARRAY, true, "id, at, kind, object, state, actor, namespace, dag_id, number, task_id, reason, details of each, newest last"},

@@ -1,6 +1,7 @@
 /*
  * Rows of what people look at: many things at once, in the form that a picture of them needs.
  */
+#include "service/graph_part.h"
 #include "service/operation_rows.h"
 #include "service/operations.h"
 
@@ -39,7 +40,7 @@ static const struct operation_field RESPONSE_GRID[] = {
 static const struct operation_field REQUEST_LAYOUT[] = {
     {"dag", FIELD_STRING, false, "id of the DAG"},
     {"run", FIELD_STRING, false, "with the states of this run: number, or DAG/RUN_ID"},
-    {"version", FIELD_INTEGER, false, "number of a version; the current one by default"},
+    {"version", FIELD_INTEGER, false, "number of a version; the current one by default"}, GRAPH_PART,
 };
 static const struct operation_field RESPONSE_LAYOUT[] = {
     {"dag_id", FIELD_STRING, true, "the DAG"},
@@ -48,10 +49,33 @@ static const struct operation_field RESPONSE_LAYOUT[] = {
     {"state", FIELD_STRING, false, "of the run"},
     {"width", FIELD_INTEGER, true, "of the whole, in pixels"},
     {"height", FIELD_INTEGER, true, "of the whole"},
-    {"nodes", FIELD_ARRAY, true, "task_id, group, operator, is_mapped, is_finally, layer, x, y, width, height "
-        "of each, and of a run state, try_number and instances"},
+    {"tasks_total", FIELD_INTEGER, true, "of the DAG, shown or not"},
+    {"nodes", FIELD_ARRAY, true, "task_id, group, is_group, operator, is_mapped, is_finally, hidden_up and hidden_down "
+        "(edges to tasks that are left out), layer, x, y, width, height of each, and of a run state, try_number and "
+        "instances; of a group its name as task_id, tasks, and of a run state and states (how many are in each)"},
     {"edges", FIELD_ARRAY, true, "from, to and points (x and y in turn) of each"},
     {"groups", FIELD_ARRAY, true, "group, above (the group around it), x, y, width and height of each"},
+};
+static const struct operation_field REQUEST_RUNNING[] = {
+    {"limit", FIELD_INTEGER, false, "look at so many at most; 100 by default"},
+};
+static const struct operation_field LIST_RUNNING[] = {
+    {"tasks", FIELD_ARRAY, true, "task (its number), at (when it started), kind, state, namespace, dag_id, dag_run_id, number, "
+        "task_id, map_index, label, attempt, try_number and details (host) of each, in no order"},
+    TOTAL,
+    {"more", FIELD_BOOLEAN, true, "more run than were looked at"},
+};
+static const struct operation_field REQUEST_ROWS[] = {
+    {"dags", FIELD_STRINGS, false, "only these; all by default"},
+    {"runs", FIELD_INTEGER, false, "the last so many runs of each, up to 100; 30 by default"},
+    {"all", FIELD_BOOLEAN, false, "inactive ones, too"},
+};
+static const struct operation_field RESPONSE_ROWS[] = {
+    {"states", FIELD_STRINGS, true, "names of states by their number"},
+    {"dags", FIELD_ARRAY, true, "dag_id, title, owner, namespace, tags, schedule, status, is_paused, is_scheduled, next_run, "
+        "last_at (when the last run began) of each, and of its runs, the oldest first: states (a digit each), "
+        "numbers and durations (tenths of a second, -1: not begun)"},
+    TOTAL,
 };
 static const struct operation_field RESPONSE_HOME[] = {
     {"now", FIELD_INSTANT, true, "when this was so"},
@@ -59,12 +83,17 @@ static const struct operation_field RESPONSE_HOME[] = {
     {"runs", FIELD_OBJECT, true, "how many are in which state; those that go on whenever they began"},
     {"tasks_since", FIELD_INSTANT, true, "the same for tasks"},
     {"tasks", FIELD_OBJECT, true, "how many of the tasks of these runs are in which state"},
-    {"active", FIELD_ARRAY, true, "the newest runs that go on"},
+    {"hours", FIELD_OBJECT, true, "of the last 24 hours, the oldest first: begin, and by hour how many runs waited, ran, "
+        "ended (success, failed, cancelled), and how many deadlines were missed (late)"},
+    {"active", FIELD_ARRAY, true, "the newest runs that go on, with tasks_total and tasks_left"},
+    {"failing", FIELD_ARRAY, true, "DAGs whose last run that is over failed: the run, and of the task that failed first "
+        "task_id, map_index, label, try_number, exit_code and message (or else the last line of its log)"},
     {"failed", FIELD_ARRAY, true, "the last runs that failed since"},
     {"late", FIELD_ARRAY, true, "runs that go on and have missed a deadline: expected, misses"},
     {"dags", FIELD_OBJECT, true, "total, active and paused"},
     {"next", FIELD_ARRAY, true, "dag_id and run_after of what starts next by itself"},
     {"hosts", FIELD_ARRAY, true, "as host.list gives them"},
+    {"pools", FIELD_ARRAY, true, "as pool.list gives them"},
     {"queues", FIELD_ARRAY, true, "as queue.list gives them"},
     {"import_errors", FIELD_INTEGER, true, "DAG files with problems"},
     {"dead_letters", FIELD_INTEGER, true, "jobs and tasks that were given up, at most 10000"},
@@ -117,6 +146,8 @@ static const struct operation ROWS[] = {
         PERMISSION_VIEWER, FIELDS(REQUEST_GRID), FIELDS(RESPONSE_GRID), op_dag_grid, SCOPE_DAG},
     {"dag.layout", "a DAG laid out on a plane, with the states of a run if one is named",
         PERMISSION_VIEWER, FIELDS(REQUEST_LAYOUT), FIELDS(RESPONSE_LAYOUT), op_dag_layout, SCOPE_DAG},
+    {"dag.rows", "all DAGs with their last runs, in little space", PERMISSION_VIEWER,
+        FIELDS(REQUEST_ROWS), FIELDS(RESPONSE_ROWS), op_dag_rows, SCOPE_LIST},
     {"home.show", "what goes on, what ended within a day, what is late and what comes next",
         PERMISSION_VIEWER, NO_FIELDS, FIELDS(RESPONSE_HOME), op_home_show, SCOPE_ANY},
     {"run.gantt", "when each task of a run waited and ran", PERMISSION_VIEWER,
@@ -125,6 +156,8 @@ static const struct operation ROWS[] = {
         PERMISSION_VIEWER, FIELDS(REQUEST_PREVIEW), FIELDS(RESPONSE_PREVIEW), op_schedule_preview, SCOPE_LIST},
     {"search.find", "DAGs, tags, tasks, runs and jobs by a part of their name", PERMISSION_VIEWER,
         FIELDS(REQUEST_SEARCH), FIELDS(RESPONSE_SEARCH), op_search_find, SCOPE_ANY},
+    {"task.running", "tasks that hosts run just now, in short", PERMISSION_VIEWER,
+        FIELDS(REQUEST_RUNNING), FIELDS(LIST_RUNNING), op_task_running, SCOPE_LIST},
 };
 /* clang-format on */
 

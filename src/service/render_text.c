@@ -486,8 +486,16 @@ enum status render_text(const struct graph_request *request, struct strbuf *out,
         return STATUS_OK;
     }
     CLEANUP(layout_freep) struct layout *layout = NULL;
-    if (render_layout(request->dag, 3, 1, &layout, err) != STATUS_OK)
-        return err->code;
+    struct err problem = {0};
+    enum status status = render_layout(request->dag, 3, 1, &layout, &problem);
+    if (status == STATUS_LIMIT) {
+        render_list(request, NULL, out);
+        return STATUS_OK;
+    }
+    if (status != STATUS_OK) {
+        *err = problem;
+        return status;
+    }
     if (layout->nodes_count > PICTURE_NODES_MAX) {
         render_list(request, layout, out);
         return STATUS_OK;

@@ -5,6 +5,7 @@
 #include "store/admission.h"
 #include "store/audit.h"
 #include "store/deadline.h"
+#include "store/host_name.h"
 
 void run_json_put_duration(json_t *object, const char *key, int64_t from_us, int64_t to_us)
 {
@@ -183,18 +184,13 @@ enum status task_json_add_host(const struct service *service, struct store *stor
 {
     if (task->host == 0)
         return STATUS_OK;
-    CLEANUP(arena_freep) struct arena *arena = arena_new();
-    struct host_info host;
-    struct err problem = {0};
-    enum status status = store_host_load(store, arena, task->host, &host, &problem);
-    if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
-        *err = problem;
-        return status;
-    }
+    const struct host_name *host = NULL;
+    if (store_host_name(store, task->host, &host, err) != STATUS_OK)
+        return err->code;
     json_put_id(object, "claimed_by", task->host);
-    if (status == STATUS_OK) {
-        json_put_string(object, "hostname", host.name);
-        json_put_int(object, "pid", host.pid);
+    if (host->name != NULL) {
+        json_put_string(object, "hostname", host->name);
+        json_put_int(object, "pid", host->pid);
     }
     if (task->state == TASK_RUNNING)
         json_put_bool(object, "owner_alive", service_host_is_alive(service, task->host));

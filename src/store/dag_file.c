@@ -442,3 +442,29 @@ enum status store_dag_each_broken(struct store *store,
     }
     return status;
 }
+
+static const char KEPT[] =
+    "SELECT f.host, f.path, d.dag_id FROM dag_file f JOIN dag_offer o ON o.file = f.id"
+    " JOIN dag d ON d.id = o.dag WHERE f.problems IS NOT NULL AND d.active <> 0 AND " SEEN(
+        "$1", "d.namespace") " ORDER BY d.dag_id";
+
+enum status store_dag_file_each_kept(struct store *store,
+                                     enum status (*each)(void *context,
+                                                         const struct dag_file_offer *o,
+                                                         struct err *err),
+                                     void *context, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    enum status status = db_query(store->db, &stmt, err, KEPT, "t", store_sight(store));
+    while (status == STATUS_OK && db_next(stmt, &status, err)) {
+        const struct dag_file_offer offer = {
+            .host = db_text(stmt, 0),
+            .path = db_text(stmt, 1),
+            .dag_id = db_text(stmt, 2),
+        };
+        status = each(context, &offer, err);
+        if (status != STATUS_OK)
+            db_reset(stmt);
+    }
+    return status == STATUS_OK ? STATUS_OK : err_wrap(err, "look for DAGs of broken files");
+}

@@ -80,3 +80,15 @@ NODISCARD enum status store_dag_each_broken(struct store *store,
                                             enum status (*each)(void *context, const char *dag_id,
                                                                 struct err *err),
                                             void *context, struct err *err);
+
+struct dag_file_offer {
+    const char *host;
+    const char *path;
+    const char *dag_id;
+};
+/* Active DAGs that files with problems go on offering; texts are borrowed during the call. */
+NODISCARD enum status store_dag_file_each_kept(struct store *store,
+                                               enum status (*each)(void *context,
+                                                                   const struct dag_file_offer *o,
+                                                                   struct err *err),
+                                               void *context, struct err *err);

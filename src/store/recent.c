@@ -9,7 +9,9 @@
 /* --- runs ------------------------------------------------------------------------------------ */
 
 _Static_assert(RUN_QUEUED == 0 && RUN_RUNNING == 1, "as in the SQL");
-#define RUNS_OF "SELECT r.id, r.state, d.namespace, r.ended_at_us FROM run r CROSS JOIN dag d"
+#define RUNS_OF                                                                                    \
+    "SELECT r.id, r.state, d.namespace, r.created_at_us, r.started_at_us, r.ended_at_us"           \
+    " FROM run r CROSS JOIN dag d"
 static const char ENDED[] = RUNS_OF " WHERE d.id = r.dag AND r.ended_at_us IS NOT NULL"
                                     " AND r.ended_at_us >= $1"
                                     " ORDER BY r.ended_at_us DESC, r.id DESC LIMIT $2";
@@ -30,7 +32,9 @@ static enum status tell_runs(struct db_stmt *stmt, recent_run_fn each, void *con
             .id = db_int(stmt, 0),
             .state = (enum run_state)state,
             .space = db_text(stmt, 2),
-            .ended_at_us = db_int(stmt, 3),
+            .created_at_us = db_int(stmt, 3),
+            .started_at_us = db_int(stmt, 4),
+            .ended_at_us = db_int(stmt, 5),
         };
         each(context, &run);
     }
@@ -118,6 +122,86 @@ enum status store_recent_late(struct store *store, int64_t limit, struct recent_
     if (status != STATUS_OK)
         return err_wrap(err, "look for runs that are late");
     *out_count = count;
+    return STATUS_OK;
+}
+
+static const char MISSES[] =
+    "SELECT d.namespace, m.due_at_us FROM sla_miss m JOIN dag d ON d.id = m.dag"
+    " WHERE m.due_at_us >= $1 ORDER BY m.due_at_us DESC LIMIT $2";
+
+enum status store_recent_misses(struct store *store, int64_t since_us, int64_t limit,
+                                void (*each)(void *context, const char *space, int64_t due_at_us),
+                                void *context, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    enum status status = db_query(store->db, &stmt, err, MISSES, "ii", since_us, limit);
+    while (status == STATUS_OK && db_next(stmt, &status, err))
+        each(context, db_text(stmt, 0), db_int(stmt, 1));
+    return status == STATUS_OK ? STATUS_OK : err_wrap(err, "count missed deadlines");
+}
+
+/* --- failures -------------------------------------------------------------------------------- */
+
+_Static_assert(RUN_FAILED == 3 && RUN_CANCELLED == 4, "as in the SQL, and as in run_bad");
+_Static_assert(TASK_FAILED == 5, "as in the SQL");
+/* Of runs that failed the newest, along run_bad; then whether the DAG had one since that is over.
+ */
+static const char FAILING[] =
+    "SELECT r.id FROM (SELECT id, dag FROM run WHERE state IN (3, 4) AND state = 3"
+    " ORDER BY id DESC LIMIT $1) r CROSS JOIN dag d WHERE d.id = r.dag AND d.active <> 0"
+    " AND " SEEN(
+        "$3",
+        "d.namespace") " AND NOT EXISTS (SELECT 1 FROM run n WHERE n.dag = r.dag AND n.id > r.id"
+                       " AND n.state NOT IN (0, 1)) ORDER BY r.id DESC LIMIT $2";
+/* Among the first rows of a run only: the one with most tasks must not cost more than others. */
+static const char FAILURE[] =
+    "SELECT t.id, t.node, t.map_index, t.attempt, t.log_bytes, t.label, t.detail, t.exit_code"
+    " FROM (SELECT b.first, b.count FROM block b WHERE b.run = $1 ORDER BY b.first LIMIT 20) b"
+    " CROSS JOIN task t WHERE t.id >= b.first AND t.id < b.first + b.count AND t.id < b.first + $2"
+    " AND t.state = 5 AND t.instance_base IS NULL"
+    " ORDER BY coalesce(t.ended_at_us, 9223372036854775807), t.id LIMIT 1";
+enum { ROWS_LOOKED_AT = 2000 };
+
+enum status store_recent_failing(struct store *store, int64_t limit, int64_t *out,
+                                 size_t *out_count, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    size_t count = 0;
+    enum status status = db_query(store->db, &stmt, err, FAILING, "iit", (int64_t)RECENT_FAILED_MAX,
+                                  limit, store_sight(store));
+    while (status == STATUS_OK && db_next(stmt, &status, err))
+        out[count++] = db_int(stmt, 0);
+    if (status != STATUS_OK)
+        return err_wrap(err, "look for DAGs that fail");
+    *out_count = count;
+    return STATUS_OK;
+}
+
+enum status store_recent_failure(struct store *store, struct arena *arena, int64_t run,
+                                 struct recent_failure *out, bool *out_found, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    bool is_found = false;
+    enum status status =
+        db_query(store->db, &stmt, err, FAILURE, "ii", run, (int64_t)ROWS_LOOKED_AT);
+    while (status == STATUS_OK && db_next(stmt, &status, err)) {
+        const char *label = db_text(stmt, 5);
+        const char *detail = db_text(stmt, 6);
+        *out = (struct recent_failure){
+            .task = db_int(stmt, 0),
+            .node = db_int(stmt, 1),
+            .map_index = db_int(stmt, 2),
+            .attempt = db_int(stmt, 3),
+            .log_bytes = db_int(stmt, 4),
+            .label = label != NULL ? arena_strdup(arena, label) : NULL,
+            .detail = detail != NULL ? arena_strdup(arena, detail) : NULL,
+            .exit_code = db_int(stmt, 7),
+        };
+        is_found = true;
+    }
+    if (status != STATUS_OK)
+        return err_wrap(err, "look for what failed");
+    *out_found = is_found;
     return STATUS_OK;
 }
 

@@ -13,8 +13,10 @@
 struct recent_run {
     int64_t id;
     enum run_state state;
-    const char *space;   /* that its DAG is in; borrowed during the call */
-    int64_t ended_at_us; /* 0: it goes on */
+    const char *space; /* that its DAG is in; borrowed during the call */
+    int64_t created_at_us;
+    int64_t started_at_us; /* 0: not yet */
+    int64_t ended_at_us;   /* 0: it goes on */
 };
 typedef void (*recent_run_fn)(void *context, const struct recent_run *run);
 
@@ -38,6 +40,36 @@ struct recent_late {
 /* Runs that are not over and late, themselves or with a task; those that are late longest first. */
 NODISCARD enum status store_recent_late(struct store *store, int64_t limit, struct recent_late *out,
                                         size_t *out_count, struct err *err);
+
+/* When deadlines that were missed at `since_us` or later were due, in no order; at most `limit`. */
+NODISCARD enum status store_recent_misses(struct store *store, int64_t since_us, int64_t limit,
+                                          void (*each)(void *context, const char *space,
+                                                       int64_t due_at_us),
+                                          void *context, struct err *err);
+
+/*
+ * DAGs whose last run that is over failed: these runs, the newest first, at most `limit`. Only the
+ * last RECENT_FAILED_MAX runs that failed are looked at.
+ */
+enum { RECENT_FAILED_MAX = 2000 };
+NODISCARD enum status store_recent_failing(struct store *store, int64_t limit, int64_t *out,
+                                           size_t *out_count, struct err *err);
+
+struct recent_failure {
+    int64_t task; /* id of its row */
+    int64_t node;
+    int64_t map_index;
+    int64_t attempt;
+    int64_t log_bytes;
+    const char *label;  /* or NULL */
+    const char *detail; /* what it said last; or NULL */
+    int64_t exit_code;
+};
+
+/* The task of a run that failed first; false: none of the first ones did. Texts in the arena. */
+NODISCARD enum status store_recent_failure(struct store *store, struct arena *arena, int64_t run,
+                                           struct recent_failure *out, bool *out_found,
+                                           struct err *err);
 
 struct recent_dags {
     int64_t total;

@@ -406,6 +406,38 @@ enum status store_task_each(struct store *store, int64_t run,
     return status;
 }
 
+static bool has_mapped(const struct dag *dag)
+{
+    for (size_t i = 0; i < dag->tasks_count; i++)
+        if (task_def_is_mapped(&dag->tasks[i]))
+            return true;
+    return false;
+}
+
+enum status store_task_each_of(struct store *store, const struct run_info *run,
+                               enum status (*each)(void *context, const struct run_row *run,
+                                                   const struct task_row *task, struct err *err),
+                               void *context, struct err *err)
+{
+    struct task_walk walk = {
+        .store = store,
+        .run = {.id = run->id, .version = run->version, .first_task = run->first_task},
+        .each = each,
+        .context = context,
+    };
+    if (store_dag(store, run->version, &walk.run.dag, err) != STATUS_OK)
+        return err->code;
+    /* Without instances, which are read afterwards, one statement sees all at the same moment. */
+    bool own_snapshot = !db_in_transaction(store->db) && has_mapped(walk.run.dag);
+    if (own_snapshot && db_begin_read(store->db, err) != STATUS_OK)
+        return err->code;
+    enum status status = walk_tasks(&walk, err);
+    if (own_snapshot)
+        db_end(store->db);
+    free(walk.expanded);
+    return status;
+}
+
 enum status store_task_load(struct store *store, struct arena *arena, int64_t task,
                             struct task_row *out, struct err *err)
 {

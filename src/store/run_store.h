@@ -130,6 +130,15 @@ NODISCARD enum status store_task_each(struct store *store, int64_t run,
                                                           const struct task_row *task,
                                                           struct err *err),
                                       void *context, struct err *err);
+/*
+ * The same of a run that was loaded: fewer questions. Of the row that is passed on only id,
+ * version, first_task and dag are set. A run that is gone meanwhile has no tasks.
+ */
+NODISCARD enum status
+store_task_each_of(struct store *store, const struct run_info *run,
+                   enum status (*each)(void *context, const struct run_row *run,
+                                       const struct task_row *task, struct err *err),
+                   void *context, struct err *err);
 /* One task row, texts in `arena`. */
 NODISCARD enum status store_task_load(struct store *store, struct arena *arena, int64_t task,
                                       struct task_row *out, struct err *err);

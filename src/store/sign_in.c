@@ -19,6 +19,9 @@ static const char LINK[] =
     "INSERT INTO login_link (hash, created_at_us, expires_at_us) VALUES ($1, $2, $3)";
 static const char LINK_TAKE[] = "DELETE FROM login_link WHERE hash = $1 AND expires_at_us > $2";
 static const char LINKS_REMOVE[] = "DELETE FROM login_link";
+static const char WHO_IS_THERE[] =
+    "SELECT COUNT(*), COUNT(CASE WHEN name = $1 AND password IS NULL AND disabled = 0 THEN 1 END)"
+    " FROM account";
 
 static const char FIRST_NAME[] = "admin";
 
@@ -130,6 +133,23 @@ enum status store_sign_in_tell_refused(struct store *store, const char *name, co
 
 /* --- the first one --------------------------------------------------------------------------- */
 
+/* Whom a link lets in: somebody new, or the one whom a link made and who has no other way in. */
+enum admission { ADMISSION_NOBODY, ADMISSION_NEW, ADMISSION_SAME };
+
+static enum status find_admission(struct store *store, enum admission *out, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    bool row = false;
+    if (db_query(store->db, &stmt, err, WHO_IS_THERE, "t", FIRST_NAME) != STATUS_OK ||
+        db_step(stmt, &row, err) != STATUS_OK)
+        return err->code;
+    int64_t users = row ? db_int(stmt, 0) : 0;
+    bool has_first = row && db_int(stmt, 1) > 0;
+    db_reset(stmt);
+    *out = users == 0 ? ADMISSION_NEW : users == 1 && has_first ? ADMISSION_SAME : ADMISSION_NOBODY;
+    return STATUS_OK;
+}
+
 struct linking {
     const char *hash;
     int64_t lasts_ms;
@@ -139,10 +159,10 @@ static enum status link_once(struct store *store, const void *context, struct er
 {
     const struct linking *what = context;
     CLEANUP(db_endp) struct db *db = store->db;
-    bool has_users = false;
-    if (db_begin(db, err) != STATUS_OK || store_account_any(store, &has_users, err) != STATUS_OK)
+    enum admission admission = ADMISSION_NOBODY;
+    if (db_begin(db, err) != STATUS_OK || find_admission(store, &admission, err) != STATUS_OK)
         return err->code;
-    if (has_users)
+    if (admission == ADMISSION_NOBODY)
         return err_set(err, STATUS_CONFLICT, "there are users already");
     int64_t now_us = store_now_us(store);
     if (db_do(db, err, LINK, "tii", what->hash, now_us, now_us + what->lasts_ms * 1000) !=
@@ -172,15 +192,15 @@ static enum status use_once(struct store *store, const void *context, struct err
     const struct account_change first = {
         .name = FIRST_NAME, .grants = &grants, .actor = "login link"};
     CLEANUP(db_endp) struct db *db = store->db;
-    bool has_users = false;
-    if (db_begin(db, err) != STATUS_OK || store_account_any(store, &has_users, err) != STATUS_OK ||
+    enum admission admission = ADMISSION_NOBODY;
+    if (db_begin(db, err) != STATUS_OK || find_admission(store, &admission, err) != STATUS_OK ||
         db_do(db, err, LINK_TAKE, "ti", (const char *)context, store_now_us(store)) != STATUS_OK)
         return err->code;
-    if (has_users || db_changes(db) == 0)
+    if (admission == ADMISSION_NOBODY || db_changes(db) == 0)
         return err_set(err, STATUS_DENIED,
                        "this link is of no use: it was used, is too old, or there are users "
                        "already; `eider users add` makes one");
-    if (account_insert(store, &first, err) != STATUS_OK ||
+    if ((admission == ADMISSION_NEW && account_insert(store, &first, err) != STATUS_OK) ||
         db_do(db, err, LINKS_REMOVE, "") != STATUS_OK)
         return err->code;
     return db_commit(db, err);

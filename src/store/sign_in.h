@@ -33,12 +33,17 @@ NODISCARD enum status store_session_end(struct store *store, const char *text, s
 NODISCARD enum status store_sign_in_tell_refused(struct store *store, const char *name,
                                                  const char *from, struct err *err);
 
-/* A link for the first one, good for so long. STATUS_CONFLICT: there is somebody already. */
+/*
+ * A link for the first one, good for so long; also when that one came in by a link before, is alone
+ * and has no password, because then there is no other way in.
+ *
+ *   STATUS_CONFLICT  there is somebody already
+ */
 NODISCARD enum status store_link_make(struct store *store, int64_t lasts_ms,
                                       char out[static SECRET_TEXT_MAX], struct err *err);
 /*
- * Makes the account `admin`, which may everything and has no password yet, and makes all links
- * useless.
+ * Makes the account `admin`, which may everything and has no password yet, unless it is there; and
+ * makes all links useless.
  *
  *   STATUS_DENIED  no such link, too late, or there is somebody already
  */

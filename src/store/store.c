@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "model/dag.h"
+#include "store/host_name.h"
 #include "store/lane_cache.h"
 #include "store/own_jobs.h"
 #include "store/store_priv.h"
@@ -141,6 +142,7 @@ void store_close(struct store *store)
     idmap_free(store->dags);
     idmap_free(store->lent);
     idmap_free(store->dag_keys);
+    host_names_free(store->host_names);
     lane_cache_free(store->lane_cache);
     own_jobs_free(store->own_jobs);
     free(store->reason);

@@ -23,6 +23,7 @@ struct store {
     struct idmap *lent;     /* the same, owned by somebody else */
     struct idmap *dag_keys; /* version id to the id of its DAG, which stands for the pointer */
     struct lane_cache *lane_cache;
+    struct host_names *host_names; /* NULL: none was asked for */
     struct own_jobs *own_jobs;
     struct counted counted;
     int64_t own_instant_us; /* the last that store_own_instant gave */

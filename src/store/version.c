@@ -321,6 +321,12 @@ enum status store_version_dag(struct store *store, int64_t version, const struct
     return store_dag(store, version, out, err);
 }
 
+enum status store_version_fetch(struct store *store, const int64_t *versions, size_t count,
+                                struct err *err)
+{
+    return store_dags_fetch(store, versions, count, err);
+}
+
 void store_version_lend(struct store *store, int64_t version, const struct dag *dag)
 {
     idmap_set(store->lent, version, (struct dag *)(uintptr_t)dag);

@@ -96,6 +96,10 @@ NODISCARD enum status store_version_rollback(struct store *store,
 /* The DAG itself, borrowed from the store for as long as it is open. */
 NODISCARD enum status store_version_dag(struct store *store, int64_t version,
                                         const struct dag **out, struct err *err);
+/* Read those that are not read yet at once, where that is cheaper than store_version_dag of each.
+ */
+NODISCARD enum status store_version_fetch(struct store *store, const int64_t *versions,
+                                          size_t count, struct err *err);
 
 /*
  * Spare the store reading a version that the caller has at hand: `dag` must be what was saved, and

@@ -56,7 +56,7 @@ def test_every_answer_has_the_headers_that_protect(api):
         assert headers["X-Content-Type-Options"] == "nosniff"
         assert headers["X-Frame-Options"] == "DENY"
         assert headers["Cache-Control"] == "no-store"
-        assert "default-src 'self'" in headers["Content-Security-Policy"]
+        assert "default-src 'none'" in headers["Content-Security-Policy"]
     assert api("HEAD", "/healthz", code=200).text == ""
 
 

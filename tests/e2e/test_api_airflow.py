@@ -46,10 +46,26 @@ def test_lists_of_runs_are_filtered_ordered_and_paged(served):
         {"queued": 0, "running": 0, "success": 0, "failed": 1}]
 
 
+def test_pages_of_dags_are_parts_of_the_whole_list_in_both_directions(served):
+    for number in range(4):
+        served.add(f"more{number}", f"tags: [{'odd' if number % 2 else 'even'}]\n"
+                                    "tasks: {a: {run: 'true'}}\n")
+    served.send("PATCH", "/dags/more2", {"is_paused": True})
+    for chosen in ({}, {"tags": "even"}, {"paused": False}, {"dag_id_pattern": "MORE"}):
+        whole = served.get("/dags", **chosen)
+        forwards = ids(whole, "dags", "dag_id")
+        assert forwards == sorted(forwards) and whole["total_entries"] == len(forwards) > 1
+        for order, rows in (("dag_id", whole["dags"]), ("-dag_id", whole["dags"][::-1])):
+            for offset in range(len(rows) + 1):
+                page = served.get("/dags", order_by=order, limit=2, offset=offset, **chosen)
+                assert page == {"dags": rows[offset:offset + 2], "total_entries": len(rows)}
+
+
 PROBLEMS = [
     ("GET", "/dags/nothing", None, 404), ("GET", "/dags/nothing/dagRuns", None, 404),
     ("GET", "/dags/chain/dagRuns/none", None, 404), ("GET", "/dags/~", None, 404),
     ("GET", "/dags/chain/dagRuns?order_by=conf", None, 400),
+    ("GET", "/dags?order_by=owner", None, 400), ("GET", "/dags?order_by=--dag_id", None, 400),
     ("GET", "/dags/chain/dagRuns?limit=-1", None, 400),
     ("GET", "/dags/chain/dagRuns?limit=x", None, 400),
     ("GET", "/dags/chain/dagRuns?offset=100001", None, 400),

@@ -182,6 +182,8 @@ def look_at_pictures(place, sales, broken):
     assert home["import_errors"] == 1 and home["dags"]["active"] == 3
     assert [entry["dag_id"] for entry in home["next"]] == ["sales"]
     assert len(home["hosts"]) == 1 and home["queues"][0]["name"] == "default"
+    look_at_failing(home, broken)
+    look_at_rows(place, sales, broken)
 
     grid = place.get("grid/{dag}", dag="sales", query={"limit": 365})
     assert [run["number"] for run in grid["runs"]] == [sales]
@@ -192,6 +194,7 @@ def look_at_pictures(place, sales, broken):
     assert {line["states"] for line in lines.values()} == {f"{success:x}"}
     assert lines["stage.load"]["instances"] == [[3, 3, 0, 0]]
 
+    assert place.get("running/tasks", query={"limit": 2000})["tasks"] == []
     graph = place.get("graph/{dag}", dag="sales", query={"run": sales})
     assert {node["state"] for node in graph["nodes"]} == {"success"}
     run_id = place.get("runs/{run}", run=sales)["dag_run_id"]
@@ -238,6 +241,33 @@ def look_at_pictures(place, sales, broken):
     assert "forward by 1:00 h" in ticks[1]["note"] and ticks[0]["note"] is None
 
 
+def look_at_failing(home, broken):
+    """What fails and with which words; the day by the hour."""
+    failing, = home["failing"]
+    assert (failing["number"], failing["task_id"]) == (broken, "only")
+    assert (failing["exit_code"], failing["try_number"], failing["map_index"]) == (3, 1, -1)
+    assert failing["message"] is None and failing["tasks_total"] == 1
+    assert home["pools"][0]["name"] == "default"
+    assert sum(home["hours"]["failed"]) == 1 and sum(home["hours"]["success"]) == 1
+    assert {len(counts) for name, counts in home["hours"].items() if name != "begin"} == {24}
+
+
+def look_at_rows(place, sales, broken):
+    """Every DAG on one line, with its runs as letters."""
+    answer = place.get("dag-rows")
+    rows = {row["dag_id"]: row for row in answer["dags"]}
+    assert list(rows) == sorted(rows) and {"sales", "grouped", "broken"} == set(rows)
+    assert rows["sales"]["tags"] == ["nightly", "money"] and rows["sales"]["title"] == "Daily sales"
+    assert rows["sales"]["schedule"]["cron"] == "30 2 * * *" and rows["sales"]["is_scheduled"]
+    assert is_instant(rows["sales"]["next_run"]) and rows["grouped"]["next_run"] is None
+    assert [answer["states"][int(digit)] for digit in rows["broken"]["states"]] == ["failed"]
+    assert rows["sales"]["numbers"] == [int(sales)] and rows["broken"]["numbers"] == [int(broken)]
+    assert len(rows["sales"]["durations"]) == 1 and rows["grouped"]["states"] == ""
+    some = place.get("dag-rows", query={"dags": "sales,no_such_dag", "runs": 1})
+    assert [row["dag_id"] for row in some["dags"]] == ["sales"]
+    place.get("dag-rows", query={"runs": 101}, code=400)
+
+
 def look_at_dags(place):
     assert {dag["dag_id"] for dag in place.get("dags")["dags"]} == {"sales", "broken", "grouped"}
     assert place.get("dags/{dag}", dag="sales")["title"] == "Daily sales"
@@ -248,6 +278,10 @@ def look_at_dags(place):
     assert place.get("dags/{dag}/tasks/{task}", dag="sales", task="publish")["needs"]
     assert {error["file"].rpartition("/")[2] for error in place.get("import-errors")["errors"]} == \
         {"mistaken.yaml"}
+    unknown = next(error for error in place.get("import-errors")["errors"]
+                   if "rnu" in error["message"])
+    assert unknown["source"][unknown["column"] - 1:][:unknown["length"]] == "rnu"
+    assert unknown["dags"] == []
     assert place.post("dags/{dag}/pause", {"reason": "holiday"}, dag="sales")["changed"]
     assert not place.post("dags/{dag}/unpause", dag="sales")["is_paused"]
 
@@ -259,7 +293,17 @@ def look_at_runs(place, sales, broken):
     assert values[0]["value"] == [1, 2, 3]
     place.get("running")
     assert place.get("events", query={"run": sales})["events"]
+    folded = place.get("runs/{run}/tasks", run=sales, query={"folded": "true", "limit": "2"})
+    assert folded["total_entries"] == 4 and len(folded["task_instances"]) == 2
+    third = place.get("runs/{run}/tasks", run=sales,
+                      query={"folded": "false", "limit": "5", "offset": "2"})
+    assert [task["map_index"] for task in third["task_instances"]] == [2]
     assert not place.get("runs/{run}/tasks/{task}/log", run=broken, task="only")["live"]
+    lines = place.get("runs/{run}/tasks/{task}/lines", run=broken, task="only")
+    assert lines["first"] == 1 and lines["count"] == lines["lines"] and not lines["live"]
+    found = place.get("runs/{run}/tasks/{task}/find", run=broken, task="only",
+                      query={"find": "no such text"})
+    assert found["hits"] == [] and not found["more"]
     assert place.post("runs/{run}/note", {"note": "looked at"}, run=sales)["note"] == "looked at"
     note = place.post("runs/{run}/tasks/{task}/note", {"note": "known"}, run=broken, task="only")
     assert note["note"] == "known"
@@ -307,6 +351,8 @@ def look_at_jobs(place):
     gone = place.post("jobs/{job}/cancel", {"reason": "no need"}, job=later)
     assert gone["status"] == "cancelled"
     assert not place.get("jobs/{job}/log", job=failing)["live"]
+    assert place.get("jobs/{job}/lines", job=failing)["count"] == 0
+    assert place.get("jobs/{job}/find", job=failing, query={"find": "x"})["hits"] == []
     assert place.get("dlq")["letters"][0]["id"] == failing
     assert place.get("dlq/{id}", id=failing)["kind"] == "job"
     place.post("requeue", {"all": True, "dry_run": True})
@@ -404,6 +450,9 @@ def test_views_show_what_one_may_see(place, world):
     assert home["tasks"] == {"failed": 1} and home["dags"]["active"] == 1
     assert [run["number"] for run in home["failed"]] == [shop]
     assert [entry["dag_id"] for entry in home["next"]] == ["shop"]
+    assert [run["dag_id"] for run in home["failing"]] == ["shop"]
+    assert [row["dag_id"] for row in clerk.get("dag-rows")["dags"]] == ["shop"]
+    assert clerk.get("dag-rows", query={"dags": "sales"})["dags"] == []
     for text, found in (("s", {"shop"}), ("money", {"shop"}), ("till", {"shop"}),
                         (shop, {"shop"}), ("manual__", {"shop"}), ("sales", set())):
         results = clerk.get("search", query={"q": text})["results"]
@@ -419,7 +468,61 @@ def test_views_show_what_one_may_see(place, world):
     clerk.post("dags/{dag}/pause", dag="shop", code=403)
 
 
+def told(graph):
+    """Nodes, and edges as pairs."""
+    return ({node["task_id"] for node in graph["nodes"]},
+            {(edge["from"], edge["to"]) for edge in graph["edges"]})
+
+
+def test_a_part_of_a_graph_is_drawn(place):
+    run = run_to_end(place, "grouped", "success")
+    near = place.get("graph/{dag}", dag="grouped", query={"task": "g.one"})
+    assert told(near) == ({"first", "g.one", "last"}, {("first", "g.one"), ("g.one", "last")})
+    assert near["tasks_total"] == 5
+    hidden = {node["task_id"]: (node["hidden_up"], node["hidden_down"]) for node in near["nodes"]}
+    assert hidden == {"first": (0, 2), "g.one": (0, 0), "last": (2, 0)}
+    ahead = place.get("graph/{dag}", dag="grouped",
+                      query={"task": "first", "up": 3, "down": 2, "run": run})
+    assert len(ahead["nodes"]) == 5 and {n["state"] for n in ahead["nodes"]} == {"success"}
+
+    closed = place.get("graph/{dag}", dag="grouped", query={"collapsed": "g", "run": run})
+    assert told(closed) == ({"first", "g", "last"}, {("first", "g"), ("g", "last")})
+    group = next(node for node in closed["nodes"] if node["is_group"])
+    assert group["task_id"] == "g" and group["tasks"] == 3 and group["state"] == "success"
+    assert group["states"] == {"success": 3} and closed["groups"] == []
+    inner = place.get("graph/{dag}", dag="grouped", query={"collapsed": "g.inner"})
+    assert told(inner)[0] == {"first", "g.one", "g.two", "g.inner", "last"}
+    assert [box["group"] for box in inner["groups"]] == ["g"]
+    picture = place.get("dags/{dag}/picture", dag="grouped",
+                        query={"format": "dot", "collapsed": "*", "task": "last"})
+    assert 'n0 [label="g",' in picture["text"] and "n0 -> n1;" in picture["text"]
+    assert "first" not in picture["text"]
+
+
+def test_a_graph_that_is_too_large_says_what_to_ask_for(place, world):
+    tasks = {"root": {"noop": {}}, "hub": {"noop": {}, "needs": ["root"]}}
+    tasks |= {f"t{i}": {"noop": {}, "needs": ["root", "hub"]} for i in range(34000)}
+    place.api.post("/api/v1/dags", {"dag_id": "huge", "tasks": tasks})
+    for path in ("graph/{dag}", "dags/{dag}/picture"):
+        query = {"format": "svg"} if "picture" in path else {}
+        problem = place.get(path, dag="huge", query=query, code=422)
+        assert "34002 tasks" in problem["detail"] and "collapsed" in problem["detail"]
+    assert "at most 100000" in place.get("graph/{dag}", dag="huge", code=422)["detail"]
+    near = place.get("graph/{dag}", dag="huge", query={"task": "t7", "up": 2})
+    assert told(near)[0] == {"root", "hub", "t7"} and near["tasks_total"] == 34002
+    assert "t33999" in place.get("dags/{dag}/picture", dag="huge")["text"]
+
+    refused = world("dags", "graph", "huge", "--format", "svg", code=2)
+    assert "around one task" in refused.err
+    assert "<svg" in world("dags", "graph", "huge", "--format", "svg", "--task", "t7", code=0).out
+
+
 BAD = [
+    ("GET", "running/tasks?limit=2001", None, 400, "from 1 to 2000"),
+    ("GET", "graph/sales?task=publsh", None, 404, "'publish'"),
+    ("GET", "graph/sales?up=2", None, 400, "name it"),
+    ("GET", "graph/sales?task=publish&up=-1", None, 400, "from 0 to"),
+    ("GET", "graph/sales?collapsed=stages", None, 404, "no group 'stages'"),
     ("GET", "grid/sales?limit=0", None, 400, "from 1 to 1000"),
     ("GET", "grid/sales?limit=x", None, 400, "an integer"),
     ("GET", "grid/sales?before=yesterday", None, 400, "a date"),

@@ -78,7 +78,28 @@ def test_the_first_user_comes_in_by_a_link_once(world, up):
     assert api("GET", path).status == 403
     assert [user["name"] for user in shown(world, "users", "list")["users"]] == ["admin"]
     daemon.finish()
-    assert link_of(up(env=LISTEN, name="next")) is None, "there is somebody already"
+    second = up(env=LISTEN, name="next")
+    again = Api(second)("GET", link_of(second).group(1), code=303).headers["Set-Cookie"]
+    assert again != cookie, "the same user has no other way in"
+    assert [user["name"] for user in shown(world, "users", "list")["users"]] == ["admin"]
+    ok(world, "users", "set", "admin", "--password", input=PASSWORD + "\n")
+    second.finish()
+    assert link_of(up(env=LISTEN, name="last")) is None, "there is a password"
+
+
+def test_a_browser_with_a_link_that_is_of_no_use_gets_to_the_page(world, up):
+    daemon = up(env=LISTEN)
+    api = Api(daemon)
+    path = link_of(daemon).group(1)
+    html = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    assert api("GET", path, headers=html, code=303).headers["Location"] == "/"
+    answer = api("GET", path, headers=html, code=303)
+    assert answer.headers["Location"] == "/sign-in?link=used"
+    assert "Set-Cookie" not in answer.headers
+    answer = api("GET", "/login", headers=html, code=303)
+    assert answer.headers["Location"] == "/sign-in"
+    api("GET", path, code=403)
+    api("GET", "/login", code=404)
 
 
 def test_it_does_not_listen_to_others_unprotected(world):

@@ -41,6 +41,8 @@ def test_it_says_where_everything_is_runs_an_example_and_ends_on_ctrl_c(eider, u
         assert str(place) in terminal.seen
         assert place.exists()
 
+    assert "`sign in` below" in terminal.seen
+
     # What it says is to be typed in another terminal works there.
     assert "schedule" in eider("dags", "list", "-o", "name", code=0).out.split()
     assert eider("dags", "next", "schedule", "-o", "json", code=0).json()["ticks"]

@@ -84,6 +84,7 @@ def test_tests_need_more_than_the_build(machine):
 
     assert result.returncode == 0, result.stderr
     assert "libcriterion-dev" in result.stderr and "clang-14" in result.stderr
+    assert "chromium nodejs npm" in result.stderr
     assert "ninja-build" not in result.stderr
 
 

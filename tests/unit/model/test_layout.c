@@ -146,3 +146,33 @@ Test(layout, large_graphs_are_sound)
     CLEANUP(layout_freep) struct layout *layout = lay_out(NODES, edges, count);
     expect_sound(layout, edges, count);
 }
+
+Test(layout, what_is_too_large_is_refused_before_it_costs_anything)
+{
+    enum { NODES = 60000, CHAIN = 1200 };
+    CLEANUP(mem_freep) struct layout_edge *edges = mem_zalloc(2 * (size_t)NODES, sizeof *edges);
+    struct layout *layout = NULL;
+    struct err err = {0};
+    for (uint32_t i = 1; i < NODES; i++)
+        edges[i - 1] = (struct layout_edge){0, i};
+    struct layout_request request = {.nodes_count = NODES,
+                                     .edges = edges,
+                                     .edges_count = NODES - 1,
+                                     .node_breadth = 1,
+                                     .dummy_breadth = 1};
+    EXPECT_STATUS(STATUS_LIMIT, layout_new(&request, &layout, &err), &err);
+    EXPECT_CONTAINS(err.text, "60000 nodes with 59999 edges");
+    EXPECT_CONTAINS(err.text, "at most 100000");
+
+    /* Few nodes, but all of a long chain have a line to its end. */
+    request.nodes_count = CHAIN;
+    request.edges_count = 0;
+    for (uint32_t i = 1; i < CHAIN; i++) {
+        edges[request.edges_count++] = (struct layout_edge){i - 1, i};
+        edges[request.edges_count++] = (struct layout_edge){i - 1, CHAIN - 1};
+    }
+    err = (struct err){0};
+    EXPECT_STATUS(STATUS_LIMIT, layout_new(&request, &layout, &err), &err);
+    EXPECT_CONTAINS(err.text, "pass 718201 layers");
+    cr_expect_null(layout);
+}

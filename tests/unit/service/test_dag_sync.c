@@ -224,6 +224,8 @@ Test(dag_sync, a_file_that_tasks_name_is_a_part_of_the_dag)
     const json_t *error = json_array_get(json_object_get(errors, "errors"), 0);
     cr_assert_eq(json_get_int(error, "line", 0), 3);
     EXPECT_CONTAINS(json_get_string(error, "message", ""), "the file 'x.sh'");
+    EXPECT_STR("    script: {file: x.sh}", json_get_string(error, "source", ""));
+    cr_assert_eq(json_array_size(json_object_get(error, "dags")), 0);
     json_decref(errors);
     put("x.sh", "echo one\n");
     EXPECT_PASS(1, 1, 0, 0);
@@ -245,6 +247,10 @@ Test(dag_sync, a_file_that_tasks_name_is_a_part_of_the_dag)
     cr_assert_eq(unlink(path_of("x.sh")), 0);
     EXPECT_PASS(1, 0, 0, 1);
     cr_assert(current("a").is_active, "what it had before still counts");
+    errors = call_ok(&world, "dag.errors", "{}");
+    error = json_array_get(json_object_get(errors, "errors"), 0);
+    EXPECT_STR("a", json_string_value(json_array_get(json_object_get(error, "dags"), 0)));
+    json_decref(errors);
 }
 
 Test(dag_sync, what_is_being_written_is_left_alone)

@@ -107,7 +107,7 @@ Test(op_dag, dags_of_the_store_and_of_the_folder_are_one_list)
 
     json_t *all = call_ok(&world, "dag.list", "{}");
     cr_assert_eq(list_size(all, "dags"), 3, "each once, broken ones not");
-    const json_t *orders = json_array_get(json_object_get(all, "dags"), 0);
+    const json_t *orders = json_array_get(json_object_get(all, "dags"), 1); /* first, orders, .. */
     EXPECT_STR("orders", json_get_string(orders, "dag_id", ""));
     EXPECT_STR("running", json_get_string(json_object_get(orders, "last_run"), "state", ""));
     cr_assert_eq(json_get_int(orders, "dag_version", 0), 1);
@@ -123,6 +123,47 @@ Test(op_dag, dags_of_the_store_and_of_the_folder_are_one_list)
     EXPECT_STR("/srv/orders.yaml", json_get_string(kept, "file", ""));
     json_decref(kept);
     call_fails(&world, "dag.show", "{\"dag\":\"ordres\"}", STATUS_NOT_FOUND, "orders");
+    free(folder);
+    world_fini(&world);
+}
+
+/* The ids of a list, one after the other. */
+static void expect_ids(struct world *world, const char *request, const char *ids, int64_t total)
+{
+    CLEANUP(strbuf_fini) struct strbuf got;
+    strbuf_init(&got, 1000);
+    json_t *page = call_ok(world, "dag.list", request);
+    const json_t *dags = json_object_get(page, "dags");
+    for (size_t i = 0; i < json_array_size(dags); i++)
+        strbuf_addf(&got, "%s%s", i > 0 ? " " : "",
+                    json_get_string(json_array_get(dags, i), "dag_id", ""));
+    EXPECT_STR(ids, got.text != NULL ? got.text : "");
+    cr_assert_eq(json_get_int(page, "total_entries", -1), total, "%s", request);
+    json_decref(page);
+}
+
+Test(op_dag, pages_of_dags_go_both_ways_wherever_the_dags_are)
+{
+    struct world world;
+    world_init(&world);
+    char *folder = mem_format("%s/dags", world.home);
+    cr_assert_eq(mkdir(folder, 0700), 0);
+    world.service.dags = folder;
+    free(write_file(&world, "dags/two.yaml", TWO));
+    (void)start_run(&world, "/srv/orders.yaml", ORDERS);
+    (void)start_run(&world, "/srv/z.yaml", "dag: zebra\ntasks: { a: { noop: {} } }\n");
+
+    expect_ids(&world, "{}", "first orders second zebra", 4);
+    expect_ids(&world, "{\"order_by\":\"-dag_id\"}", "zebra second orders first", 4);
+    expect_ids(&world, "{\"offset\":1,\"limit\":2}", "orders second", 4);
+    expect_ids(&world, "{\"offset\":1,\"limit\":2,\"order_by\":\"-dag_id\"}", "second orders", 4);
+    expect_ids(&world, "{\"offset\":3,\"limit\":9,\"order_by\":\"-dag_id\"}", "first", 4);
+    expect_ids(&world, "{\"offset\":4,\"limit\":9,\"order_by\":\"-dag_id\"}", "", 4);
+    expect_ids(&world, "{\"limit\":0}", "", 4);
+    expect_ids(&world, "{\"tags\":[\"tier1\"],\"limit\":1,\"order_by\":\"-dag_id\"}", "second", 2);
+    expect_ids(&world, "{\"pattern\":\"E\",\"paused\":false,\"offset\":1,\"order_by\":\"-dag_id\"}",
+               "second orders", 3);
+    call_fails(&world, "dag.list", "{\"order_by\":\"owner\"}", STATUS_INVALID, "-dag_id");
     free(folder);
     world_fini(&world);
 }

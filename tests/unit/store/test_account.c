@@ -287,7 +287,49 @@ STORE_TEST(account, a_link_works_once_and_only_while_there_is_nobody)
     cr_expect_null(account.password);
     EXPECT_STATUS(STATUS_DENIED, store_link_use(bench.store, arena, one, &account, &err), &err);
     EXPECT_STATUS(STATUS_DENIED, store_link_use(bench.store, arena, two, &account, &err), &err);
+    EXPECT_OK(store_link_make(bench.store, 1000, one, &err), &err);
+    add("anna", "viewer");
+    EXPECT_STATUS(STATUS_DENIED, store_link_use(bench.store, arena, one, &account, &err), &err);
     EXPECT_STATUS(STATUS_CONFLICT, store_link_make(bench.store, 1000, one, &err), &err);
+}
+
+STORE_TEST(account, whom_a_link_made_comes_in_by_another_until_there_is_a_password)
+{
+    struct err err = {0};
+    char one[SECRET_TEXT_MAX];
+    char two[SECRET_TEXT_MAX];
+    struct account first;
+    struct account again;
+    EXPECT_OK(store_link_make(bench.store, 1000, one, &err), &err);
+    EXPECT_OK(store_link_use(bench.store, arena, one, &first, &err), &err);
+
+    EXPECT_OK(store_link_make(bench.store, 1000, one, &err), &err);
+    EXPECT_OK(store_link_use(bench.store, arena, one, &again, &err), &err);
+    cr_expect_eq(again.id, first.id);
+    EXPECT_STATUS(STATUS_DENIED, store_link_use(bench.store, arena, one, &again, &err), &err);
+    EXPECT_OK(store_link_make(bench.store, 1000, two, &err), &err);
+    struct account_change change = {.name = "admin", .password = "$new", .actor = "tester"};
+    EXPECT_OK(store_account_set(bench.store, &change, &err), &err);
+
+    EXPECT_STATUS(STATUS_DENIED, store_link_use(bench.store, arena, two, &again, &err), &err);
+    EXPECT_STATUS(STATUS_CONFLICT, store_link_make(bench.store, 1000, two, &err), &err);
+}
+
+STORE_TEST(account, no_link_lets_in_who_is_disabled)
+{
+    struct err err = {0};
+    char one[SECRET_TEXT_MAX];
+    char two[SECRET_TEXT_MAX];
+    struct account account;
+    bool is_disabled = true;
+    EXPECT_OK(store_link_make(bench.store, 1000, one, &err), &err);
+    EXPECT_OK(store_link_use(bench.store, arena, one, &account, &err), &err);
+    EXPECT_OK(store_link_make(bench.store, 1000, two, &err), &err);
+    struct account_change change = {.name = "admin", .disabled = &is_disabled, .actor = "tester"};
+    EXPECT_OK(store_account_set(bench.store, &change, &err), &err);
+
+    EXPECT_STATUS(STATUS_DENIED, store_link_use(bench.store, arena, two, &account, &err), &err);
+    EXPECT_STATUS(STATUS_CONFLICT, store_link_make(bench.store, 1000, two, &err), &err);
 }
 
 STORE_TEST(account, what_is_over_is_removed_after_a_while)

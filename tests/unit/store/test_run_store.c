@@ -1,7 +1,9 @@
 /*
  * Runs as a whole: their names, how they are found, and what a selection leaves out.
  */
+#include "base/strbuf.h"
 #include "model/limits.h"
+#include "store/host_name.h"
 #include "store/overview.h"
 #include "store_bench.h"
 
@@ -288,4 +290,55 @@ STORE_TEST(run_store, many_are_loaded_at_once_and_those_that_are_gone_are_left_o
     cr_expect_str_eq(wanted[2].info.run_id, "second");
     EXPECT_OK(store_runs_load(bench.store, &wanted[3], 1, &err), &err);
     cr_expect_not(wanted[3].is_found);
+}
+
+static enum status add_place(void *context, const struct run_row *run, const struct task_row *task,
+                             struct err *err)
+{
+    (void)err;
+    cr_assert_eq(run->id, bench.run.id);
+    strbuf_addf(context, "%s[%lld]:%s ", run->dag->tasks[task->node].id, (long long)task->map_index,
+                task_state_name(task->state));
+    return STATUS_OK;
+}
+
+/* The tasks of the run, as both ways to walk over them tell. */
+static void expect_walk(const char *wanted)
+{
+    struct err err = {0};
+    struct run_info info;
+    CLEANUP(strbuf_fini) struct strbuf one;
+    CLEANUP(strbuf_fini) struct strbuf other;
+    strbuf_init(&one, 10000);
+    strbuf_init(&other, 10000);
+    EXPECT_OK(store_run_load(bench.store, bench.arena, bench.run.id, &info, &err), &err);
+    EXPECT_OK(store_task_each(bench.store, bench.run.id, add_place, &one, &err), &err);
+    EXPECT_OK(store_task_each_of(bench.store, &info, add_place, &other, &err), &err);
+    EXPECT_STR(wanted, one.text);
+    EXPECT_STR(wanted, other.text);
+}
+
+STORE_TEST(run_store, the_tasks_of_a_run_that_was_loaded_are_the_same)
+{
+    bench_start(&bench, "{\"tasks\": {\"a\": {\"run\": \"x\"},"
+                        " \"b\": {\"run\": \"x\", \"needs\": [\"a\"]}}}");
+    (void)bench_advance(&bench, NULL, 0, 1);
+    expect_walk("a[-1]:running b[-1]:none ");
+    bench_start(&bench, "{\"tasks\": {\"m\": {\"run\": \"x\", \"foreach\": [1]}}}");
+    struct advance_result first = bench_advance(&bench, NULL, 0, 1);
+    struct outcome outcome = bench_outcome(&first.claims[0], 0);
+    outcome.kind = OUTCOME_EXPAND;
+    outcome.instances = 2;
+    (void)bench_advance(&bench, &outcome, 1, 2);
+    expect_walk("m[-1]:deferred m[0]:running m[1]:running ");
+}
+
+STORE_TEST(run_store, a_host_that_is_gone_has_no_name)
+{
+    struct err err = {0};
+    const struct host_name *host = NULL;
+    EXPECT_OK(store_host_name(bench.store, 12345, &host, &err), &err);
+    cr_assert_null(host->name);
+    EXPECT_OK(store_host_name(bench.store, 12345, &host, &err), &err);
+    cr_assert_null(host->name);
 }

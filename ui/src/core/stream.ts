@@ -28,7 +28,7 @@ export interface Scope {
 
 export type Connection = "waiting" | "live" | "lost";
 export const connection = signal<Connection>("waiting");
-/** Counts up when a lost connection is back: what is shown may be old. */
+/** Counts up when what is shown may be old: a lost connection is back, or too much happened. */
 export const comebacks = signal(0);
 
 /** Of pages that say nothing else: few, and enough for lists. */
@@ -58,15 +58,22 @@ function isBack(): void {
   connection.value = "live";
 }
 
+function hear(message: MessageEvent): void {
+  const event = JSON.parse(message.data as string) as LiveEvent & { more?: boolean };
+  if (event.more) comebacks.value++;
+  else for (const listener of listeners) listener(event);
+}
+
 function open(wanted: Scope): void {
   close();
-  const opened = new EventSource(apiUrl("/events", wanted as Query));
+  const starts = wanted.dag || wanted.run ? true : null;
+  const opened = new EventSource(apiUrl("/events", { ...wanted, starts } as Query));
   source = opened;
   opened.onopen = isBack;
-  opened.onmessage = (message) => {
-    const event = JSON.parse(message.data as string) as LiveEvent;
-    for (const listener of listeners) listener(event);
-  };
+  opened.onmessage = hear;
+  opened.addEventListener("task.started", hear);
+  // What was missed is not told again: everything shown is asked for anew.
+  opened.addEventListener("reset", () => comebacks.value++);
   opened.onerror = () => {
     if (source !== opened) return;
     failures++;

@@ -103,7 +103,7 @@ export function Command({ text, label }: { text: string; label?: string }) {
   return (
     <div class="command">
       {label && <span class="command-label">{label}</span>}
-      <code>{text}</code>
+      <code tabIndex={0}>{text}</code>
       <Copy text={text} />
     </div>
   );

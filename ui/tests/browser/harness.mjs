@@ -16,6 +16,17 @@ const root = path.join(path.dirname(fileURLToPath(import.meta.url)), "../../..")
 const PROGRAM = process.env.EIDER_PROGRAM ?? path.join(root, "build/eider");
 const CHROMIUM = process.env.EIDER_CHROMIUM ?? "/usr/bin/chromium";
 const run = promisify(execFile);
+/** Whatever becomes of the tests, nothing is left running. */
+const children = new Set();
+process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")));
+
+function start(program, words, options) {
+  const child = spawn(program, words, options);
+  children.add(child);
+  child.once("exit", () => children.delete(child));
+  return child;
+}
+
 /** For what must happen, however busy the machine is. */
 export const PATIENCE_MS = 60_000;
 
@@ -34,6 +45,7 @@ export class Daemon {
     await mkdir(daemon.home);
     await mkdir(daemon.dags);
     for (const [name, text] of Object.entries(files)) await daemon.write(name, text);
+    await options.prepare?.(daemon); // a store that is filled already, say
     await daemon.up();
     return daemon;
   }
@@ -51,7 +63,7 @@ export class Daemon {
   }
 
   async up() {
-    this.process = spawn(PROGRAM, ["up", "--home", this.home, "--dags", this.dags, ...(this.options.args ?? [])],
+    this.process = start(PROGRAM, ["up", "--home", this.home, "--dags", this.dags, ...(this.options.args ?? [])],
       { env: this.environment, stdio: ["ignore", "pipe", "pipe"] });
     this.words = "";
     const said = new Promise((resolve, reject) => {
@@ -74,7 +86,7 @@ export class Daemon {
   /** Pages that are worked on, before this daemon. */
   async startDev() {
     const script = path.join(root, "ui/dev.mjs");
-    this.dev = spawn(process.execPath, [script, this.url], { stdio: ["ignore", "pipe", "inherit"] });
+    this.dev = start(process.execPath, [script, this.url], { stdio: ["ignore", "pipe", "inherit"] });
     this.pages = await new Promise((resolve) => this.dev.stdout.once("data", (bytes) => resolve(String(bytes).trim())));
   }
 

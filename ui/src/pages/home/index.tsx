@@ -1,5 +1,1 @@
-import { Page } from "../../parts/page";
-
-export function HomePage() {
-  return <Page title="HomePage">not yet</Page>;
-}
+export { HomePage } from "./HomePage";

@@ -1,14 +1,5 @@
-import { Page } from "../../parts/page";
-
-export function TriggerPage() {
-  return <Page title="TriggerPage">not yet</Page>;
-}
-export function BackfillFormPage() {
-  return <Page title="BackfillFormPage">not yet</Page>;
-}
-export function BackfillsPage() {
-  return <Page title="BackfillsPage">not yet</Page>;
-}
-export function BackfillPage() {
-  return <Page title="BackfillPage">not yet</Page>;
-}
+// What starts runs, a file each.
+export { TriggerPage } from "./TriggerPage";
+export { BackfillFormPage } from "./BackfillFormPage";
+export { BackfillsPage } from "./BackfillsPage";
+export { BackfillPage } from "./BackfillPage";

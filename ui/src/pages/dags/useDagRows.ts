@@ -1,0 +1,96 @@
+// All DAGs, loaded once; after that only those are asked for again of which something was heard.
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { get } from "../../core/http";
+import { useLoad, type Loaded } from "../../core/load";
+import { useEvents, type LiveEvent } from "../../core/stream";
+import { lastState, withChanges, type DagRow, type DagRows } from "./rows";
+
+/** At once, and then not more often. */
+const PAUSE_MS = 120;
+/** A run that waits starts without an event of the run: it is looked at again. */
+const WAITING_MS = 1000;
+/** When more DAGs than that have changed, all are asked for. */
+const MANY = 100;
+
+class Changes {
+  private names = new Set<string>();
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private askedAt = 0;
+  private isBusy = false;
+  private isOver = false;
+
+  constructor(
+    private readonly tell: (asked: string[], answer: DagRows) => void,
+    private readonly loadAll: () => void,
+  ) {}
+
+  add(name: string, wait = 0): void {
+    this.names.add(name);
+    this.plan(wait);
+  }
+
+  private plan(wait = 0): void {
+    if (this.isBusy || this.isOver || this.names.size === 0) return;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.ask(), Math.max(wait, this.askedAt + PAUSE_MS - performance.now()));
+  }
+
+  private async ask(): Promise<void> {
+    const asked = [...this.names];
+    this.names.clear();
+    this.askedAt = performance.now();
+    if (asked.length > MANY || asked.some((name) => name.includes(","))) return this.loadAll();
+    this.isBusy = true;
+    try {
+      const answer = await get<DagRows>("/dag-rows", { dags: asked.join(","), all: true });
+      if (!this.isOver) this.tell(asked, { ...answer, dags: answer.dags.filter((row) => row.status !== "inactive") });
+    } catch {
+      // the connection tells; everything is loaded again when it is back
+    }
+    this.isBusy = false;
+    this.plan();
+  }
+
+  end(): void {
+    this.isOver = true;
+    clearTimeout(this.timer);
+  }
+}
+
+export interface LiveRows {
+  loaded: Loaded<DagRows>;
+  rows: DagRow[];
+  states: string[];
+  /** Shows something at once that the server is still asked for. */
+  change: (dag: string, change: Partial<DagRow>) => void;
+}
+
+export function useDagRows(): LiveRows {
+  const loaded = useLoad<DagRows>("/dag-rows");
+  const [changed, setChanged] = useState<{ of: DagRows | undefined; rows: DagRow[] } | null>(null);
+  const rows = changed && changed.of === loaded.data ? changed.rows : (loaded.data?.dags ?? []);
+  const states = loaded.data?.states ?? [];
+  const now = useRef({ data: loaded.data, rows });
+  now.current = { data: loaded.data, rows };
+  const set = (next: DagRow[]) => {
+    now.current.rows = next;
+    setChanged({ of: now.current.data, rows: next });
+  };
+  const reload = useRef(loaded.reload);
+  reload.current = loaded.reload;
+  const changes = useMemo(() => {
+    const made: Changes = new Changes((asked, answer) => {
+      set(withChanges(now.current.rows, asked, answer.dags));
+      for (const row of answer.dags)
+        if (lastState(row, answer.states) === "queued") made.add(row.dag_id, WAITING_MS);
+    }, () => reload.current());
+    return made;
+  }, []);
+  useEffect(() => () => changes.end(), []);
+  useEvents((event: LiveEvent) => {
+    if (event.dag_id) changes.add(event.dag_id);
+  }, []);
+  const change = (dag: string, part: Partial<DagRow>) =>
+    set(now.current.rows.map((row) => (row.dag_id === dag ? { ...row, ...part } : row)));
+  return { loaded, rows, states, change };
+}

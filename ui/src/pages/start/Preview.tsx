@@ -1,0 +1,58 @@
+// What a task would be with the values of the form: its templates, filled in by the server.
+import { useEffect, useState } from "preact/hooks";
+import { post, Problem } from "../../core/http";
+import { Section } from "../../parts/page";
+import type { Dag } from "../dag/DagFrame";
+
+interface Rendered {
+  task_id: string;
+  fields: { field: string; value: unknown }[];
+}
+
+const PAUSE_MS = 300;
+
+export function Preview({ dag, body, isReady }: { dag: Dag; body: Record<string, unknown>; isReady: boolean }) {
+  const [task, setTask] = useState("");
+  const [answer, setAnswer] = useState<Rendered | Problem | null>(null);
+  const { params, conf, logical_date } = body;
+  const asked = JSON.stringify({ dag: dag.dag_id, task, params, conf, logical_date });
+  useEffect(() => {
+    if (!task || !isReady) return;
+    let isOver = false;
+    const timer = setTimeout(() => {
+      post<Rendered>("/render", JSON.parse(asked)).then(
+        (made) => isOver || setAnswer(made),
+        (error: unknown) => isOver || setAnswer(error instanceof Problem ? error : null));
+    }, PAUSE_MS);
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+  }, [asked, isReady]);
+  return (
+    <Section title="Preview of a task" actions={
+      <select aria-label="Task to preview" value={task} onChange={(event) => setTask(event.currentTarget.value)}>
+        <option value="">choose a task…</option>
+        {dag.tasks.map((row) => <option key={row.task_id} value={row.task_id}>{row.task_id}</option>)}
+      </select>}>
+      {!task ? <p class="dim">Its commands and values with the parameters above filled in.</p>
+        : !isReady ? <p class="dim">As soon as the parameters above are right.</p>
+        : answer instanceof Problem ? <p class="bad">{answer.detail || answer.title}</p>
+        : answer?.task_id === task && <Fields rendered={answer} />}
+    </Section>
+  );
+}
+
+function Fields({ rendered }: { rendered: Rendered }) {
+  if (rendered.fields.length === 0) return <p class="dim">Nothing in this task is a template.</p>;
+  return (
+    <>
+      {rendered.fields.map(({ field, value }) => (
+        <div key={field} class="rendered">
+          <span class="field-label">{field}</span>
+          <pre>{typeof value === "string" ? value : JSON.stringify(value, null, 2)}</pre>
+        </div>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,62 @@
+// A graph with the states of a run, kept fresh: what events tell is drawn at once, an answer follows.
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { Teller, type Told } from "../../core/live";
+import { useLoad, type Loaded } from "../../core/load";
+import { pathOf } from "../../core/route";
+import { lookOf } from "../../core/states";
+import { useEvents } from "../../core/stream";
+import { Graph, type GraphAnswer } from "./model";
+
+/** How old the state of an answer may be when it comes. */
+const BEHIND_MS = 1500;
+const SETTLE_MS = 1000;
+const BUSY_MS = 5000;
+
+export interface GraphRequest {
+  dag: string;
+  run: string | null;
+  version?: number | undefined;
+  task: string | null;
+  up: string | null;
+  down: string | null;
+  closed: string;
+}
+
+function pathOfGraph(request: GraphRequest): string {
+  const query = new URLSearchParams();
+  if (request.run) query.set("run", request.run);
+  else if (request.version) query.set("version", String(request.version));
+  if (request.task) query.set("task", request.task);
+  if (request.task && request.up) query.set("up", request.up);
+  if (request.task && request.down) query.set("down", request.down);
+  if (request.closed) query.set("collapsed", request.closed);
+  return pathOf("graph", request.dag) + (query.size > 0 ? "?" + query : "");
+}
+
+export function useGraph(request: GraphRequest, onChange: () => void): { loaded: Loaded<GraphAnswer>; graph: Graph | null } {
+  const busy = useRef(0);
+  const loaded = useLoad<GraphAnswer>(pathOfGraph(request), { keep: true, every: busy.current });
+  const teller = useMemo(() => new Teller(), [request.dag]);
+  const { data } = loaded;
+  const apply = (graph: Graph, told: Told): boolean =>
+    told.task !== null && told.number === graph.answer.number && graph.setState(told.task, told.state);
+  const graph = useMemo(() => {
+    if (!data) return null;
+    busy.current = data.state && !lookOf(data.state).isOver ? BUSY_MS : 0;
+    const made = new Graph(data);
+    for (const told of teller.since(performance.now() - BEHIND_MS)) apply(made, told);
+    return made;
+  }, [data]);
+  const settle = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => () => clearTimeout(settle.current), []);
+  useEvents((event) => {
+    if (!graph?.answer.number || event.number !== graph.answer.number) return;
+    const told = teller.hear(event, performance.now());
+    if (told && apply(graph, told)) onChange();
+    settle.current ??= setTimeout(() => {
+      settle.current = undefined;
+      loaded.reload();
+    }, SETTLE_MS);
+  }, [graph]);
+  return { loaded, graph };
+}

@@ -1,0 +1,151 @@
+// The list of DAGs: found, filtered, paused, and kept up to date by itself.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { closeBrowser, Daemon, openPage, SIZES, THEMES, until } from "./harness.mjs";
+
+const HOSTILE = "<img src=x onerror=alert(1)>";
+const FILES = {
+  "sales.yaml": `dag: sales
+title: Daily money
+owner: ann
+tags: [money, nightly]
+schedule: { cron: "30 2 * * *", tz: Europe/Berlin }
+tasks: { count: { run: "true" } }
+`,
+  "stock.yaml": "dag: stock\nowner: bob\ntags: [money]\ntasks: { fail: { run: exit 3 } }\n",
+  "evil.yaml": `dag: evil
+title: '${HOSTILE}'
+owner: '${HOSTILE}'
+tags: ['${HOSTILE}']
+tasks: { a: { run: "true" } }
+`,
+};
+
+let daemon;
+before(async () => {
+  daemon = await Daemon.start(FILES);
+  await daemon.cli("dags", "trigger", "stock");
+  await until("the run to fail", async () => (await daemon.api("GET", "/api/v1/x/home")).failing.length === 1);
+});
+after(async () => {
+  await closeBrowser();
+  await daemon?.remove();
+});
+
+const open = async (options, query = "") => {
+  const page = await openPage(daemon, options);
+  await page.goto(new URL(`/dags${query}`, daemon.pages).href);
+  await page.locator("[data-dag]").first().waitFor();
+  return page;
+};
+const shown = (page) => page.locator("[data-dag]").evaluateAll((lines) => lines.map((line) => line.dataset.dag));
+const line = (page, dag) => page.locator(`[data-dag="${dag}"]`);
+
+for (const theme of THEMES)
+  for (const [name, size] of Object.entries(SIZES))
+    test(`the list shows what DAGs are, ${theme}, ${name}`, async () => {
+      const page = await open({ theme, size });
+      await line(page, "sales").getByText("every day at 02:30 Europe/Berlin").waitFor();
+      await line(page, "stock").getByText("failed", { exact: true }).waitFor();
+      assert.equal(await line(page, "stock").locator(".run-bars a").count(), 1);
+      assert.match(await line(page, "stock").locator(".run-bars a").getAttribute("title"), /^run \d+: failed, /);
+      assert.equal(await line(page, "evil").getByText(HOSTILE).count(), 3);
+      assert.equal(await page.locator("main img").count(), 0);
+      assert.deepEqual(page.mistakes, []);
+      await page.context().close();
+    });
+
+test("what is searched and chosen is in the URL, and back takes it away", async () => {
+  const page = await open();
+  await page.getByRole("searchbox").fill("MONEY");
+  await page.waitForURL("**/dags?q=MONEY");
+  await until("the others to go", async () => (await shown(page)).join() === "sales");
+  await page.getByRole("searchbox").fill("");
+  await page.getByRole("combobox", { name: "State" }).selectOption("failed");
+  await page.waitForURL("**/dags?state=failed");
+  await until("only what failed", async () => (await shown(page)).join() === "stock");
+  await page.getByRole("link", { name: "Clear filters" }).click();
+  await line(page, "sales").getByRole("link", { name: "nightly" }).click();
+  await page.waitForURL("**/dags?tag=nightly");
+  await until("only its tag", async () => (await shown(page)).join() === "sales");
+  await page.goBack();
+  await until("all of them", async () => (await shown(page)).length === 3);
+  await page.getByRole("link", { name: "DAG", exact: true }).click();
+  await until("the other way round", async () => (await shown(page)).join() === "stock,sales,evil");
+  await page.goto(new URL("/dags?owner=ann&tag=money", daemon.pages).href);
+  await until("what a link says", async () => (await shown(page)).join() === "sales");
+  assert.deepEqual(page.mistakes, []);
+});
+
+test("a DAG is paused at once, and again when that was refused", async () => {
+  const page = await open();
+  const toggle = line(page, "sales").getByRole("switch");
+  assert.equal(await toggle.getAttribute("aria-checked"), "true");
+  await toggle.click();
+  assert.equal(await toggle.getAttribute("aria-checked"), "false");
+  await page.getByText("sales is paused").waitFor();
+  await until("the server to know", async () => (await daemon.api("GET", "/api/v1/x/dags/sales")).is_paused);
+  await page.route("**/unpause", (route) => route.fulfill({
+    status: 409, contentType: "application/problem+json",
+    body: JSON.stringify({ title: "no", detail: "not on a Monday" }),
+  }));
+  await toggle.click();
+  await page.getByText("not on a Monday").waitFor();
+  assert.equal(await toggle.getAttribute("aria-checked"), "false");
+  await page.unroute("**/unpause");
+  await daemon.cli("dags", "unpause", "sales");
+  await until("what others did to be seen", async () => (await toggle.getAttribute("aria-checked")) === "true");
+});
+
+test("who only looks on cannot pause", async () => {
+  const page = await open({ role: "viewer" });
+  assert.ok(await line(page, "sales").getByRole("switch").isDisabled());
+});
+
+test("a run that starts and ends is seen without loading the page again", async () => {
+  const page = await open();
+  const bars = line(page, "sales").locator(".run-bars a");
+  const before = await bars.count();
+  await page.evaluate(() => (window.stays = true));
+  await daemon.cli("dags", "trigger", "sales");
+  await until("its bar to come", async () => (await bars.count()) === before + 1);
+  await until("its bar to say how it ended", async () => /success/.test(await bars.last().getAttribute("title")));
+  assert.ok(await page.evaluate(() => window.stays));
+  await daemon.write("late.yaml", "dag: late_comer\ntasks: { a: { run: 'true' } }\n");
+  await line(page, "late_comer").waitFor();
+  assert.deepEqual(page.mistakes, []);
+});
+
+test("runs are one stop for the tab key, and the arrows go from one to the next", async () => {
+  await daemon.cli("dags", "trigger", "stock");
+  const page = await open();
+  const bars = line(page, "stock").locator(".run-bars a");
+  await until("two runs", async () => (await bars.count()) >= 2);
+  assert.equal(await line(page, "stock").locator(".run-bars a[tabindex='0']").count(), 1);
+  await bars.last().focus();
+  await page.keyboard.press("ArrowLeft");
+  const href = await page.evaluate(() => document.activeElement.getAttribute("href"));
+  assert.equal(href, await bars.nth((await bars.count()) - 2).getAttribute("href"));
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`**${href}`);
+});
+
+test("of very many DAGs only those near the screen are drawn", async () => {
+  const many = await Daemon.start({
+    "many.yaml": Array.from({ length: 400 }, (_, i) =>
+      `dag: d${String(i).padStart(3, "0")}\ntasks: { a: { run: "true" } }\n`).join("---\n"),
+  });
+  try {
+    const page = await openPage(many);
+    await page.goto(new URL("/dags", many.pages).href);
+    await page.locator("[data-dag=d000]").waitFor();
+    await page.getByText("400", { exact: true }).waitFor();
+    assert.ok((await page.locator("[data-dag]").count()) < 100);
+    await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+    await page.locator("[data-dag=d399]").waitFor();
+    assert.ok((await page.locator("[data-dag]").count()) < 100);
+    assert.deepEqual(page.mistakes, []);
+  } finally {
+    await many.remove();
+  }
+});

@@ -1,0 +1,39 @@
+// The server goes and comes back; the page says so, and then shows what is.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { closeBrowser, Daemon, openPage } from "./harness.mjs";
+
+let daemon;
+before(async () => {
+  daemon = await Daemon.start({ "hello.yaml": "tasks:\n  hello: { run: echo hello }\n" });
+});
+after(async () => {
+  await closeBrowser();
+  await daemon?.remove();
+});
+
+test("a lost connection is told, and made again", async () => {
+  const page = await openPage(daemon);
+  await page.goto(new URL("/runs", daemon.pages).href);
+  await page.getByText("live", { exact: true }).waitFor();
+
+  await daemon.stop("SIGKILL");
+  await page.getByText("The connection to the server is lost").waitFor();
+
+  await daemon.up();
+  await page.getByText("The connection to the server is lost").waitFor({ state: "detached" });
+  await daemon.cli("dags", "trigger", "hello");
+  await page.locator("main").getByText("success").first().waitFor();
+  const others = page.mistakes.filter((text) => !/ERR_|Failed to load resource/.test(text));
+  assert.deepEqual(others, []);
+});
+
+test("a session that ended leads to the sign-in, and back to the page", async () => {
+  const page = await openPage(daemon, { role: "operator" });
+  await page.goto(new URL("/dags/hello/graph", daemon.pages).href);
+  await page.getByRole("navigation", { name: "Pages" }).waitFor();
+  await page.context().clearCookies();
+  await page.getByRole("link", { name: "Runs", exact: true }).first().click();
+  await page.getByRole("heading", { name: /Sign in/ }).waitFor();
+  assert.match(page.url(), /\/runs$/);
+});

@@ -1,0 +1,204 @@
+// Runs: watched, looked into, mended.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { closeBrowser, Daemon, openPage, SIZES, THEMES, until } from "./harness.mjs";
+
+// Tasks wait for files, so that the test says when they go on.
+const STEPS = `tasks:
+  first: { run: 'echo began; until [ -e "$GATE/first" ]; do sleep 0.05; done; echo went on', env: { GATE: "GATES" } }
+  second: { run: 'until [ -e "$GATE/second" ]; do sleep 0.05; done', needs: [first], env: { GATE: "GATES" } }
+`;
+const ORDERS = `params:
+  region: { type: string, default: eu }
+tasks:
+  extract: { run: "seq 1 30", doc: Reads the orders of a day. }
+  parts: { run: 'test {{ item }} != 3', foreach: [1, 2, 3, 4, 5], needs: [extract] }
+  load:
+    needs: [extract]
+    run: 'for i in $(seq 1 25); do echo "row $i"; done; [ -e "$GATE/mended" ] || { echo "Error: no table orders" >&2; exit 3; }'
+    env: { GATE: "GATES", PASSWORD: "{{ secret('db_password') }}" }
+  publish: { run: echo published, needs: [load] }
+`;
+const WIDE = `tasks:
+  many: { run: "true", foreach: [${Array.from({ length: 120 }, (_, i) => i).join(", ")}] }
+`;
+
+let daemon;
+let gate;
+before(async () => {
+  daemon = await Daemon.start();
+  gate = (name) => daemon.write(`../${name}`, "");
+  await daemon.cli("secrets", "set", "db_password", "swordfish-4711");
+  for (const [name, text] of Object.entries({ steps: STEPS, orders: ORDERS, wide: WIDE }))
+    await daemon.write(`${name}.yaml`, text.replaceAll("GATES", daemon.folder));
+  await until("the DAGs are there", async () => (await daemon.json("dags", "list")).dags.length === 3);
+});
+after(async () => {
+  await closeBrowser();
+  await daemon?.remove();
+});
+
+const trigger = async (dag, ...more) => (await daemon.json("dags", "trigger", dag, ...more)).number;
+const over = (run) => until(`run ${run} is over`, async () =>
+  ["success", "failed", "cancelled"].includes((await daemon.json("runs", "show", run)).state));
+const at = (page, path) => page.goto(new URL(path, daemon.pages).href);
+const taskState = (page, task) => page.getByRole("row", { name: task }).locator("[data-state]").first();
+
+test("a run is watched from its start to its end", async () => {
+  const run = await trigger("steps");
+  const page = await openPage(daemon);
+  await at(page, `/runs/${run}`);
+  await page.locator('tr:has-text("first") [data-state="running"]').waitFor();
+  await page.locator('tr:has-text("second") [data-state="none"]').waitFor();
+  await gate("first");
+  await page.locator('tr:has-text("first") [data-state="success"]').waitFor();
+  await page.locator('tr:has-text("second") [data-state="running"]').waitFor();
+  await gate("second");
+  await page.locator('h1 [data-state="success"]').waitFor();
+  assert.equal(await taskState(page, "second").getAttribute("data-state"), "success");
+  await page.getByRole("link", { name: "Gantt" }).click();
+  await page.getByRole("link", { name: /second; .*on the critical path/ }).waitFor();
+  await page.getByRole("link", { name: "Events" }).click();
+  await page.getByRole("table", { name: "Events" }).getByText("run ended").waitFor();
+  assert.deepEqual(page.mistakes, []);
+});
+
+for (const theme of THEMES)
+  test(`on a phone a failing run shows its error, the last lines and how to retry at once (${theme})`, async () => {
+    const run = await trigger("orders");
+    await over(run);
+    const page = await openPage(daemon, { size: SIZES.phone, theme });
+    await at(page, "/runs?state=failed");
+    await page.getByRole("link", { name: `#${run}` }).click();
+    const failure = page.getByRole("region", { name: "load failed" });
+    const parts = [failure.locator(".error-line"), failure.getByText("row 25"), failure.getByRole("button", { name: "Retry" }),
+      failure.getByRole("link", { name: "Log" })];
+    for (const part of parts) {
+      await part.waitFor();
+      const box = await part.boundingBox();
+      assert.ok(box.y > 0 && box.y + box.height <= SIZES.phone.height - 48, `within the first screen: ${await part.textContent()} at ${box.y}`);
+      assert.ok(box.x >= 0 && box.x + box.width <= SIZES.phone.width, "within the width");
+    }
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(width <= SIZES.phone.width, `the page is ${width} wide`);
+    assert.deepEqual(page.mistakes, []);
+  });
+
+test("a failing task is mended and retried until the run is green", async () => {
+  const run = await trigger("orders");
+  await over(run);
+  const page = await openPage(daemon, { role: "operator" });
+  await at(page, `/runs/${run}`);
+  await gate("mended");
+  await page.getByRole("region", { name: "load failed" }).getByRole("button", { name: "Retry" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("publish").waitFor();
+  await dialog.getByText("The same by command").click();
+  await dialog.getByText(`eider retry ${run} load`).waitFor();
+  await dialog.getByRole("button", { name: "Retry" }).click();
+  await page.getByRole("region", { name: "load failed" }).waitFor({ state: "detached" });
+  // The instance of the mapped task still fails: it is marked by hand.
+  await page.getByRole("link", { name: "parts [2]" }).first().click();
+  await page.getByRole("button", { name: "Mark" }).click();
+  await page.getByRole("dialog").getByRole("combobox", { name: "State" }).selectOption("success");
+  await page.getByRole("dialog").getByRole("button", { name: "Mark" }).click();
+  await page.locator('h1 [data-state="success"]').waitFor();
+  await page.getByRole("link", { name: `#${run}` }).first().click();
+  await page.locator('h1 [data-state="success"]').waitFor();
+  assert.deepEqual(page.mistakes, []);
+});
+
+test("clearing lists before what would run again", async () => {
+  await gate("mended");
+  const run = await trigger("orders");
+  await over(run);
+  const page = await openPage(daemon);
+  await at(page, `/runs/${run}/tasks/load`);
+  await page.getByRole("button", { name: "Clear" }).click();
+  const dialog = page.getByRole("dialog");
+  const listed = dialog.locator(".dry-run li");
+  await listed.first().waitFor();
+  assert.deepEqual((await listed.allTextContents()).map((text) => text.trim().split(" ")[0]).sort(), ["load", "publish"]);
+  await dialog.getByLabel("also what it needs").check();
+  await dialog.locator(".dry-run").getByText("extract").waitFor();
+  await dialog.getByText("The same by command").click();
+  await dialog.getByText(`eider tasks clear ${run} load --upstream`).waitFor();
+  const before = (await daemon.json("runs", "tasks", run)).task_instances.find((task) => task.task_id === "extract");
+  await dialog.getByRole("button", { name: "Clear" }).click();
+  await until("it ran again", async () => {
+    const task = (await daemon.json("runs", "tasks", run)).task_instances.find((each) => each.task_id === "extract");
+    return task.state === "success" && task.start_date > before.start_date;
+  });
+  assert.deepEqual(page.mistakes, []);
+});
+
+test("a task tells its tries, its command with secrets masked, what is around it and why", async () => {
+  const run = await trigger("orders");
+  await over(run);
+  const page = await openPage(daemon, { role: "viewer" });
+  await at(page, `/runs/${run}/tasks/load`);
+  await page.getByRole("table", { name: "Tries" }).waitFor();
+  await page.getByText("Reads the orders").waitFor({ state: "detached" });
+  await page.getByText("env.PASSWORD").waitFor();
+  assert.ok(!(await page.content()).includes("swordfish"), "the secret is in the page");
+  await page.getByRole("link", { name: "extract" }).waitFor();
+  await page.getByRole("link", { name: "publish" }).waitFor();
+  assert.ok(await page.getByRole("button", { name: "Clear" }).isDisabled(), "a viewer clears nothing");
+  assert.deepEqual(page.mistakes, []);
+});
+
+test("many instances are folded, and come in pages", async () => {
+  const run = await trigger("wide");
+  await over(run);
+  const page = await openPage(daemon);
+  await at(page, `/runs/${run}`);
+  await page.getByRole("button", { name: /120 instances/ }).click();
+  await page.getByRole("link", { name: "many [0]", exact: true }).waitFor();
+  assert.equal(await page.getByRole("link", { name: "many [60]", exact: true }).count(), 0);
+  await page.getByText("1–50 of 120").locator("..").getByRole("link", { name: "Next" }).click();
+  await page.getByRole("link", { name: "many [60]", exact: true }).click();
+  await page.waitForURL("**/tasks/many?map=60");
+  await page.getByRole("heading", { name: "many [60]" }).waitFor();
+  assert.deepEqual(page.mistakes, []);
+});
+
+test("runs are found by their filters, which are in the URL", async () => {
+  const run = await trigger("wide", "--note", "for the filter");
+  await over(run);
+  const page = await openPage(daemon);
+  await at(page, "/runs");
+  await page.getByRole("combobox", { name: "State" }).selectOption("success");
+  await page.getByRole("searchbox", { name: "Id of a DAG" }).fill("wide");
+  await page.waitForURL("**/runs?**dag=wide**");
+  await page.getByText("for the filter").waitFor();
+  await until("only that DAG", async () => !(await page.getByRole("table", { name: "Runs" }).textContent()).includes("orders"));
+  await page.getByRole("searchbox", { name: "Number or run id" }).fill(String(run));
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: `#${run}` }).first().click();
+  await page.waitForURL(`**/runs/${run}`);
+  // A note is made, and the run deleted.
+  await page.getByText("More ▾").click();
+  await page.getByRole("button", { name: "Edit note" }).click();
+  await page.getByRole("dialog").getByLabel("Note").fill("known and harmless");
+  await page.getByRole("dialog").getByRole("button", { name: "Edit note" }).click();
+  await page.getByText("known and harmless").waitFor();
+  await page.getByRole("button", { name: "Delete run" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete run" }).click();
+  await page.waitForURL("**/runs");
+  assert.deepEqual(page.mistakes, []);
+});
+
+test("a run that goes on is cancelled", async () => {
+  await daemon.write("endless.yaml", "tasks:\n  wait: { run: sleep 600 }\n");
+  await until("the DAG is there", async () => (await daemon.json("dags", "list")).dags.some((dag) => dag.dag_id === "endless"));
+  const run = await trigger("endless");
+  const page = await openPage(daemon);
+  await at(page, `/runs/${run}`);
+  await page.locator('h1 [data-state="running"]').waitFor();
+  await page.getByRole("button", { name: "Cancel run" }).click();
+  await page.getByRole("dialog").getByLabel("Reason").fill("a mistake");
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel run" }).click();
+  await page.locator('h1 [data-state="cancelled"]').waitFor();
+  await page.getByText("a mistake").waitFor();
+  assert.deepEqual(page.mistakes, []);
+});
