@@ -57,6 +57,13 @@ export interface RequestOptions {
   key?: string;
 }
 
+/** The page says while it waits for answers: for those who watch it, and for tests. */
+let waiting = 0;
+function count(change: 1 | -1): void {
+  waiting += change;
+  document.documentElement.toggleAttribute("data-waiting", waiting > 0);
+}
+
 async function answerOf(method: string, path: string, options: RequestOptions): Promise<Response> {
   const headers: Record<string, string> = { Accept: "application/json" };
   if (options.body !== undefined) headers["Content-Type"] = "application/json";
@@ -82,9 +89,15 @@ async function answerOf(method: string, path: string, options: RequestOptions): 
 }
 
 export async function request<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
-  const response = await answerOf(method, path, options);
-  const text = await response.text();
-  return (text === "" ? undefined : JSON.parse(text)) as T;
+  count(1);
+  try {
+    const response = await answerOf(method, path, options);
+    const text = await response.text();
+    return (text === "" ? undefined : JSON.parse(text)) as T;
+  } finally {
+    // After whoever asked has drawn the answer, and perhaps asked for more.
+    setTimeout(() => count(-1));
+  }
 }
 
 export const get = <T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> =>

@@ -12,16 +12,17 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { chromium } from "playwright-core";
 
-const root = path.join(path.dirname(fileURLToPath(import.meta.url)), "../../..");
-const PROGRAM = process.env.EIDER_PROGRAM ?? path.join(root, "build/eider");
+export const root = path.join(path.dirname(fileURLToPath(import.meta.url)), "../../..");
+export const PROGRAM = process.env.EIDER_PROGRAM ?? path.join(root, "build/eider");
 const CHROMIUM = process.env.EIDER_CHROMIUM ?? "/usr/bin/chromium";
 const run = promisify(execFile);
 /** Whatever becomes of the tests, nothing is left running. */
 const children = new Set();
 process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")));
 
-function start(program, words, options) {
+export function start(program, words, options) {
   const child = spawn(program, words, options);
+  if (options.detached) child.kill = (signal) => process.kill(-child.pid, signal); // with all that it started
   children.add(child);
   child.once("exit", () => children.delete(child));
   return child;
@@ -133,8 +134,8 @@ export class Daemon {
 
 let browser;
 
-/** A page of a browser, signed in with a role; errors of its console are in `page.mistakes`. */
-export async function openPage(daemon, { size = SIZES.desk, theme = "light", role = "admin", user } = {}) {
+/** A page of a browser of its own; errors of its console, and requests elsewhere, are in `page.mistakes`. */
+export async function newPage(pages, { size = SIZES.desk, theme = "light" } = {}) {
   browser ??= await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
   const context = await browser.newContext({ viewport: size, colorScheme: theme, timezoneId: "UTC", locale: "en-GB" });
   context.setDefaultTimeout(PATIENCE_MS);
@@ -144,9 +145,15 @@ export async function openPage(daemon, { size = SIZES.desk, theme = "light", rol
   page.on("console", (message) => message.type() === "error" && page.mistakes.push(message.text()));
   page.on("request", (request) => {
     const { origin, protocol } = new URL(request.url());
-    if (protocol.startsWith("http") && origin !== new URL(daemon.pages).origin)
+    if (protocol.startsWith("http") && origin !== new URL(pages).origin)
       page.mistakes.push(`a request to another host: ${request.url()}`);
   });
+  return page;
+}
+
+/** The same, signed in with a role. */
+export async function openPage(daemon, { role = "admin", user, ...look } = {}) {
+  const page = await newPage(daemon.pages, look);
   if (role) await signIn(daemon, page, role, user);
   return page;
 }

@@ -72,7 +72,7 @@ test("texts of others stay texts on every page", async (t) => {
     await t.test(path.slice(0, 60), async () => {
       await page.goto(new URL(path, daemon.pages).href);
       await page.locator("main h1").first().waitFor();
-      await page.waitForFunction(() => !document.querySelector(".loading, main[aria-busy]"));
+      await page.waitForFunction(() => !document.querySelector("[data-waiting], .loading, main[aria-busy]"));
       const found = await page.evaluate(() => ({
         evil: window.evil,
         made: document.querySelectorAll("main img, main script, main [onerror], main [onload], main [onclick]").length,

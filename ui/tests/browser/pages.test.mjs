@@ -36,7 +36,7 @@ function paths() {
 
 async function settle(page) {
   await page.locator("main h1").first().waitFor();
-  await page.waitForFunction(() => !document.querySelector(".loading, main[aria-busy]"));
+  await page.waitForFunction(() => !document.querySelector("[data-waiting], .loading, main[aria-busy]"));
 }
 
 async function complaintsOfAxe(page) {

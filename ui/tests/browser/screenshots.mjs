@@ -10,7 +10,7 @@ const daemon = await startWorld({ days: 40 });
 const PICTURES = [
   ["home", "/", "desk", "light"],
   ["dags", "/dags", "desk", "light"],
-  ["grid", "/dags/shop_orders", "desk", "light"],
+  ["grid", "/dags/exchange_rates", "desk", "light"],
   ["graph", "/dags/shop_orders/graph", "desk", "dark"],
   ["calendar", "/dags/exchange_rates/calendar", "desk", "light"],
   ["durations", "/dags/exchange_rates/durations", "desk", "dark"],
@@ -31,7 +31,7 @@ try {
     const page = await openPage(daemon, { size: SIZES[size], theme });
     await page.goto(new URL(at, daemon.pages).href);
     await page.locator("main h1").first().waitFor();
-    await page.waitForFunction(() => !document.querySelector(".loading, main[aria-busy]"));
+    await page.waitForFunction(() => !document.querySelector("[data-waiting], .loading, main[aria-busy]"));
     await page.waitForLoadState("load");
     await page.evaluate(() => document.fonts.ready.then(() => new Promise(requestAnimationFrame)));
     await page.screenshot({ path: path.join(folder, `ui-${name}.png`), animations: "disabled" });

@@ -7,6 +7,7 @@ import { useScope } from "../../core/stream";
 import { durationText } from "../../core/time";
 import { Ago, Copy, Duration, Instant, State } from "../../parts/basics";
 import { Facts, Page, Show, Tabs } from "../../parts/page";
+import { Changed } from "./Changed";
 import { CancelAction, MoreActions, NoteAction, RerunAction, RetryAction } from "./actions";
 import { runHref } from "./links";
 import { CountsBar } from "./RunList";
@@ -42,6 +43,7 @@ export function RunFrame({ number, children }: FrameProps) {
         {(data) => (
           <>
             <Head run={data} onDone={loaded.reload} />
+            <Changed run={data} />
             <Tabs label="Of this run" items={[
               { href: runHref(number), text: "Tasks", ...(data.tasks_total !== undefined && { count: data.tasks_total }) },
               { href: runHref(number, "graph"), text: "Graph" },

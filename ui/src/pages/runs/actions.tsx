@@ -19,7 +19,7 @@ interface RunProps {
   isMain?: boolean;
 }
 
-const mayOperate = (run: Run): boolean => can("operator", run.namespace);
+export const mayOperate = (run: Run): boolean => can("operator", run.namespace);
 
 /** What would be touched, as the server says it; asked again when the wish changes. */
 function DryRun({ path, body, verb }: { path: string; body: Record<string, unknown>; verb: string }) {
