@@ -43,8 +43,8 @@ function AuditTable({ entries }: { entries: AuditEntry[] }) {
           ? <a href={hrefWith({ actor: entry.actor, before: null })}>{entry.actor}</a> : <span class="dim">–</span>) },
         { name: "What", cell: (entry) => entry.action.replaceAll("_", " ") },
         { name: "Of what", cell: (entry) => <Objects entry={entry} /> },
-        { name: "How", isExtra: true, cell: (entry) => <span class="kept-name">{entry.change ?? ""}</span> },
-        { name: "Why", cell: (entry) => <span class="kept-name">{entry.reason ?? ""}</span> },
+        { name: "How", isExtra: true, cell: (entry) => <span class="clamp" title={entry.change ?? ""}>{entry.change ?? ""}</span> },
+        { name: "Why", cell: (entry) => <span class="clamp" title={entry.reason ?? ""}>{entry.reason ?? ""}</span> },
       ]} />
   );
 }
@@ -58,7 +58,7 @@ function Objects({ entry }: { entry: AuditEntry }) {
     <>
       {objects.slice(0, MOST).map((object) => {
         const href = hrefOfObject(object, entry);
-        return <div key={object} class="kept-name">{href ? <a href={href} title={object}>{objectText(object)}</a> : object}</div>;
+        return <div key={object} class="clamp">{href ? <a href={href} title={object}>{objectText(object)}</a> : object}</div>;
       })}
       {entry.count > MOST && <small class="dim">and {entry.count - MOST} more</small>}
     </>

@@ -46,7 +46,7 @@ export const nameColumn: Column<Kept> = {
   name: "Name", cell: (row) => (
     <div class={row.hidden ? "is-hidden-row" : ""}>
       <b class="kept-name">{row.name}</b> {row.hidden && <span class="tag" title="Something before it has the same name">does not count</span>}
-      {row.doc && <div><small class="dim">{row.doc}</small></div>}
+      {row.doc && <small class="dim clamp" title={row.doc}>{row.doc}</small>}
       {row.problem && <div class="bad"><small>{row.problem}</small></div>}
     </div>),
 };

@@ -173,8 +173,8 @@ function Node({ node, isFocus }: { node: PlacedNode; isFocus: boolean }) {
     <g transform={`translate(${node.x} ${node.y})`}><a href={href} onClick={(event) => follow(event, href)}
       class={`lineage-node is-${node.kind} ${isFocus ? "is-focus" : ""}`} aria-label={`${more} ${node.name}`}>
       <rect width={NODE_WIDTH} height={NODE_HEIGHT} rx={isDag ? 6 : 22} />
-      <text x={isDag ? 12 : 20} y="18">{cut(node.name, 27)}</text>
-      <text x={isDag ? 12 : 20} y="34" class="more">{cut(more, 32)}</text>
+      <text x={isDag ? 12 : 20} y="18">{cut(node.name, isDag ? 25 : 23)}</text>
+      <text x={isDag ? 12 : 20} y="34" class="more">{cut(more, 30)}</text>
       <title>{node.name}</title>
     </a></g>
   );

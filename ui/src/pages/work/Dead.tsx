@@ -2,7 +2,7 @@
 import { durationProblem } from "../../core/checks";
 import { useLoad } from "../../core/load";
 import { pathOf, place } from "../../core/route";
-import { can } from "../../core/session";
+import { can, canSomewhere } from "../../core/session";
 import { Action } from "../../parts/action";
 import { Ago, Tag } from "../../parts/basics";
 import { given, Input, useForm } from "../../parts/inputs";
@@ -48,7 +48,7 @@ function LetterCard({ letter, onDone }: { letter: Letter; onDone: () => void }) 
         <h2 class="handler">{href ? <a href={href}>{letter.name}</a> : letter.name}</h2>
         <div class="actions">
           {href && <a class="button small" href={`${href}/log`}>Log</a>}
-          <Action label="Run it again" face="Requeue" isSmall isAllowed={can("operator")} done="It is in its queue again."
+          <Action label="Run it again" face="Requeue" isSmall isAllowed={canSomewhere("operator")} done="It is in its queue again."
             question="Its tries begin anew, with the same payload."
             change={{
               path: `/dlq/${encodeURIComponent(letter.id)}/requeue`, takesKey: false, cli: ["dlq", "requeue", letter.id],

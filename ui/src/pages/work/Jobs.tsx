@@ -57,7 +57,7 @@ function JobTable({ jobs }: { jobs: Job[] }) {
         { name: "Queue", cell: (job) => <a href={"/jobs?queue=" + encodeURIComponent(job.queue)}>{job.queue}</a> },
         { name: "Tries", isNumber: true, isExtra: true, cell: (job) => job.attempts },
         { name: "Created", isExtra: true, cell: (job) => <Ago at={job.created_at} /> },
-        { name: "Took", isNumber: true, cell: (job) => <Took job={job} /> },
+        { name: "Time", isNumber: true, cell: (job) => <Took job={job} /> },
         { name: "Host", isExtra: true, cell: (job) => job.claimed_by ?? <span class="dim">–</span> },
         { name: "Error", isExtra: true, cell: (job) => <span class="said bad">{job.error ?? ""}</span> },
       ]} />

@@ -31,8 +31,8 @@ function PoolTable({ pools, onDone }: { pools: Pool[]; onDone: () => void }) {
       <Table isFolding label="Pools" rows={pools} keyOf={(pool) => `${pool.namespace}/${pool.name}`}
         columns={[
           { name: "Pool", cell: (pool) => (
-            <><a href={hrefWith({ pool: pool.name })}><b>{pool.name}</b></a>{" "}
-              {pool.namespace !== "default" && <span class="tag">{pool.namespace}</span>}<br /><small class="dim">{pool.description}</small></>) },
+            <><a class="kept-name" href={hrefWith({ pool: pool.name })}><b>{pool.name}</b></a>{" "}
+              {pool.namespace !== "default" && <span class="tag">{pool.namespace}</span>}<small class="dim clamp" title={pool.description}>{pool.description}</small></>) },
           { name: "Slots", cell: (pool) => <Slots pool={pool} /> },
           { name: "Open", isNumber: true, cell: (pool) => numberText(pool.open_slots) },
           { name: "Running", isNumber: true, isExtra: true, cell: (pool) => numberText(pool.running) },

@@ -23,7 +23,7 @@ function QueueTable({ queues, onDone }: { queues: Queue[]; onDone: () => void })
     <Table isFolding label="Queues" rows={queues} keyOf={(queue) => queue.name}
       columns={[
         { name: "Queue", cell: (queue) => (
-          <><a id={queue.name} href={`/jobs?queue=${encodeURIComponent(queue.name)}`}><b>{queue.name}</b></a><br />
+          <><a id={queue.name} class="kept-name" href={`/jobs?queue=${encodeURIComponent(queue.name)}`}><b>{queue.name}</b></a><br />
             <QueueState queue={queue} /></>) },
         { name: "Served", cell: (queue) => <PauseQueue queue={queue} onDone={onDone} /> },
         { name: "Work", cell: (queue) => <Work queue={queue} /> },
