@@ -19,7 +19,8 @@ export function jsonObjectProblem(text: string): string | null {
   const problem = jsonProblem(text);
   if (problem || text.trim() === "") return problem;
   const value: unknown = JSON.parse(text);
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? null : "This must be a JSON object: {…}.";
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? null
+    : "This must be a JSON object: {…}.";
 }
 
 /** Names that are words of paths, of templates and of command lines. */

@@ -43,7 +43,8 @@ test("entries of the audit lead to what they are about", () => {
   const entry = { dag_id: "sales", number: "17" };
   const leads = [["run 17 sales/manual__x", "/runs/17"], ["run 17 sales/manual__x load[3]", "/runs/17/tasks/load"],
     ["job 380503", "/jobs/380503"], ["queue mail", "/queues"],
-    ["variable default/bucket", "/variables"], ["secret default/x", "/connections?tab=secrets"], ["something new", "/runs/17"]];
+    ["variable default/bucket", "/variables"], ["secret default/x", "/connections?tab=secrets"],
+      ["something new", "/runs/17"]];
   for (const [object, href] of leads) assert.equal(audit.hrefOfObject(object, entry), href, object);
   assert.equal(audit.hrefOfObject("something new", { dag_id: null }), null);
   assert.equal(audit.objectText("run 17 sales/manual__2026"), "run 17 of sales");

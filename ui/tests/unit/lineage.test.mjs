@@ -15,7 +15,8 @@ const CHAIN = [
 
 test("tasks make datasets, DAGs wait for them, each once", () => {
   const { nodes, edges } = lineageOf(CHAIN);
-  assert.deepEqual(nodes.map((node) => node.name).sort(), ["by hand", "clean", "fetch", "mail", "raw", "report", "tidy"]);
+  assert.deepEqual(nodes.map((node) => node.name).sort(),
+    ["by hand", "clean", "fetch", "mail", "raw", "report", "tidy"]);
   assert.equal(edges.length, 5);
   assert.deepEqual(nodes.find((node) => node.name === "clean").tasks, ["wash", "dry"]);
 });
@@ -36,7 +37,8 @@ test("every edge leads to the right, and no two nodes overlap", () => {
   for (const a of layout.nodes)
     for (const b of layout.nodes)
       assert.ok(a === b || a.x !== b.x || Math.abs(a.y - b.y) >= NODE_HEIGHT, `${a.name} and ${b.name}`);
-  for (const node of layout.nodes) assert.ok(node.x + NODE_WIDTH <= layout.width && node.y + NODE_HEIGHT <= layout.height);
+  for (const node of layout.nodes) assert.ok(node.x + NODE_WIDTH <= layout.width && node.y
+    + NODE_HEIGHT <= layout.height);
 });
 
 test("a circle is drawn as well", () => {
@@ -49,7 +51,8 @@ test("a chain of thousands is no matter of the stack", () => {
   const chain = Array.from({ length: 5000 }, (_, i) => asset(`a${i}`, [made(`d${i}`, "t")], [waits(`d${i + 1}`)]));
   const layout = layOut(lineageOf(chain));
   assert.equal(layout.nodes.length, 10_001);
-  assert.equal(layout.nodes.find((node) => node.id === dagNode("d5000")).x, 10_000 * (layout.width - NODE_WIDTH) / 10_000);
+  assert.equal(layout.nodes.find((node) => node.id === dagNode("d5000")).x,
+    10_000 * (layout.width - NODE_WIDTH) / 10_000);
 });
 
 test("nothing is laid out as nothing", () => {

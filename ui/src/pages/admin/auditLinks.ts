@@ -3,8 +3,10 @@ import { pathOf } from "../../core/route";
 import type { AuditEntry } from "./types";
 
 const LISTS: Record<string, string> = {
-  queue: "/queues", pool: "/pools", limit: "/pools", host: "/hosts", user: "/users", token: "/tokens", namespace: "/users",
-  variable: "/variables", connection: "/connections", secret: "/connections?tab=secrets", message: "/messages", notice: "/messages",
+  queue: "/queues", pool: "/pools", limit: "/pools", host: "/hosts", user: "/users", token: "/tokens",
+  namespace: "/users",
+  variable: "/variables", connection: "/connections", secret: "/connections?tab=secrets", message: "/messages",
+  notice: "/messages",
 };
 
 /** "run 17 sales/manual__...", and " task[3]" where it is about a task. */

@@ -30,7 +30,8 @@ export function JobsPage() {
   const loaded = useLoad<Jobs>(`/jobs${queryOf(["queue", "status", "before"], { limit: LIMIT, with_total: true })}`,
     { every: 2000, keep: true });
   return (
-    <Page title="Jobs" actions={<><PurgeJobs onDone={loaded.reload} /><EnqueueJob queue={place.value.query.get("queue")} /></>}>
+    <Page title="Jobs"
+      actions={<><PurgeJobs onDone={loaded.reload} /><EnqueueJob queue={place.value.query.get("queue")} /></>}>
       <div class="filters">
         <QueueFilter />
         <ChoiceFilter name="status" label="Status" choices={[{ value: "", text: "any status" },
