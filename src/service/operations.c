@@ -153,6 +153,7 @@ static const struct operation_field RECORD_DAG[] = {
     {"last_run", FIELD_OBJECT, false, "its newest run"},
     {"sla", FIELD_OBJECT, false, "how its last runs kept their deadlines: runs, late, on_time_rate, ..."},
     {"tasks", FIELD_ARRAY, true, "tasks, parents first"},
+    {"keys", FIELD_OBJECT, true, "the other keys of its file: start_date, catchup, sla, hooks, ..."},
 };
 static const struct operation_field RECORD_TASK[] = {
     {"task_id", FIELD_STRING, true, "its id"},

@@ -14,6 +14,7 @@ SALES = """
     title: Daily sales
     tags: [nightly, money]
     schedule: { cron: "30 2 * * *", tz: Europe/Berlin }
+    catchup: false
     params: { region: { type: string, default: eu } }
     tasks:
       list_parts: { run: "echo '[1, 2, 3]' > $EIDER_OUTPUTS/parts" }
@@ -271,7 +272,8 @@ def look_at_rows(place, sales, broken):
 
 def look_at_dags(place):
     assert {dag["dag_id"] for dag in place.get("dags")["dags"]} == {"sales", "broken", "grouped"}
-    assert place.get("dags/{dag}", dag="sales")["title"] == "Daily sales"
+    shown = place.get("dags/{dag}", dag="sales")
+    assert (shown["title"], shown["keys"]) == ("Daily sales", {"catchup": False})
     place.get("dags/{dag}/next", dag="sales")
     assert place.get("dags/{dag}/picture", dag="sales", query={"format": "svg"})["text"]
     assert "30 2" in place.get("dags/{dag}/source", dag="sales")["text"]

@@ -3,8 +3,8 @@ import type { LiveEvent } from "./stream";
 import { lookOf } from "./states";
 
 /** From what is least worth a look; of several tasks the last of these is shown. */
-const RANKS = ["removed", "skipped", "success", "cancelled", "none", "scheduled", "queued", "up_for_reschedule", "deferred",
-  "running", "up_for_retry", "awaiting_input", "upstream_failed", "failed"];
+const RANKS = ["removed", "skipped", "success", "cancelled", "none", "scheduled", "queued", "up_for_reschedule",
+  "deferred", "running", "up_for_retry", "awaiting_input", "upstream_failed", "failed"];
 
 export function worst(one: string, other: string): string {
   return RANKS.indexOf(other) > RANKS.indexOf(one) ? other : one;
@@ -59,9 +59,4 @@ export class Teller {
 function readRun(number: string, kind: string, state: string | null | undefined): Told | null {
   if (kind === "run_admitted" || kind === "run_reopened") return { number, task: null, state: "running" };
   return kind === "run_ended" && state ? { number, task: null, state } : null;
-}
-
-/** Whether only another answer shows what the event did: other runs, other tasks, counts of instances. */
-export function needsAnswer(event: LiveEvent): boolean {
-  return event.kind.startsWith("run_") || event.kind.startsWith("task_") || event.kind.startsWith("dag_");
 }

@@ -75,6 +75,9 @@ export function Side({ title, label, onClose, children }: SideProps) {
 const useIsOfRun = (number: string) =>
   useCallback((event: LiveEvent) => event.number === number, [number]);
 
+const durationOf = (it: { start_date: string | null; end_date: string | null; duration: number | null }) =>
+  it.start_date && <Duration seconds={it.end_date ? it.duration : null} since={it.start_date} />;
+
 interface OfRun {
   number: string;
   namespace: string;
@@ -87,13 +90,13 @@ export function RunSide({ number, namespace, onClose }: OfRun) {
     <Side title={<a href={pathOf("runs", number)}>Run {number}</a>} label={`Run ${number}`} onClose={onClose}>
       <Show of={loaded}>{(run) => (
         <>
-          <p><State state={run.state} /> {run.reason && <span class="dim">{run.reason}</span>}</p>
+          <p class="side-counts"><State state={run.state} /> {run.reason && <span class="dim">{run.reason}</span>}</p>
           {run.waits_because && <p class="dim">{run.waits_because}</p>}
           <Facts items={[
             ["Logical date", run.logical_date && <Instant at={run.logical_date} isLong />],
             ["Type", run.run_type],
             ["Started", run.start_date && <Ago at={run.start_date} />],
-            ["Duration", run.start_date && <Duration seconds={run.end_date ? run.duration : null} since={run.start_date} />],
+            ["Duration", durationOf(run)],
             ["Version", run.dag_version],
             ["By", run.actor],
             ["Note", run.note],
@@ -101,11 +104,11 @@ export function RunSide({ number, namespace, onClose }: OfRun) {
           {run.counts && <p class="side-counts">{Object.entries(run.counts).map(([state, count]) => (
             <State key={state} state={state} count={count} />
           ))}</p>}
-          <p class="actions">
+          <div class="actions">
             <a class="button small" href={pathOf("runs", number)}>Open run</a>
             <a class="button small" href={pathOf("runs", number, "gantt")}>Gantt</a>
             <a class="button small" href={pathOf("runs", number, "graph")}>Graph</a>
-          </p>
+          </div>
           <RunActions run={run} namespace={namespace} />
         </>
       )}</Show>
@@ -119,7 +122,8 @@ function RunActions({ run, namespace }: { run: Run; namespace: string }) {
   return (
     <div class="actions">
       {isOver && run.state !== "success" && (
-        <Action label="Retry" isAllowed={isAllowed} isSmall isMain question="What did not succeed runs again; what did is kept."
+        <Action label="Retry" isAllowed={isAllowed} isSmall isMain
+          question="What did not succeed runs again; what did is kept."
           change={{ path: pathOf("runs", run.number, "retry"), cli: ["retry", run.number] }}
           done={`Run ${run.number} goes on.`} />
       )}
@@ -132,7 +136,13 @@ function RunActions({ run, namespace }: { run: Run; namespace: string }) {
   );
 }
 
-export function TaskSide({ number, task, namespace, onClose, more }: OfRun & { task: string; more?: ComponentChildren }) {
+interface OfTask extends OfRun {
+  task: string;
+  /** Links beside the others. */
+  more?: ComponentChildren;
+}
+
+export function TaskSide({ number, task, namespace, onClose, more }: OfTask) {
   const loaded = useLoad<{ task_instances: TaskInstance[] }>(
     pathOf("runs", number, "tasks") + "?task=" + encodeURIComponent(task), { live: useIsOfRun(number), keep: true });
   const page = pathOf("runs", number, "tasks", task);
@@ -146,11 +156,11 @@ export function TaskSide({ number, task, namespace, onClose, more }: OfRun & { t
           <>
             <p><State state={whole.state} /></p>
             <TaskFacts instance={whole} />
-            <p class="actions">
+            <div class="actions">
               <a class="button small" href={page}>Open task</a>
               <a class="button small" href={page + "/log"}>Log</a>
               {more}
-            </p>
+            </div>
             <TaskActions instance={whole} namespace={namespace} />
             {whole.is_mapped && <Instances all={all.filter((one) => one.map_index >= 0)} page={page} />}
           </>
@@ -168,7 +178,7 @@ function TaskFacts({ instance: it }: { instance: TaskInstance }) {
       ["Try", it.try_number > 0 ? `${it.try_number} of ${it.max_tries + 1}` : null],
       ["Next try", it.next_retry && <Ago at={it.next_retry} />],
       ["Started", it.start_date && <Ago at={it.start_date} />],
-      ["Duration", it.start_date && <Duration seconds={it.end_date ? it.duration : null} since={it.start_date} />],
+      ["Duration", durationOf(it)],
       ["Host", it.hostname],
       ["Kind", it.operator],
       ["Instances", counts && `${counts.total}: ${counts.success} succeeded, ${counts.failed} failed`],
@@ -178,34 +188,35 @@ function TaskFacts({ instance: it }: { instance: TaskInstance }) {
 }
 
 function TaskActions({ instance: it, namespace }: { instance: TaskInstance; namespace: string }) {
-  const isAllowed = can("operator", namespace);
-  const isOver = lookOf(it.state).isOver;
-  const run = (verb: string, body: Record<string, unknown>, cli: Change["cli"]): Change =>
-    ({ path: pathOf("runs", it.number, verb), body, cli });
-  const mark = (state: string): Change =>
-    ({ path: pathOf("runs", it.number, "tasks", it.task_id, "mark"), body: { state }, cli: ["mark", it.number, it.task_id, state] });
+  const { number, task_id: task, state } = it;
+  const isOver = lookOf(state).isOver;
+  const has = { isAllowed: can("operator", namespace), isSmall: true };
+  const ofRun = (verb: string, body: Record<string, unknown>, cli: Change["cli"]): Change =>
+    ({ path: pathOf("runs", number, verb), body, cli });
+  const mark = (as: string): Change =>
+    ({ path: pathOf("runs", number, "tasks", task, "mark"), body: { state: as }, cli: ["mark", number, task, as] });
   return (
     <div class="actions">
-      {isOver && it.state !== "success" && it.state !== "skipped" && (
-        <Action label="Retry" isAllowed={isAllowed} isSmall isMain question={`${it.task_id} and what comes after it run again.`}
-          change={run("retry", { tasks: [it.task_id] }, ["retry", it.number, it.task_id])} done={`${it.task_id} runs again.`} />
+      {isOver && state !== "success" && state !== "skipped" && (
+        <Action {...has} label="Retry" isMain question={`${task} and what comes after it run again.`}
+          change={ofRun("retry", { tasks: [task] }, ["retry", number, task])} done={`${task} runs again.`} />
       )}
       {isOver && (
-        <Action label="Clear" isAllowed={isAllowed} isSmall
-          question={`The outcome of ${it.task_id} is forgotten, so that it runs again; so does what comes after it and has started.`}
-          change={run("clear", { tasks: [it.task_id] }, ["tasks", "clear", it.number, it.task_id])} done={`${it.task_id} is cleared.`} />
+        <Action {...has} label="Clear" done={`${task} is cleared.`}
+          question={`The outcome of ${task} is forgotten, so that it runs again; so does what came after it.`}
+          change={ofRun("clear", { tasks: [task] }, ["tasks", "clear", number, task])} />
       )}
-      {it.state !== "success" && (
-        <Action label="Mark success" isAllowed={isAllowed} isSmall question={`${it.task_id} counts as succeeded, whatever it did.`}
-          change={mark("success")} done={`${it.task_id} counts as succeeded.`} />
+      {state !== "success" && (
+        <Action {...has} label="Mark success" question={`${task} counts as succeeded, whatever it did.`}
+          change={mark("success")} done={`${task} counts as succeeded.`} />
       )}
-      {it.state !== "failed" && (
-        <Action label="Mark failed" isAllowed={isAllowed} isSmall isDanger question={`${it.task_id} counts as failed, whatever it did.`}
-          change={mark("failed")} done={`${it.task_id} counts as failed.`} />
+      {state !== "failed" && (
+        <Action {...has} label="Mark failed" isDanger question={`${task} counts as failed, whatever it did.`}
+          change={mark("failed")} done={`${task} counts as failed.`} />
       )}
       {!isOver && (
-        <Action label="Cancel" isAllowed={isAllowed} isSmall isDanger question={`${it.task_id} is stopped; the rest of the run goes on.`}
-          change={run("cancel", { task: it.task_id }, ["stop", it.number, it.task_id])} done={`${it.task_id} is being stopped.`} />
+        <Action {...has} label="Cancel" isDanger question={`${task} is stopped; the rest of the run goes on.`}
+          change={ofRun("cancel", { task }, ["stop", number, task])} done={`${task} is being stopped.`} />
       )}
     </div>
   );
@@ -221,7 +232,7 @@ function Instances({ all, page }: { all: TaskInstance[]; page: string }) {
     <ul class="side-list" aria-label="Instances">
       {shown.map((it) => (
         <li key={it.map_index}>
-          <a href={`${page}?map_index=${it.map_index}`}>[{it.map_index}] {it.label}</a> <State state={it.state} />
+          <a href={`${page}?map=${it.map_index}`}>[{it.map_index}] {it.label}</a> <State state={it.state} />
         </li>
       ))}
       {all.length > SHOWN && <li><a href={page}>and {all.length - SHOWN} more</a></li>}

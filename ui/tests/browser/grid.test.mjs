@@ -69,7 +69,7 @@ test("keys move through the grid and say where they are", async () => {
   await until("the first cell is told", async () => (await cell.textContent()).startsWith("start, success, run 1"));
   await page.keyboard.press("End");
   for (let i = 0; i < 4; i++) await page.keyboard.press("ArrowDown");
-  await until("the failed one is told", async () => (await cell.textContent()).startsWith("load.in.bad, failed, run 3"));
+  await until("the failed one", async () => (await cell.textContent()).startsWith("load.in.bad, failed, run 3"));
   assert.equal(await grid.getAttribute("aria-activedescendant"), "grid-at");
   await page.keyboard.press("Space");
   await page.getByRole("complementary", { name: "Task load.in.bad of run 3" }).waitFor();
@@ -150,7 +150,8 @@ test("names, owners and labels stay text, and a viewer changes nothing", async (
   const page = await openPage(daemon, { role: "viewer" });
   await openGrid(page, "?run=3&task=load.each");
   await page.getByRole("heading", { name: `${HOSTILE} sales` }).waitFor();
-  await page.getByText("<i>one</i>").waitFor();
+  const instance = page.getByRole("link", { name: "<i>one</i>" });
+  assert.equal(await instance.getAttribute("href"), "/runs/3/tasks/load.each?map=0");
   assert.equal(await page.locator("main img, main i, main b b").count(), 0);
   assert.notEqual(await page.title(), "owned");
   assert.equal(await page.getByRole("button", { name: "Clear" }).isDisabled(), true);

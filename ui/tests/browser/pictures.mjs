@@ -13,7 +13,8 @@ async function pixel(page, selector, x, y) {
   return page.evaluate(([at, left, top]) => {
     const canvas = document.querySelector(at);
     const ratio = canvas.width / canvas.clientWidth;
-    return [...canvas.getContext("2d").getImageData(Math.round(left * ratio), Math.round(top * ratio), 1, 1).data].slice(0, 3);
+    const context = canvas.getContext("2d");
+    return [...context.getImageData(Math.round(left * ratio), Math.round(top * ratio), 1, 1).data].slice(0, 3);
   }, [selector, x, y]);
 }
 
@@ -30,7 +31,7 @@ async function waitForColour(page, selector, state, spotOf) {
 /** The middle of a cell of the grid, within its box; row -1: the bars, column -1: the names. */
 export async function cellAt(page, row, column) {
   return page.getByRole("grid").evaluate((box, [r, c]) => {
-    const { labels, head, cell, line } = Object.fromEntries(Object.entries(box.dataset).map(([key, value]) => [key, Number(value)]));
+    const [labels, head, cell, line] = ["labels", "head", "cell", "line"].map((name) => Number(box.dataset[name]));
     return {
       x: c < 0 ? 40 : labels + (c + 0.5) * cell - box.scrollLeft,
       y: r < 0 ? head - 12 : head + (r + 0.5) * line - box.scrollTop,

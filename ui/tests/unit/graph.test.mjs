@@ -9,8 +9,8 @@ const node = (task_id, layer, y, more = {}) =>
 const edge = (from, to) => ({ from, to, points: [0, 0, 1, 1] });
 const make = () => new graphs.Graph({
   dag_id: "d", dag_version: 1, number: "1", state: "running", width: 600, height: 300,
-  nodes: [node("a", 0, 100, { state: "success" }), node("g.b", 1, 20, { group: "g", state: "running" }), node("c", 1, 110),
-    node("e", 1, 200), node("f", 2, 100), node("h", 2, 20, { is_group: true, state: "none" })],
+  nodes: [node("a", 0, 100, { state: "success" }), node("g.b", 1, 20, { group: "g", state: "running" }),
+    node("c", 1, 110), node("e", 1, 200), node("f", 2, 100), node("h", 2, 20, { is_group: true, state: "none" })],
   edges: [edge("a", "g.b"), edge("a", "c"), edge("a", "e"), edge("c", "f"), edge("g.b", "h"), edge("e", "gone")],
   groups: [{ group: "g", above: null, x: 160, y: 10, width: 120, height: 60 }],
 });

@@ -44,7 +44,8 @@ test("what events tell changes one cell, and says whether it did", () => {
 });
 
 test("groups stand where their first task stands, inner ones inside, and close", () => {
-  const names = (rows) => rows.map((row) => `${" ".repeat(row.depth)}${row.isGroup ? (row.isClosed ? "+" : "-") : ""}${row.name}`);
+  const sign = (row) => (row.isGroup ? (row.isClosed ? "+" : "-") : "");
+  const names = (rows) => rows.map((row) => " ".repeat(row.depth) + sign(row) + row.name);
   const { tasks } = answer();
   assert.deepEqual(names(model.rowsOf(tasks, new Set())), ["a", "-load", " x", " -in", "  y", "b"]);
   assert.deepEqual(names(model.rowsOf(tasks, new Set(["load"]))), ["a", "+load", "b"]);
@@ -71,7 +72,8 @@ test("filters take rows and columns away", () => {
   assert.deepEqual(model.columnsOf(matrix.answer.runs, { ...filter, runType: "scheduled" }), [1]);
   assert.deepEqual(model.columnsOf(matrix.answer.runs, { ...filter, runState: "running" }), [2]);
   const rows = (wanted, columns = all) =>
-    model.rowsOf(matrix.answer.tasks, new Set(), model.taskFilter(matrix, columns, wanted)).filter((row) => !row.isGroup).map((row) => row.id);
+    model.rowsOf(matrix.answer.tasks, new Set(), model.taskFilter(matrix, columns, wanted))
+      .filter((row) => !row.isGroup).map((row) => row.id);
   assert.deepEqual(rows({ ...filter, text: "LOAD" }), ["load.x", "load.in.y"]);
   assert.deepEqual(rows({ ...filter, state: "failed" }), ["load.x"]);
   assert.deepEqual(rows({ ...filter, state: "failed" }, [0]), []);
@@ -157,7 +159,8 @@ test("instances and notes are no states of a task; runs have their own", () => {
   assert.equal(teller.hear(event("task_ended", { state: "failed", map_index: 2 }), 0), null);
   assert.equal(teller.hear(event("task_note"), 0), null);
   assert.equal(teller.hear(event("dag_version"), 0), null);
-  assert.deepEqual(teller.hear(event("run_ended", { state: "failed", task_id: null }), 5), { number: "7", task: null, state: "failed" });
+  assert.deepEqual(teller.hear(event("run_ended", { state: "failed", task_id: null }), 5),
+    { number: "7", task: null, state: "failed" });
   assert.equal(teller.hear(event("run_created", { state: "queued", task_id: null }), 6), null);
   teller.hear(event("task_ended", { state: "success" }), 9);
   assert.deepEqual(teller.since(6).map((told) => told.state), ["success"]);

@@ -90,8 +90,13 @@ const TABS: [string, string][] = [["", "Grid"], ["graph", "Graph"], ["runs", "Ru
 // What a task does says nothing about its DAG; that comes often.
 const isOfDag = (event: LiveEvent): boolean => event.kind.startsWith("dag") || event.kind.startsWith("run");
 
+interface FrameProps {
+  dag: string;
+  children: (dag: Dag, reload: () => void) => ComponentChildren;
+}
+
 /** The frame sets the scope of events to this DAG: pages in it need not. */
-export function DagFrame({ dag: id, children }: { dag: string; children: (dag: Dag, reload: () => void) => ComponentChildren }) {
+export function DagFrame({ dag: id, children }: FrameProps) {
   useScope({ dag: id });
   const loaded = useLoad<Dag>(pathOf("dags", id), { live: isOfDag });
   const dag = loaded.data;
@@ -148,10 +153,11 @@ function PauseSwitch({ dag, reload, isAllowed }: { dag: Dag; reload: () => void;
     }
     setBusy(false);
   };
+  const command = `eider dags ${dag.is_paused ? "unpause" : "pause"} ${dag.dag_id}`;
   return (
     <span class="dag-pause">
       <span class={dag.is_paused ? "warn" : "dim"}>{dag.is_paused ? "Paused" : "Active"}</span>
-      <Switch isOn={!dag.is_paused} label={`${dag.dag_id} starts by itself (eider dags ${dag.is_paused ? "unpause" : "pause"} ${dag.dag_id})`}
+      <Switch isOn={!dag.is_paused} label={`${dag.dag_id} starts by itself (${command})`}
         isDisabled={!isAllowed || isBusy} onChange={(isOn) => void change(isOn)} />
     </span>
   );
@@ -162,7 +168,7 @@ function DagFacts({ dag }: { dag: Dag }) {
   return (
     <div class="dag-facts">
       {dag.title && <span class="mono">{dag.dag_id}</span>}
-      <span title={schedule || "no schedule"}>{scheduleText(dag.schedule)}</span>
+      <span title={schedule || "no schedule"}>{scheduleText(dag.schedule) || "no schedule"}</span>
       {dag.next_run && <span>next run <Ago at={dag.next_run} />, <Instant at={dag.next_run} /></span>}
       {dag.missing && <span>waits for {dag.missing}</span>}
       {dag.last_run && (
@@ -205,8 +211,8 @@ function Notices({ dag }: { dag: Dag }) {
 }
 
 function ImportErrors({ dag }: { dag: Dag }) {
-  const errors = useLoad<{ errors: ImportError[] }>("/import-errors?dag=" + encodeURIComponent(dag.dag_id)).data?.errors;
-  const first = errors?.[0];
+  const loaded = useLoad<{ errors: ImportError[] }>("/import-errors?dag=" + encodeURIComponent(dag.dag_id));
+  const first = loaded.data?.errors[0];
   return (
     <div class="problem" role="alert">
       <b>The file of this DAG has problems; its last good version is in use.</b>

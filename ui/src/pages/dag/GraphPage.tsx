@@ -25,7 +25,8 @@ function DagGraph({ dag }: { dag: Dag }) {
 }
 
 function RunChoice({ dag, given }: { dag: Dag; given: string | null }) {
-  const runs = useLoad<{ dag_runs: DagRun[] }>(`/runs?limit=25&dag=${encodeURIComponent(dag.dag_id)}`, { live: isOfRuns }).data?.dag_runs ?? [];
+  const path = `/runs?limit=25&dag=${encodeURIComponent(dag.dag_id)}`;
+  const runs = useLoad<{ dag_runs: DagRun[] }>(path, { live: isOfRuns }).data?.dag_runs ?? [];
   const wordOf = (run: DagRun) =>
     `run ${run.number}, ${lookOf(run.state).word}, ${shortInstant(run.logical_date ?? run.queued_at, zone.value)}`;
   const isOlder = given !== null && given !== NO_RUN && !runs.some((run) => run.number === given);

@@ -50,7 +50,8 @@ function Filters({ answer }: { answer: GridAnswer }) {
   const groups = useMemo(() => groupsOf(answer.tasks), [answer.tasks]);
   const oldest = answer.runs.find((run) => run.logical_date)?.logical_date;
   const isOld = place.value.query.has("before");
-  const types = [...new Set([place.value.query.get("run_type") ?? "", ...answer.runs.map((run) => run.run_type)])].filter(Boolean).sort();
+  const chosenType = place.value.query.get("run_type") ?? "";
+  const types = [...new Set([chosenType, ...answer.runs.map((run) => run.run_type)])].filter(Boolean).sort();
   return (
     <div class="filters grid-filters">
       <SearchField name="q" label="Task name" />
@@ -58,10 +59,13 @@ function Filters({ answer }: { answer: GridAnswer }) {
       <ChoiceFilter name="run_state" label="Runs of this state" choices={named(RUN_STATES, "Any run state")} />
       <ChoiceFilter name="run_type" label="Runs of this type"
         choices={[{ value: "", text: "Any run type" }, ...types.map((type) => ({ value: type, text: type }))]} />
-      <ChoiceFilter name="limit" label="How many runs" choices={COUNTS.map((count) => ({ value: count, text: `${count} runs` }))} />
+      <ChoiceFilter name="limit" label="How many runs"
+        choices={COUNTS.map((count) => ({ value: count, text: `${count} runs` }))} />
       {groups.length > 0 && (
-        <span class="actions">
-          <button type="button" class="small" onClick={() => setQuery({ closed: groups.join(",") })}>Collapse all</button>
+        <span class="actions grid-fold">
+          <button type="button" class="small" onClick={() => setQuery({ closed: groups.join(",") })}>
+            Collapse all
+          </button>
           <button type="button" class="small" onClick={() => setQuery({ closed: null })}>Expand all</button>
         </span>
       )}
@@ -95,17 +99,21 @@ function GridWithSide({ dag, matrix, board }: { dag: Dag; matrix: Matrix; board:
   return (
     <div class={isChosen ? "with-side" : ""}>
       <div>
-        {columns.length === 0
-          ? <Empty>{matrix.answer.runs.length > 0 ? "No run is as the filters want it." : "There are no runs yet. Trigger one, or wait for its schedule."}</Empty>
+        {matrix.answer.runs.length === 0
+          ? <Empty>There are no runs yet. Trigger one, or wait for its schedule.</Empty>
+          : columns.length === 0 ? <Empty>No run is as the filters want it.</Empty>
           : rows.length === 0 ? <Empty>No task is as the filters want it.</Empty>
           : <Grid matrix={matrix} rows={rows} columns={columns} board={board} run={run} task={task} />}
         <Legend matrix={matrix} rows={rows} columns={columns} />
       </div>
       {run !== null && task !== null && (
-        <TaskSide number={run} task={task} namespace={dag.namespace} onClose={close} more={<AroundLink dag={dag.dag_id} task={task} run={run} />} />
+        <TaskSide number={run} task={task} namespace={dag.namespace} onClose={close}
+          more={<AroundLink dag={dag.dag_id} task={task} run={run} />} />
       )}
       {run !== null && task === null && <RunSide number={run} namespace={dag.namespace} onClose={close} />}
-      {run === null && task !== null && <WholeTaskSide dag={dag} task={task} matrix={matrix} columns={columns} onClose={close} />}
+      {run === null && task !== null && (
+        <WholeTaskSide dag={dag} task={task} matrix={matrix} columns={columns} onClose={close} />
+      )}
     </div>
   );
 }
@@ -129,15 +137,19 @@ function WholeTaskSide({ dag, task, matrix, columns, onClose }: {
   return (
     <Side title={task} label={`Task ${task}`} onClose={onClose}>
       {about?.doc && <p>{about.doc}</p>}
-      <p class="side-counts">{[...counts].map(([state, count]) => <State key={state} state={state} count={count} />)}</p>
+      <p class="side-counts">
+        {[...counts].map(([state, count]) => <State key={state} state={state} count={count} />)}
+      </p>
       {about ? <Facts items={[
         ["Kind", about.operator], ["Needs", about.needs.join(", ")], ["Needed by", about.dependants.join(", ")],
         ["Rule", about.trigger_rule], ["Retries", about.retries], ["Group", about.group],
       ]} /> : <p class="dim">The current version of the DAG has no such task.</p>}
-      <p class="actions">
+      <div class="actions">
         <AroundLink dag={dag.dag_id} task={task} />
-        <a class="button small" href={`${pathOf("dags", dag.dag_id, "durations")}?task=${encodeURIComponent(task)}`}>Durations</a>
-      </p>
+        <a class="button small" href={`${pathOf("dags", dag.dag_id, "durations")}?task=${encodeURIComponent(task)}`}>
+          Durations
+        </a>
+      </div>
     </Side>
   );
 }
@@ -157,13 +169,15 @@ function wordsOf({ matrix, rows, columns }: GridProps, spot: Spot): string[] {
   const at = columns[spot.column];
   const run = at === undefined ? undefined : matrix.answer.runs[at];
   const words: string[] = [];
-  if (row) words.push(row.isGroup ? `group ${row.id}, ${row.isClosed ? "closed" : "open"}, ${row.tasks.length} tasks` : row.id);
+  if (row?.isGroup) words.push(`group ${row.id}, ${row.isClosed ? "closed" : "open"}, ${row.tasks.length} tasks`);
+  else if (row) words.push(row.id);
   if (run && at !== undefined) {
     const state = !row ? run.state : row.isGroup ? matrix.stateOf(row.tasks, at) : matrix.stateAt(row.tasks[0]!, at);
     words.push(state ? lookOf(state).word : "not in this run's version");
     const counts = row && !row.isGroup ? matrix.instancesAt(row.tasks[0]!, at) : null;
     if (counts) words.push(`${counts[0]} instances: ${counts[1]} succeeded, ${counts[2]} failed, ${counts[3]} skipped`);
-    words.push(`run ${run.number}, ${run.run_type}` + (run.logical_date ? `, ${longInstant(run.logical_date, zone.value)}` : ""));
+    const date = run.logical_date && `, ${longInstant(run.logical_date, zone.value)}`;
+    words.push(`run ${run.number}, ${run.run_type}${date ?? ""}`);
     if (!row && run.duration !== null) words.push(durationText(run.duration));
   }
   return words;
@@ -201,8 +215,10 @@ function Grid(props: GridProps) {
   const words = cross ? wordsOf(props, cross.spot) : [];
   return (
     <div class="grid-frame">
-      <div ref={box} class="grid-box card" role="grid" tabIndex={0} aria-label="Tasks by runs; arrow keys move, Enter opens, Space shows details"
-        aria-rowcount={rows.length + 1} aria-colcount={columns.length + 1} aria-activedescendant={cross ? "grid-at" : undefined}>
+      <div ref={box} class="grid-box card" role="grid" tabIndex={0}
+        aria-label="Tasks by runs; arrow keys move, Enter opens, Space shows details"
+        aria-rowcount={rows.length + 1} aria-colcount={columns.length + 1}
+        aria-activedescendant={cross ? "grid-at" : undefined}>
         <div class="unseen" role="row" aria-rowindex={(cross?.spot.row ?? -1) + 2}>
           <div role="gridcell" id="grid-at" aria-colindex={(cross?.spot.column ?? -1) + 2}>{words.join(", ")}</div>
         </div>
@@ -231,7 +247,11 @@ function choose({ matrix, rows, columns }: GridProps, spot: Spot): void {
     const closed = new Set((place.value.query.get("closed") ?? "").split(",").filter(Boolean));
     if (!closed.delete(row.id)) closed.add(row.id);
     setQuery({ closed: [...closed].join(",") });
-  } else go(hrefWith({ run: run?.number ?? null, task: row?.id ?? null }), { replace: place.value.query.has("run") || place.value.query.has("task") });
+    return;
+  }
+  // From nothing chosen to something is a step back; from one to the next is none.
+  const { query } = place.value;
+  go(hrefWith({ run: run?.number ?? null, task: row?.id ?? null }), { replace: query.has("run") || query.has("task") });
 }
 
 function open(props: GridProps, spot: Spot, isNewTab: boolean): void {
@@ -249,7 +269,7 @@ function Legend({ matrix, rows, columns }: { matrix: Matrix; rows: Row[]; column
   const states = useMemo(() => {
     const found = new Set<string>();
     for (const task of matrix.answer.tasks)
-      for (const letter of new Set(task.states)) if (letter !== ".") found.add(matrix.names[parseInt(letter, 36)] ?? "");
+      for (const letter of new Set(task.states)) found.add(matrix.names[parseInt(letter, 36)] ?? "");
     return TASK_STATES.filter((state) => found.has(state));
   }, [matrix]);
   return (

@@ -10,7 +10,7 @@ import { SearchField } from "../form";
 import { Facts, ProblemBox } from "../page";
 import { Side, TaskSide } from "../side";
 import type { Graph, GraphNode } from "./model";
-import { Stage } from "./stage";
+import { Stage, ZOOM_STEP } from "./stage";
 import { useGraph } from "./useGraph";
 
 interface GraphProps {
@@ -57,7 +57,8 @@ export function GraphView({ dag, namespace, run, version, tools }: GraphProps) {
           {graph && <Legend graph={graph} />}
         </div>
         {chosen && graph && (run && node?.state !== undefined && !node.is_group
-          ? <TaskSide number={run} task={chosen} namespace={namespace} onClose={close} more={<AroundLink isAround={isAround} />} />
+          ? <TaskSide number={run} task={chosen} namespace={namespace} onClose={close}
+              more={<AroundLink isAround={isAround} />} />
           : <NodeSide graph={graph} id={chosen} onClose={close} isAround={isAround} />)}
       </div>
     </div>
@@ -65,13 +66,14 @@ export function GraphView({ dag, namespace, run, version, tools }: GraphProps) {
 }
 
 function GraphProblem({ problem }: { problem: Parameters<typeof ProblemBox>[0]["problem"] }) {
+  const { query } = place.value;
   return (
     <>
       <ProblemBox problem={problem} />
-      <p class="actions">
-        {place.value.query.get("closed") !== "*" && <a class="button" href={hrefWith({ closed: "*" })}>Collapse all groups</a>}
-        {place.value.query.has("task") && <a class="button" href={hrefWith({ task: null, up: null, down: null })}>The whole graph</a>}
-      </p>
+      <div class="actions">
+        {query.get("closed") !== "*" && <a class="button" href={hrefWith({ closed: "*" })}>Collapse all groups</a>}
+        {query.has("task") && <a class="button" href={hrefWith({ task: null, up: null, down: null })}>Whole graph</a>}
+      </div>
     </>
   );
 }
@@ -86,9 +88,16 @@ interface StageRef {
   current: Stage | null;
 }
 
-function Tools({ graph, found, stage, isAround, chosen, more }: {
-  graph: Graph | null; found: GraphNode[]; stage: StageRef; isAround: boolean; chosen: string | null; more: ComponentChildren;
-}) {
+interface ToolsProps {
+  graph: Graph | null;
+  found: GraphNode[];
+  stage: StageRef;
+  isAround: boolean;
+  chosen: string | null;
+  more: ComponentChildren;
+}
+
+function Tools({ graph, found, stage, isAround, chosen, more }: ToolsProps) {
   const [at, setAt] = useState(0);
   const text = place.value.query.get("find");
   useEffect(() => setAt(0), [text]);
@@ -105,7 +114,9 @@ function Tools({ graph, found, stage, isAround, chosen, more }: {
       <SearchField name="find" label="Find a task" />
       {text && (
         <span class="actions">
-          <span class="dim" role="status">{found.length === 0 ? "none found" : `${(at % found.length) + 1} of ${found.length}`}</span>
+          <span class="dim" role="status">
+            {found.length === 0 ? "none found" : `${(at % found.length) + 1} of ${found.length}`}
+          </span>
           {found.length > 1 && <button type="button" class="small" onClick={next}>Next</button>}
         </span>
       )}
@@ -126,7 +137,8 @@ function Around({ task }: { task: string }) {
         <button type="button" class="small" disabled={level <= 0} aria-label={`fewer levels ${text}`}
           onClick={() => setQuery({ [name]: level - 1 })}>−</button>
         <b>{level}</b>
-        <button type="button" class="small" aria-label={`more levels ${text}`} onClick={() => setQuery({ [name]: level + 1 })}>+</button>
+        <button type="button" class="small" aria-label={`more levels ${text}`}
+          onClick={() => setQuery({ [name]: level + 1 })}>+</button>
       </span>
     );
   };
@@ -141,7 +153,8 @@ function Around({ task }: { task: string }) {
 }
 
 function wordsOf(graph: Graph, node: GraphNode): string {
-  const names = (nodes: GraphNode[]) => nodes.slice(0, 5).map((one) => one.task_id).join(", ") + (nodes.length > 5 ? "…" : "");
+  const names = (nodes: GraphNode[]) =>
+    nodes.slice(0, 5).map((one) => one.task_id).join(", ") + (nodes.length > 5 ? "…" : "");
   const needs = graph.needs(node.task_id);
   const after = graph.neededBy(node.task_id);
   return [
@@ -169,8 +182,11 @@ function Canvas({ graph, stage, chosen, found, run }: {
   useEffect(() => {
     stage.current!.calls = {
       onPoint: setPointed,
-      onChoose: (node) => node?.is_group ? toggle(node.task_id, graph)
-        : go(hrefWith({ task: node?.task_id ?? null, ...(node ? {} : { up: null, down: null }) }), { replace: chosen !== null }),
+      onChoose: (node) => {
+        if (node?.is_group) return toggle(node.task_id, graph);
+        const chosenNow = node ? { task: node.task_id } : { task: null, up: null, down: null };
+        return go(hrefWith(chosenNow), { replace: chosen !== null });
+      },
       onOpen: (node, isNewTab) => open(graph, node, run, isNewTab),
       onToggle: (group) => toggle(group, graph),
     };
@@ -179,15 +195,19 @@ function Canvas({ graph, stage, chosen, found, run }: {
   if (graph.answer.nodes.length === 0) return <Empty>This DAG has no tasks.</Empty>;
   return (
     <div ref={box} class="graph-box card" tabIndex={0} role="application" aria-roledescription="graph"
-      aria-label={`Graph of ${graph.answer.dag_id}; arrow keys go to neighbours, Space shows details, Enter opens, plus and minus zoom`}
+      aria-label={`Graph of ${graph.answer.dag_id}; arrow keys go to neighbours, Space shows details, ` +
+        "Enter opens, plus and minus zoom"}
       aria-activedescendant={pointed ? "graph-at" : undefined}>
       <div class="unseen" id="graph-at" role="option" aria-selected="true">{pointed && wordsOf(graph, pointed)}</div>
       <canvas class="graph-main" aria-hidden="true" />
       <canvas class="graph-map" aria-hidden="true" hidden />
       <div class="graph-zoom">
-        <button type="button" class="small" aria-label="Zoom in" title="Zoom in (+)" onClick={() => stage.current?.zoom(1.3)}>+</button>
-        <button type="button" class="small" aria-label="Zoom out" title="Zoom out (-)" onClick={() => stage.current?.zoom(1 / 1.3)}>−</button>
-        <button type="button" class="small" aria-label="Show all" title="Show all (0)" onClick={() => stage.current?.whole()}>⤢</button>
+        <button type="button" class="small" aria-label="Zoom in" title="Zoom in (+)"
+          onClick={() => stage.current?.zoom(ZOOM_STEP)}>+</button>
+        <button type="button" class="small" aria-label="Zoom out" title="Zoom out (-)"
+          onClick={() => stage.current?.zoom(1 / ZOOM_STEP)}>−</button>
+        <button type="button" class="small" aria-label="Show all" title="Show all (0)"
+          onClick={() => stage.current?.whole()}>⤢</button>
       </div>
       {pointed && <div class="graph-hint" aria-hidden="true">{wordsOf(graph, pointed)}</div>}
     </div>
@@ -203,7 +223,9 @@ function open(graph: Graph, node: GraphNode, run: string | null, isNewTab: boole
 }
 
 /** Of a task without a run. */
-function NodeSide({ graph, id, onClose, isAround }: { graph: Graph; id: string; onClose: () => void; isAround: boolean }) {
+function NodeSide({ graph, id, onClose, isAround }: {
+  graph: Graph; id: string; onClose: () => void; isAround: boolean;
+}) {
   const node = graph.find(id);
   const links = (nodes: GraphNode[]) => nodes.map((one) => (
     <div key={one.task_id}><a href={hrefWith({ task: one.task_id })}>{one.task_id}</a></div>
@@ -218,7 +240,7 @@ function NodeSide({ graph, id, onClose, isAround }: { graph: Graph; id: string; 
             ["Needs", graph.needs(id).length > 0 ? links(graph.needs(id)) : "nothing"],
             ["Needed by", graph.neededBy(id).length > 0 ? links(graph.neededBy(id)) : "nothing"],
           ]} />
-          <p class="actions"><AroundLink isAround={isAround} /></p>
+          <div class="actions"><AroundLink isAround={isAround} /></div>
         </>
       ) : <p class="dim">This task is not shown: it is in a closed group, or this version does not have it.</p>}
     </Side>
@@ -232,7 +254,10 @@ function Legend({ graph }: { graph: Graph }) {
   const states = new Set(answer.nodes.map((node) => node.state));
   return (
     <p class="grid-legend dim">
-      <span>{numberText(total)} tasks{shown !== total && `, ${numberText(shown)} shown`}, {numberText(answer.edges.length)} edges, version {answer.dag_version}</span>
+      <span>
+        {numberText(total)} tasks{shown !== total && `, ${numberText(shown)} shown`},
+        {" "}{numberText(answer.edges.length)} edges, version {answer.dag_version}
+      </span>
       {TASK_STATES.filter((state) => states.has(state)).map((state) => <State key={state} state={state} />)}
     </p>
   );

@@ -95,7 +95,8 @@ export function wholeView(graph: Size, screen: Size): View {
 /** Of the small picture of everything: as the graph is, within bounds. */
 export function mapSize(graph: Size): Size {
   const scale = Math.min(160 / graph.width, 100 / graph.height);
-  return { width: Math.max(24, Math.round(graph.width * scale)), height: Math.max(16, Math.round(graph.height * scale)) };
+  const sized = (length: number, least: number): number => Math.max(least, Math.round(length * scale));
+  return { width: sized(graph.width, 24), height: sized(graph.height, 16) };
 }
 
 export function centredOn(node: GraphNode, screen: Size, scale: number): View {
@@ -200,6 +201,12 @@ export class Graph {
     }
   }
 
+  /** Where one begins: what needs nothing, and of that what is highest. */
+  first(): GraphNode | null {
+    return this.answer.nodes.reduce<GraphNode | null>((best, node) =>
+      !best || node.layer < best.layer || (node.layer === best.layer && node.y < best.y) ? node : best, null);
+  }
+
   /** By a part of its name; those that begin with it come first. */
   search(text: string): GraphNode[] {
     const small = text.trim().toLowerCase();
@@ -217,6 +224,6 @@ function push(map: Map<string, GraphNode[]>, key: string, node: GraphNode): void
 }
 
 /** The name of a node without the group whose box it stands in. */
-export function shortName(node: { task_id: string; group: string | null }): string {
-  return node.group && node.task_id.startsWith(node.group + ".") ? node.task_id.slice(node.group.length + 1) : node.task_id;
+export function shortName({ task_id: id, group }: { task_id: string; group: string | null }): string {
+  return group && id.startsWith(group + ".") ? id.slice(group.length + 1) : id;
 }

@@ -1,7 +1,9 @@
 // Draws what is visible of a graph.
 import { lookOf } from "../../core/states";
 import { Glyphs, Skin, Texts } from "../glyphs";
-import { isVisible, shortName, type Graph, type GraphBox, type GraphEdge, type GraphNode, type Size, type View } from "./model";
+import {
+  isVisible, shortName, type Graph, type GraphBox, type GraphEdge, type GraphNode, type Size, type View,
+} from "./model";
 
 export interface GraphScene {
   graph: Graph;
@@ -17,6 +19,7 @@ export interface GraphScene {
 const GLYPH = 16;
 const TEXT_SCALE = 0.35;
 const ARROW = 5;
+const FLAGGED = new Set(["failed", "running", "up_for_retry", "awaiting_input"]);
 
 export class GraphPainter {
   private readonly glyphs: Glyphs;
@@ -40,7 +43,9 @@ export class GraphPainter {
     this.edges(scene);
     if (view.scale >= TEXT_SCALE)
       for (const box of graph.answer.groups) if (isVisible(box, view, screen)) this.title(box);
-    for (const node of graph.answer.nodes) if (isVisible(node, view, screen)) this.node(scene, node);
+    const visible = graph.answer.nodes.filter((node) => isVisible(node, view, screen));
+    for (const node of visible) this.node(scene, node);
+    if (view.scale < TEXT_SCALE) for (const node of visible) this.flag(node, view);
   }
 
   nameWidth(box: GraphBox): number {
@@ -127,6 +132,14 @@ export class GraphPainter {
     context.setLineDash([]);
     if (isClose) this.inside(node);
     this.marks(scene, node);
+  }
+
+  /** From afar what fails or runs is a speck; its icon keeps its size. */
+  private flag(node: GraphNode, view: View): void {
+    if (!node.state || !FLAGGED.has(node.state)) return;
+    const size = 12 / view.scale;
+    this.context.drawImage(this.glyphs.get(node.state), node.x + (node.width - size) / 2,
+      node.y + (node.height - size) / 2, size, size);
   }
 
   /** There is more than one behind it. */
@@ -224,7 +237,8 @@ function pathOfEdge(edge: GraphEdge): Path2D {
 }
 
 /** Everything, small, and which part of it one sees. */
-export function paintMap(context: CanvasRenderingContext2D, skin: Skin, ratio: number, size: Size, scene: GraphScene): void {
+export function paintMap(
+  context: CanvasRenderingContext2D, skin: Skin, ratio: number, size: Size, scene: GraphScene): void {
   const { width, nodes } = scene.graph.answer;
   const scale = size.width / width;
   context.setTransform(ratio, 0, 0, ratio, 0, 0);

@@ -13,7 +13,7 @@ export interface StageCalls {
   onToggle: (group: string) => void;
 }
 
-const STEP = 1.3;
+export const ZOOM_STEP = 1.3;
 const DRAG_PX = 4;
 const LEAST_HEIGHT = 340;
 
@@ -123,9 +123,10 @@ export class Stage {
     this.frame = 0;
     if (!this.graph) return;
     const { width, height } = this.graph.answer;
+    const { scale } = this.view;
     const scene = this.scene();
     this.painter.paint(scene);
-    const isPart = width * this.view.scale > this.screen.width + 20 || height * this.view.scale > this.screen.height + 20;
+    const isPart = width * scale > this.screen.width + 20 || height * scale > this.screen.height + 20;
     this.map.hidden = !isPart;
     if (isPart) paintMap(this.map.getContext("2d")!, this.skin, this.painter.ratio, mapSize(this.graph.answer), scene);
     Object.assign(this.box.dataset, { x: this.view.x, y: this.view.y, scale: this.view.scale });
@@ -260,8 +261,8 @@ export class Stage {
 
   private key(event: KeyboardEvent): void {
     if (event.altKey || event.metaKey || event.ctrlKey || event.target !== this.box || !this.graph) return;
-    if (event.key === "+" || event.key === "=") this.zoom(STEP);
-    else if (event.key === "-") this.zoom(1 / STEP);
+    if (event.key === "+" || event.key === "=") this.zoom(ZOOM_STEP);
+    else if (event.key === "-") this.zoom(1 / ZOOM_STEP);
     else if (event.key === "0") this.whole();
     else if (event.key === "Escape") this.calls?.onChoose(null);
     else if (event.key === "Enter") this.open(this.cursor, false);
@@ -275,8 +276,7 @@ export class Stage {
     const { graph } = this;
     if (!graph) return;
     const from = this.cursor ?? graph.find(this.chosen);
-    const to = from ? graph.neighbour(from, key) : graph.answer.nodes.reduce<GraphNode | null>(
-      (best, node) => (!best || node.layer < best.layer || (node.layer === best.layer && node.y < best.y) ? node : best), null);
+    const to = from ? graph.neighbour(from, key) : graph.first();
     if (!to) return;
     this.cursor = to;
     this.mouse = null;

@@ -10,6 +10,7 @@ import { Graph, type GraphAnswer } from "./model";
 /** How old the state of an answer may be when it comes. */
 const BEHIND_MS = 1500;
 const SETTLE_MS = 1000;
+const SOON_MS = 100;
 const BUSY_MS = 5000;
 
 export interface GraphRequest {
@@ -33,7 +34,13 @@ function pathOfGraph(request: GraphRequest): string {
   return pathOf("graph", request.dag) + (query.size > 0 ? "?" + query : "");
 }
 
-export function useGraph(request: GraphRequest, onChange: () => void): { loaded: Loaded<GraphAnswer>; graph: Graph | null } {
+export interface LiveGraph {
+  loaded: Loaded<GraphAnswer>;
+  graph: Graph | null;
+}
+
+/** `onChange` is called when a task of the graph has another state. */
+export function useGraph(request: GraphRequest, onChange: () => void): LiveGraph {
   const busy = useRef(0);
   const loaded = useLoad<GraphAnswer>(pathOfGraph(request), { keep: true, every: busy.current });
   const teller = useMemo(() => new Teller(), [request.dag]);
@@ -47,16 +54,22 @@ export function useGraph(request: GraphRequest, onChange: () => void): { loaded:
     for (const told of teller.since(performance.now() - BEHIND_MS)) apply(made, told);
     return made;
   }, [data]);
+  // The one that was made last, also while the page is not yet drawn with it.
+  const newest = useRef(graph);
+  newest.current = graph;
   const settle = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => () => clearTimeout(settle.current), []);
   useEvents((event) => {
-    if (!graph?.answer.number || event.number !== graph.answer.number) return;
+    const run = newest.current?.answer.number ?? request.run;
+    if (!run || event.number !== run) return;
     const told = teller.hear(event, performance.now());
-    if (told && apply(graph, told)) onChange();
+    if (told && newest.current && apply(newest.current, told)) onChange();
+    // Of a task in a closed group only the server knows what the group shows then.
+    const isInside = !!told?.task && !newest.current?.find(told.task);
     settle.current ??= setTimeout(() => {
       settle.current = undefined;
       loaded.reload();
-    }, SETTLE_MS);
-  }, [graph]);
+    }, isInside ? SOON_MS : SETTLE_MS);
+  }, [request.run, pathOfGraph(request)]);
   return { loaded, graph };
 }

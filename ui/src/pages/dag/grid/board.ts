@@ -98,7 +98,8 @@ export class Board {
       this.canvas.width = wide;
       this.canvas.height = high;
     }
-    Object.assign(this.box.dataset, { labels: this.layout.labels, head: this.layout.head, cell: this.layout.cell, line: this.layout.line });
+    const { labels, head, cell, line } = this.layout;
+    Object.assign(this.box.dataset, { labels, head, cell, line });
     this.painter.measure(this.scene());
   }
 

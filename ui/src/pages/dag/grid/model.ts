@@ -193,8 +193,9 @@ export interface GridFilter {
 
 /** Which runs are columns. */
 export function columnsOf(runs: GridRun[], filter: GridFilter): number[] {
-  return runs.flatMap((run, i) =>
-    (!filter.runType || run.run_type === filter.runType) && (!filter.runState || run.state === filter.runState) ? [i] : []);
+  const isWanted = (run: GridRun): boolean =>
+    (!filter.runType || run.run_type === filter.runType) && (!filter.runState || run.state === filter.runState);
+  return runs.flatMap((run, i) => (isWanted(run) ? [i] : []));
 }
 
 /** Whether a task is a row: by its name, and by a state that it has in one of the columns. */

@@ -1,7 +1,9 @@
 // Draws what is visible of a grid.
 import { Glyphs, Skin, Texts } from "../../../parts/glyphs";
 import { durationText } from "../../../core/time";
-import { barHeights, dateMarks, windowOf, type DateMark, type Layout, type Scroll, type Spot, type Window } from "./layout";
+import {
+  barHeights, dateMarks, windowOf, type DateMark, type Layout, type Scroll, type Spot, type Window,
+} from "./layout";
 import type { Matrix, Row } from "./model";
 
 export interface Scene {
@@ -92,8 +94,10 @@ export class Painter {
       if (column >= 0) this.band("hover", this.left(scene, column), 0, layout.cell, layout.height);
     for (let row = window.firstRow; row < window.endRow; row++) {
       const y = this.snap(this.top(scene, row) + (layout.line - GLYPH) / 2);
-      for (let column = window.firstColumn; column < window.endColumn; column++)
-        this.cell(scene, scene.rows[row]!, scene.columns[column]!, this.snap(this.left(scene, column) + (layout.cell - GLYPH) / 2), y);
+      for (let column = window.firstColumn; column < window.endColumn; column++) {
+        const x = this.snap(this.left(scene, column) + (layout.cell - GLYPH) / 2);
+        this.cell(scene, scene.rows[row]!, scene.columns[column]!, x, y);
+      }
     }
     this.frame(scene, chosen, "text");
     if (cross) this.frame(scene, cross, "accent");

@@ -1,6 +1,6 @@
 // The matrix of a DAG, kept fresh: what events tell is drawn at once, an answer follows.
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import { Teller } from "../../../core/live";
+import { Teller, type Told } from "../../../core/live";
 import { useLoad, type Loaded } from "../../../core/load";
 import { pathOf } from "../../../core/route";
 import { lookOf } from "../../../core/states";
@@ -35,20 +35,24 @@ export function useGrid(dag: string, query: string, onChange: () => void): LiveG
     for (const told of teller.since(performance.now() - BEHIND_MS)) applyTold(made, told);
     return made;
   }, [data]);
+  // The one that was made last, also while the page is not yet drawn with it.
+  const newest = useRef(matrix);
+  newest.current = matrix;
   const settle = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => () => clearTimeout(settle.current), []);
   useEvents((event) => {
     if (event.dag_id !== dag || !/^(run|task)_/.test(event.kind)) return;
     const told = teller.hear(event, performance.now());
-    if (told && matrix && applyTold(matrix, told)) onChange();
+    if (told && newest.current && applyTold(newest.current, told)) onChange();
     settle.current ??= setTimeout(() => {
       settle.current = undefined;
       loaded.reload();
     }, SETTLE_MS);
-  }, [dag, matrix, query]);
+  }, [dag, query]);
   return { loaded, matrix };
 }
 
-function applyTold(matrix: Matrix, told: { number: string; task: string | null; state: string }): boolean {
-  return told.task === null ? matrix.setRun(told.number, told.state) : matrix.setTask(told.number, told.task, told.state);
+function applyTold(matrix: Matrix, told: Told): boolean {
+  if (told.task === null) return matrix.setRun(told.number, told.state);
+  return matrix.setTask(told.number, told.task, told.state);
 }
