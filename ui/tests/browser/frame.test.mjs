@@ -19,8 +19,8 @@ test("somebody unknown signs in and sees the frame", async () => {
   await page.keyboard.press("d");
   await page.waitForURL("**/dags");
   await page.keyboard.press("/");
-  await page.getByRole("combobox").fill("hello");
-  await page.getByRole("option", { name: /hello/ }).first().click();
+  await page.getByRole("combobox", { name: "Search for everything" }).fill("hello");
+  await page.getByRole("dialog").getByRole("option", { name: /hello/ }).first().click();
   await page.waitForURL("**/dags/hello");
   assert.deepEqual(page.mistakes, []);
 });

@@ -71,7 +71,11 @@ function Schedule({ row }: { row: DagRow }) {
   return (
     <>
       <div class="dag-when dag-words" title={words}>{words}</div>
-      {row.next_run && !row.is_paused && <div class="dim dag-when">next <Ago at={row.next_run} /></div>}
+      {row.next_run && !row.is_paused && (
+        <div class="dim dag-when">
+          {Date.parse(row.next_run) < Date.now() ? "was due" : "next"} <Ago at={row.next_run} />
+        </div>
+      )}
     </>
   );
 }
