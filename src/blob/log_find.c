@@ -10,8 +10,8 @@
 #include "base/mem.h"
 #include "blob/log_pattern.h"
 
-/* Large enough that reading costs little, small enough that the time is looked at often. */
-enum { BLOCK = 1 << 20, LINES_BETWEEN_CLOCKS = 64 };
+/* Large enough that asking for it costs little, small enough to stay in the cache. */
+enum { BLOCK = 256 << 10, LINES_BETWEEN_CLOCKS = 64 };
 
 /* --- a text as it is ------------------------------------------------------------------------- */
 
@@ -29,10 +29,29 @@ struct text_search {
     bool is_stopped;
 };
 
+/* Eight letters at once: byte by byte this would take longer than the search itself. */
+static uint64_t fold_eight(uint64_t bytes)
+{
+    const uint64_t EACH = 0x0101010101010101u;
+    uint64_t low = bytes & (0x7Fu * EACH);
+    uint64_t from_a = low + (0x80u - 'A') * EACH;
+    uint64_t beyond_z = low + (0x7Fu - 'Z') * EACH;
+    uint64_t upper = ~bytes & (from_a ^ beyond_z) & (0x80u * EACH);
+    return bytes | (upper >> 2); /* 0x20 tells 'a' from 'A' */
+}
+
 static void fold_case(char *bytes, size_t length)
 {
-    for (size_t i = 0; i < length; i++)
-        bytes[i] = (char)(bytes[i] + ((unsigned)(bytes[i] - 'A') < 26u ? 'a' - 'A' : 0));
+    uint64_t eight = 0;
+    size_t i = 0;
+    for (; i + sizeof eight <= length; i += sizeof eight) {
+        memcpy(&eight, bytes + i, sizeof eight);
+        eight = fold_eight(eight);
+        memcpy(bytes + i, &eight, sizeof eight);
+    }
+    memcpy(&eight, bytes + i, length - i);
+    eight = fold_eight(eight);
+    memcpy(bytes + i, &eight, length - i);
 }
 
 static uint64_t count_newlines(const char *from, const char *to)

@@ -59,6 +59,8 @@ void start_board_free(struct start_board *board)
 
 void start_board_clear(struct start_board *board)
 {
+    if (idmap_count(board->starts) == 0 && !board->is_cut)
+        return;
     free_all(board->starts);
     board->starts = idmap_new();
     board->fresh_count = 0;

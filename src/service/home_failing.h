@@ -7,10 +7,9 @@
 #include "store/run_store.h"
 
 /*
- * Adds task_id, map_index, label, try_number, exit_code and message of the task of `run` that
- * failed first; all null when none of its first tasks did. Where a task left no message, the last
- * line of its log is read if `may_read_log`; *out_read tells that it was.
+ * Adds task_id, map_index, label, try_number, exit_code, signal, reason and message of the task of
+ * `run` that failed first; all null when none of its first tasks did. The message is the last thing
+ * that the task printed, unless something better is known.
  */
 NODISCARD enum status home_failing_put(struct service *service, const struct run_info *run,
-                                       bool may_read_log, bool *out_read, json_t *object,
-                                       struct err *err);
+                                       json_t *object, struct err *err);

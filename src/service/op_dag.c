@@ -46,6 +46,14 @@ static enum status put_found_state(struct store *store, struct arena *arena,
     return STATUS_OK;
 }
 
+/* What its file says beyond what has a member of its own. */
+static json_t *other_keys(const struct dag *dag)
+{
+    json_t *keys = dag->rest != NULL ? json_copy(dag->rest) : json_build_object();
+    (void)json_object_del(keys, "schedule");
+    return keys;
+}
+
 enum status op_dag_show(struct service *service, const json_t *request, json_t **out,
                         struct err *err)
 {
@@ -62,6 +70,7 @@ enum status op_dag_show(struct service *service, const json_t *request, json_t *
         return err->code;
     if (!json_get_bool(request, "brief", false))
         json_put(object, "tasks", describe_tasks(found.dag));
+    json_put(object, "keys", other_keys(found.dag));
     if (dag_standing_put_last_run(service, store, found.dag->id, object, err) != STATUS_OK ||
         schedule_json_put(service, store, found.dag, object, err) != STATUS_OK ||
         schedule_json_put_more(store, found.dag, object, err) != STATUS_OK ||

@@ -26,7 +26,6 @@ enum {
     RUNS_AT_ONCE = 200,
     SHOWN = 20, /* runs in each list */
     NEXT_SHOWN = 10,
-    LOGS_READ = 10,     /* of tasks that failed without a word */
     MISSES_MAX = 10000, /* deadlines that are counted */
     LOOKED_AT = 1000,   /* late runs and next ticks, for those who see only some namespaces */
     DEAD_MAX = 10000,
@@ -223,14 +222,12 @@ static enum status put_failing(struct home *home, json_t *object, struct err *er
     CLEANUP(json_decrefp) json_t *list = json_build_array();
     int64_t runs[SHOWN];
     size_t count = 0;
-    size_t logs = 0;
     if (store_recent_failing(home->store, SHOWN, runs, &count, err) != STATUS_OK)
         return err->code;
     for (size_t i = 0; i < count; i++) {
         struct run_info run;
         json_t *entry = NULL;
         bool is_found = false;
-        bool has_read = false;
         if (load_run(home, runs[i], &run, &is_found, err) != STATUS_OK)
             return err->code;
         if (!is_found)
@@ -238,10 +235,8 @@ static enum status put_failing(struct home *home, json_t *object, struct err *er
         if (run_as_json(home, &run, &entry, err) != STATUS_OK)
             return err->code;
         json_build_append(list, entry);
-        if (home_failing_put(home->service, &run, logs < LOGS_READ, &has_read, entry, err) !=
-            STATUS_OK)
+        if (home_failing_put(home->service, &run, entry, err) != STATUS_OK)
             return err->code;
-        logs += has_read;
     }
     json_put(object, "failing", TAKE(list));
     return STATUS_OK;
@@ -334,9 +329,16 @@ static enum status put_troubles(struct home *home, json_t *object, struct err *e
     int64_t broken = 0;
     int64_t dead = 0;
     const struct dead_filter all = {0};
-    if (count_broken(home, &broken, err) != STATUS_OK ||
+    struct recent_names lost = {0};
+    int64_t since_us = service_now_us(home->service) - DAY_US;
+    if (store_recent_lost(home->store, home->arena, since_us, SHOWN, &lost, err) != STATUS_OK ||
+        count_broken(home, &broken, err) != STATUS_OK ||
         store_dead_count(home->store, &all, DEAD_MAX, &dead, err) != STATUS_OK)
         return err->code;
+    json_t *names = json_build_array();
+    for (size_t i = 0; i < lost.count; i++)
+        json_build_append(names, json_string(lost.items[i]));
+    json_put(object, "hosts_lost", names);
     json_put_int(object, "import_errors", broken);
     json_put_int(object, "dead_letters", dead);
     return STATUS_OK;

@@ -7,15 +7,9 @@
 #include "service/operation_rows.h"
 
 /* clang-format off */
-static const struct operation_field REQUEST_DAG[] = {
-    {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
-    DAG_FILE,
-    {"version", FIELD_INTEGER, false, "number of a version; the current one by default"},
-};
+static const struct operation_field REQUEST_DAG[] = {DAG_OF_VERSION};
 static const struct operation_field REQUEST_DAG_SHOW[] = {
-    {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
-    DAG_FILE,
-    {"version", FIELD_INTEGER, false, "number of a version; the current one by default"},
+    DAG_OF_VERSION,
     {"brief", FIELD_BOOLEAN, false, "without its tasks"},
 };
 static const struct operation_field REQUEST_RERUN[] = {
@@ -159,6 +153,7 @@ static const struct operation_field RECORD_DAG[] = {
     {"last_run", FIELD_OBJECT, false, "its newest run"},
     {"sla", FIELD_OBJECT, false, "how its last runs kept their deadlines: runs, late, on_time_rate, ..."},
     {"tasks", FIELD_ARRAY, false, "tasks, parents first"},
+    {"keys", FIELD_OBJECT, true, "the other keys of its file: start_date, catchup, sla, hooks, ..."},
 };
 static const struct operation_field RECORD_TASK[] = {
     {"task_id", FIELD_STRING, true, "its id"},

@@ -1,6 +1,7 @@
 #include "store/bars.h"
 
 #include "base/check.h"
+#include "base/mem.h"
 #include "store/store_priv.h"
 #include "store/version_priv.h"
 
@@ -36,6 +37,18 @@ static void read_dag(struct db_stmt *stmt, struct arena *arena, struct bars_dag 
     };
 }
 
+/* Where questions take their time, one is asked for all of those that are active. */
+static enum status fetch_versions(struct store *store, const struct bars_dag *dags, size_t count,
+                                  struct err *err)
+{
+    CLEANUP(mem_freep) int64_t *versions = mem_alloc((count + 1) * sizeof *versions);
+    size_t active = 0;
+    for (size_t i = 0; i < count; i++)
+        if (dags[i].is_active)
+            versions[active++] = dags[i].version;
+    return store_dags_fetch(store, versions, active, err);
+}
+
 enum status store_bars_dags(struct store *store, struct arena *arena, int64_t limit,
                             struct bars_dag **out, size_t *out_count, struct err *err)
 {
@@ -45,6 +58,8 @@ enum status store_bars_dags(struct store *store, struct arena *arena, int64_t li
     enum status status = db_query(store->db, &stmt, err, ALL, "ti", store_sight(store), limit);
     while (status == STATUS_OK && db_next(stmt, &status, err))
         read_dag(stmt, arena, &list[count++]);
+    if (status == STATUS_OK)
+        status = fetch_versions(store, list, count, err);
     if (status != STATUS_OK)
         return err_wrap(err, "look at DAGs");
     *out = list;

@@ -24,7 +24,8 @@ struct bars_dag {
     int64_t next_us; /* when it starts by itself; 0: it does not */
 };
 
-/* All DAGs that are seen, by id, at most `limit`; texts in the arena. */
+/* All DAGs that are seen, by id, at most `limit`; texts in the arena. The current versions of those
+ * that are active are at hand then, too. */
 NODISCARD enum status store_bars_dags(struct store *store, struct arena *arena, int64_t limit,
                                       struct bars_dag **out, size_t *out_count, struct err *err);
 /* The same of one; *out_count is 0 when there is none, or when it is not seen. */

@@ -155,7 +155,7 @@ static const char FAILING[] =
                        " AND n.state NOT IN (0, 1)) ORDER BY r.id DESC LIMIT $2";
 /* Among the first rows of a run only: the one with most tasks must not cost more than others. */
 static const char FAILURE[] =
-    "SELECT t.id, t.node, t.map_index, t.attempt, t.log_bytes, t.label, t.detail, t.exit_code"
+    "SELECT t.id, t.node, t.map_index, t.attempt, t.reason, t.label, t.detail, t.exit_code"
     " FROM (SELECT b.first, b.count FROM block b WHERE b.run = $1 ORDER BY b.first LIMIT 20) b"
     " CROSS JOIN task t WHERE t.id >= b.first AND t.id < b.first + b.count AND t.id < b.first + $2"
     " AND t.state = 5 AND t.instance_base IS NULL"
@@ -185,6 +185,7 @@ enum status store_recent_failure(struct store *store, struct arena *arena, int64
     enum status status =
         db_query(store->db, &stmt, err, FAILURE, "ii", run, (int64_t)ROWS_LOOKED_AT);
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
+        int64_t reason = db_int(stmt, 4);
         const char *label = db_text(stmt, 5);
         const char *detail = db_text(stmt, 6);
         *out = (struct recent_failure){
@@ -192,7 +193,7 @@ enum status store_recent_failure(struct store *store, struct arena *arena, int64
             .node = db_int(stmt, 1),
             .map_index = db_int(stmt, 2),
             .attempt = db_int(stmt, 3),
-            .log_bytes = db_int(stmt, 4),
+            .reason = reason >= 0 && reason < REASON_COUNT ? (enum reason)reason : REASON_NONE,
             .label = label != NULL ? arena_strdup(arena, label) : NULL,
             .detail = detail != NULL ? arena_strdup(arena, detail) : NULL,
             .exit_code = db_int(stmt, 7),
@@ -254,4 +255,26 @@ enum status store_recent_next(struct store *store, struct arena *arena, int64_t 
 enum status store_recent_broken(struct store *store, int64_t *out, struct err *err)
 {
     return db_get_int(store->db, 0, out, err, BROKEN, "");
+}
+
+/* --- hosts ----------------------------------------------------------------------------------- */
+
+static const char LOST[] =
+    "SELECT DISTINCT h.name FROM host h WHERE h.fate = 'lost' AND h.kind = 'daemon'"
+    " AND h.ended_at_us >= $1"
+    " AND NOT EXISTS (SELECT 1 FROM host o WHERE o.name = h.name AND o.id > h.id)"
+    " ORDER BY h.name LIMIT $2";
+
+enum status store_recent_lost(struct store *store, struct arena *arena, int64_t since_us,
+                              size_t limit, struct recent_names *out, struct err *err)
+{
+    struct recent_names names = {.items = arena_array(arena, limit + 1, sizeof *names.items)};
+    struct db_stmt *stmt = NULL;
+    enum status status = db_query(store->db, &stmt, err, LOST, "ii", since_us, (int64_t)limit);
+    while (status == STATUS_OK && db_next(stmt, &status, err))
+        names.items[names.count++] = arena_strdup(arena, db_text(stmt, 0));
+    if (status != STATUS_OK)
+        return err_wrap(err, "look for hosts that were lost");
+    *out = names;
+    return STATUS_OK;
 }

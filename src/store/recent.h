@@ -6,6 +6,7 @@
  * Tests  tests/unit/store/test_grid.c
  */
 #include "base/arena.h"
+#include "model/attempt.h"
 #include "store/overview.h"
 #include "store/run_store.h"
 #include "store/store.h"
@@ -60,10 +61,10 @@ struct recent_failure {
     int64_t node;
     int64_t map_index;
     int64_t attempt;
-    int64_t log_bytes;
+    enum reason reason;
     const char *label;  /* or NULL */
     const char *detail; /* what it said last; or NULL */
-    int64_t exit_code;
+    int64_t exit_code;  /* or the signal that ended it; -1: it had no process */
 };
 
 /* The task of a run that failed first; false: none of the first ones did. Texts in the arena. */
@@ -93,6 +94,18 @@ struct recent_next {
 NODISCARD enum status store_recent_next(struct store *store, struct arena *arena, int64_t limit,
                                         struct recent_next **out, size_t *out_count,
                                         struct err *err);
+
+struct recent_names {
+    const char **items;
+    size_t count;
+};
+
+/*
+ * Names of daemons that were lost at `since_us` or later and have not come back since, at most
+ * `limit`; in the arena.
+ */
+NODISCARD enum status store_recent_lost(struct store *store, struct arena *arena, int64_t since_us,
+                                        size_t limit, struct recent_names *out, struct err *err);
 
 /* DAG files with problems, on all hosts. */
 NODISCARD enum status store_recent_broken(struct store *store, int64_t *out, struct err *err);

@@ -14,6 +14,7 @@ SALES = """
     title: Daily sales
     tags: [nightly, money]
     schedule: { cron: "30 2 * * *", tz: Europe/Berlin }
+    catchup: false
     params: { region: { type: string, default: eu } }
     tasks:
       list_parts: { run: "echo '[1, 2, 3]' > $EIDER_OUTPUTS/parts" }
@@ -246,8 +247,9 @@ def look_at_failing(home, broken):
     failing, = home["failing"]
     assert (failing["number"], failing["task_id"]) == (broken, "only")
     assert (failing["exit_code"], failing["try_number"], failing["map_index"]) == (3, 1, -1)
-    assert failing["message"] is None and failing["tasks_total"] == 1
-    assert home["pools"][0]["name"] == "default"
+    assert failing["message"] is None and failing["reason"] == "exit"
+    assert failing["tasks_total"] == 1
+    assert home["pools"][0]["name"] == "default" and home["hosts_lost"] == []
     assert sum(home["hours"]["failed"]) == 1 and sum(home["hours"]["success"]) == 1
     assert {len(counts) for name, counts in home["hours"].items() if name != "begin"} == {24}
 
@@ -270,7 +272,8 @@ def look_at_rows(place, sales, broken):
 
 def look_at_dags(place):
     assert {dag["dag_id"] for dag in place.get("dags")["dags"]} == {"sales", "broken", "grouped"}
-    assert place.get("dags/{dag}", dag="sales")["title"] == "Daily sales"
+    shown = place.get("dags/{dag}", dag="sales")
+    assert (shown["title"], shown["keys"]) == ("Daily sales", {"catchup": False})
     brief = place.get("dags/{dag}", dag="sales", query={"brief": "true"})
     assert brief["tasks_total"] == 4 and "tasks" not in brief
     place.get("dags/{dag}/next", dag="sales")

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "blob/log_find.h"
 #include "blob/log_pattern.h"
 #include "blob/log_reader.h"
 #include "blob/log_writer.h"
@@ -103,6 +104,110 @@ Test(log, lines_are_found_by_number_from_the_end_and_by_pattern)
                  log_reader_grep(reader, "^[a-z]*o", false, collect, &seen, &err_));
     EXPECT_LINES("4:four\n5:five~\n", log_reader_grep(reader, "F.*", true, collect, &seen, &err_));
     EXPECT_LINES("3:\n", log_reader_grep(reader, "^$", false, collect, &seen, &err_));
+}
+
+/* --- searches -------------------------------------------------------------------------------- */
+
+static bool collect_number(void *context, const struct log_line *line)
+{
+    struct collected *collected = context;
+    strbuf_addf(&collected->text, "%d@%d ", (int)line->number, (int)line->offset);
+    return ++collected->count != collected->most;
+}
+
+/* "line@offset " of each hit, "..." if there is more to look at; goes on until the end. */
+static void expect_hits(const char *wanted, struct log_search search, int most)
+{
+    struct err err = {0};
+    struct log_reader *reader = NULL;
+    struct log_search_end end = {0};
+    struct collected seen = {.most = most};
+    strbuf_init(&seen.text, 1 << 20);
+    EXPECT_OK(log_reader_open(blob, &KEY, &reader, &err), &err);
+    EXPECT_OK(log_find(reader, &search, collect_number, &seen, &end, &err), &err);
+    strbuf_add(&seen.text, end.is_at_end ? "" : "...");
+    EXPECT_STR(wanted, seen.text.text);
+    strbuf_fini(&seen.text);
+    log_reader_close(reader);
+}
+
+#define FIND(given)                                                                                \
+    (struct log_search)                                                                            \
+    {                                                                                              \
+        .text = (given), .until_us = INT64_MAX                                                     \
+    }
+
+Test(log, a_text_is_found_in_lines)
+{
+    write_text("one\ntwo two\n\nFour two\nfive");
+
+    expect_hits("2@4 4@13 ", FIND("two"), 99);
+    expect_hits("2@4 ...", FIND("two"), 1);
+    expect_hits("5@22 ", FIND("ve"), 99);
+    expect_hits("", FIND("four"), 99);
+    expect_hits("", FIND("o.o"), 99);
+    expect_hits("4@13 5@22 ", (struct log_search){"F", false, true, 0, INT64_MAX}, 99);
+    expect_hits("4@13 ", (struct log_search){"two", false, false, 13, INT64_MAX}, 99);
+    expect_hits("1@0 2@4 4@13 ", (struct log_search){"^[Fto].*[eo]$", true, false, 0, INT64_MAX},
+                99);
+    expect_hits("1@0 ...", (struct log_search){"o", true, false, 0, INT64_MAX}, 1);
+    expect_hits("4@13 5@22 ", (struct log_search){"^f", true, true, 0, INT64_MAX}, 99);
+}
+
+/* Blocks end within lines, within what is searched for, and within lines longer than a block. */
+Test(log, a_text_is_found_wherever_blocks_end)
+{
+    CLEANUP(strbuf_fini) struct strbuf text;
+    CLEANUP(strbuf_fini) struct strbuf wanted;
+    strbuf_init(&text, 16 << 20);
+    strbuf_init(&wanted, 1 << 20);
+    for (int line = 1; text.length < (3 << 20); line++) {
+        bool is_hit = line % 1000 == 0;
+        if (is_hit)
+            strbuf_addf(&wanted, "%d@%d ", line, (int)text.length);
+        strbuf_addf(&text, "%0*d %s\n", 20 + line % 37, line, is_hit ? "needle" : "hay");
+    }
+    int line = 1;
+    for (size_t i = 0; i < text.length; i++)
+        line += text.text[i] == '\n';
+    size_t start = text.length;
+    strbuf_addf(&wanted, "%d@%d ", line, (int)start);
+    while (text.length - start < (5 << 19))
+        strbuf_add(&text, "xneedle");
+    write_text(text.text);
+
+    expect_hits(wanted.text, FIND("needle"), 10000);
+    expect_hits(wanted.text, (struct log_search){"NeedlE", false, true, 0, INT64_MAX}, 10000);
+}
+
+/* Whoever has no time goes on where the search stopped, and finds the same. */
+Test(log, a_search_is_continued)
+{
+    CLEANUP(strbuf_fini) struct strbuf text;
+    strbuf_init(&text, 16 << 20);
+    for (int i = 0; i < 100000; i++)
+        strbuf_addf(&text, "some line %d\n", i);
+    strbuf_add(&text, "the needle\n");
+    write_text(text.text);
+    struct err err = {0};
+    struct log_reader *reader = NULL;
+    EXPECT_OK(log_reader_open(blob, &KEY, &reader, &err), &err);
+    for (int is_regex = 0; is_regex < 2; is_regex++) {
+        struct log_search search = {.text = "needle", .is_regex = is_regex != 0};
+        struct log_search_end end = {0};
+        struct collected seen = {.most = 9};
+        int rounds = 0;
+        strbuf_init(&seen.text, 1 << 20);
+        for (; !end.is_at_end; rounds++) {
+            EXPECT_OK(log_find(reader, &search, collect_number, &seen, &end, &err), &err);
+            cr_assert(end.is_at_end || end.reached > search.from);
+            search.from = end.reached;
+        }
+        EXPECT_STR("100001@1588890 ", seen.text.text);
+        cr_assert_gt(rounds, 1);
+        strbuf_fini(&seen.text);
+    }
+    log_reader_close(reader);
 }
 
 /* A writer that hides "hunter2!". */

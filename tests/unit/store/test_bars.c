@@ -2,6 +2,7 @@
  * Lists of DAGs with their last runs, and what is told of those that fail.
  */
 #include "store/bars.h"
+#include "store/host.h"
 #include "store/recent.h"
 #include "store/sight.h"
 #include "store_bench.h"
@@ -142,10 +143,40 @@ STORE_TEST(bars, the_task_that_failed_first_is_named)
     cr_assert(is_found);
     EXPECT_STR("b", bench.dag->tasks[failure.node].id);
     cr_expect_eq(failure.exit_code, 3);
+    cr_expect_eq(failure.reason, REASON_EXIT);
     cr_expect_eq(failure.attempt, 1);
     cr_expect_eq(failure.map_index, -1);
     int64_t good = play(GOOD, NULL);
     EXPECT_OK(store_recent_failure(bench.store, bench.arena, good, &failure, &is_found, &err),
               &err);
     cr_expect_not(is_found);
+}
+
+static int64_t add_daemon(const char *name)
+{
+    struct err err = {0};
+    int64_t id = 0;
+    const struct host_request request = {.name = name, .kind = "daemon", .slots = 1};
+    EXPECT_OK(store_host_add(bench.store, &request, &id, &err), &err);
+    return id;
+}
+
+STORE_TEST(bars, a_daemon_is_lost_until_it_comes_back)
+{
+    struct err err = {0};
+    struct recent_names lost = {0};
+    int64_t since_us = bench_now_us;
+    int64_t gone = add_daemon("gone");
+    int64_t left = add_daemon("left");
+    (void)add_daemon("here");
+    EXPECT_OK(store_host_bury(bench.store, gone, &err), &err);
+    EXPECT_OK(store_host_end(bench.store, left, &err), &err);
+    EXPECT_OK(store_recent_lost(bench.store, bench.arena, since_us, 5, &lost, &err), &err);
+    cr_assert_eq(lost.count, 1);
+    EXPECT_STR("gone", lost.items[0]);
+    EXPECT_OK(store_recent_lost(bench.store, bench.arena, bench_now_us + 1, 5, &lost, &err), &err);
+    cr_expect_eq(lost.count, 0, "that was long ago");
+    (void)add_daemon("gone");
+    EXPECT_OK(store_recent_lost(bench.store, bench.arena, since_us, 5, &lost, &err), &err);
+    cr_expect_eq(lost.count, 0);
 }

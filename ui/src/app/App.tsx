@@ -79,6 +79,10 @@ function useFrameShortcuts(): void {
 
 function Frame() {
   useFrameShortcuts();
+  const isIn = place.value.path === "/sign-in"; // by an old link, or one step back
+  useEffect(() => {
+    if (isIn) go("/", { replace: true });
+  }, [isIn]);
   return (
     <div class="frame">
       <a class="skip" href="#main">To the content</a>

@@ -51,6 +51,7 @@ function Preferences() {
         <ZoneField />
         <button type="button" onClick={() => (helpIsOpen.value = true)}>Keyboard shortcuts</button>
         <p class="dim">Signed in as {me.value?.name}</p>
+        <a href="/tokens" onClick={() => setOpen(false)}>Your password and tokens</a>
         <button type="button" onClick={() => void signOut()}>Sign out</button>
       </div>
     </details>

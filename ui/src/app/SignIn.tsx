@@ -15,12 +15,14 @@ export function SignIn() {
   return (
     <main class="sign-in" id="main">
       <header>
-        <img src={document.querySelector<HTMLLinkElement>("link[rel=icon]")?.href ?? ""} alt="" width="56" height="56" />
+        <img src={document.querySelector<HTMLLinkElement>("link[rel=icon]")?.href ?? ""} alt="" width="56"
+          height="56" />
         <h1>Sign in to Eider</h1>
       </header>
       {place.value.query.get("link") && (
         <div class="problem" role="alert"><b>That link lets nobody in any more.</b>
-          <p>It was used, is too old, was opened on another machine than the daemon's, or somebody has a password by now.</p></div>
+          <p>It was used, is too old, was opened on another machine than the daemon's,
+            or somebody has a password by now.</p></div>
       )}
       <NameAndPassword />
       <NoPassword />
@@ -54,7 +56,8 @@ function NameAndPassword() {
   const left = Math.max(0, Math.ceil((openAt - now) / 1000));
   return (
     <form class="card" onSubmit={(event) => void enter(event)}>
-      <Field label="Name"><input autocomplete="username" required autofocus autocapitalize="none" spellcheck={false} value={name}
+      <Field label="Name"><input autocomplete="username" required autofocus autocapitalize="none" spellcheck={false}
+        value={name}
         onInput={(event) => setName(event.currentTarget.value)} /></Field>
       <Field label="Password"><input type="password" autocomplete="current-password" required value={password}
         onInput={(event) => setPassword(event.currentTarget.value)} /></Field>
@@ -69,7 +72,8 @@ function WhyNot({ problem, left }: { problem: Problem; left: number }) {
   if (problem.status === 429)
     return (
       <div class="problem" role="alert"><b>Too many wrong passwords.</b>
-        <p>{left > 0 ? `The next one is looked at in ${durationText(left).replace(".0 s", " s")}.` : "Now the next one is looked at."}</p></div>
+        <p>{left > 0 ? `The next one is looked at in ${durationText(left).replace(".0 s", " s")}.`
+          : "Now the next one is looked at."}</p></div>
     );
   return <div class="problem" role="alert"><b>{problem.title}</b><p>{problem.detail}</p></div>;
 }
@@ -78,12 +82,14 @@ function NoPassword() {
   return (
     <details class="card">
       <summary>I have no name and password</summary>
-      <p>Somebody with the role admin lets you in, on the page Users. On the machine on which the daemon runs, whoever runs it can do so
+      <p>Somebody with the role admin lets you in, on the page Users. On the machine on which the daemon runs,
+        whoever runs it can do so
         without a password:</p>
       <Command text="eider users add NAME --role admin" />
       <p>Who came in by a link is the user admin. This gives that one, or any other, a password:</p>
       <Command text="eider users set admin --password" />
-      <p>While there is nobody else, and admin has no password, the daemon prints another link each time it starts; it lets one in once.</p>
+      <p>While there is nobody else, and admin has no password,
+        the daemon prints another link each time it starts; it lets one in once.</p>
     </details>
   );
 }

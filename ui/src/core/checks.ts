@@ -19,22 +19,13 @@ export function jsonObjectProblem(text: string): string | null {
   const problem = jsonProblem(text);
   if (problem || text.trim() === "") return problem;
   const value: unknown = JSON.parse(text);
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? null : "This must be a JSON object: {…}.";
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? null
+    : "This must be a JSON object: {…}.";
 }
 
 /** Names that are words of paths, of templates and of command lines. */
 export function nameProblem(text: string): string | null {
   return /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/.test(text) || text === "" ? null : "Letters, digits, and _ . - in between.";
-}
-
-/** Roles as "sales=editor, *=viewer"; a role alone is for all namespaces. */
-export function grantsOf(text: string): string[] {
-  return text.split(/[\s,]+/).filter((word) => word !== "").map((word) => (word.includes("=") ? word : `*=${word}`));
-}
-
-export function grantsProblem(text: string): string | null {
-  const wrong = grantsOf(text).find((word) => !/^[^=]+=(viewer|operator|editor|admin)$/.test(word));
-  return wrong === undefined ? null : `${wrong} is none: write a namespace and a role, as sales=editor or *=viewer.`;
 }
 
 export function wordsOf(text: string): string[] {

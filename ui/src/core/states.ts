@@ -51,6 +51,8 @@ const LOOKS: Record<string, StateLook> = {
   draining: { word: "draining", colour: "retry", shape: PAUSE, isOver: false },
   lost: { word: "lost", colour: "failed", shape: CROSS, isOver: true },
   ended: { word: "ended", colour: "none", shape: STOP, isOver: true },
+  awaiting_approval: { word: "awaits approval", colour: "deferred", shape: HAND, isOver: false },
+  cancelling: { word: "cancelling", colour: "cancelled", shape: STOP, isOver: false },
   paused: { word: "paused", colour: "deferred", shape: PAUSE, isOver: false },
   late: { word: "late", colour: "failed", shape: CLOCK, isOver: false },
 };

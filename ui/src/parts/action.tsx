@@ -115,7 +115,8 @@ function ActionDialog(props: ActionProps & { onClose: () => void }) {
         </details>
         <footer class="actions">
           <button type="button" onClick={props.onClose}>Cancel</button>
-          <button type="submit" class={props.isDanger ? "danger main" : "main"} disabled={isBusy} autofocus>
+          <button type="submit" class={props.isDanger ? "danger main" : "main"} disabled={isBusy}
+            autofocus={!props.children}>
             {isBusy ? "…" : props.label}
           </button>
         </footer>

@@ -16,6 +16,9 @@ export function Dialog({ title, onClose, isWide, children }: DialogProps) {
     const dialog = element.current;
     const before = document.activeElement as HTMLElement | null;
     dialog?.showModal();
+    // A form is filled in from its first field; a question has its answer in focus already.
+    if (!dialog?.querySelector("[autofocus]"))
+      dialog?.querySelector<HTMLElement>("form :is(input, select, textarea):not([readonly])")?.focus();
     return () => {
       dialog?.close();
       before?.focus?.();

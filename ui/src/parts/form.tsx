@@ -30,6 +30,7 @@ export function SearchField({ name, label }: { name: string; label: string }) {
   const [text, setText] = useState(given);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => setText(given), [given]);
+  useEffect(() => () => clearTimeout(timer.current), []); // what was typed is not for the next page
   const type = (value: string) => {
     setText(value);
     clearTimeout(timer.current);

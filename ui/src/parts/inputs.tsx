@@ -62,7 +62,8 @@ export function Input<V extends Values>(props: InputProps<V>) {
 }
 
 export function Choose<V extends Values>({ form, name, label, hint, choices }: {
-  form: Form<V>; name: keyof V & string; label: string; hint?: ComponentChildren; choices: (string | [string, string])[];
+  form: Form<V>; name: keyof V & string; label: string; hint?: ComponentChildren; choices: (string | [string,
+    string])[];
 }) {
   return (
     <Field label={label} hint={hint}>

@@ -22,7 +22,8 @@ export function limitOf(usual: number): number {
 
 export function ShowMore({ shown, limit }: { shown: number; limit: number }) {
   if (shown < limit) return null;
-  return <nav class="pager" aria-label="More"><a class="button" href={hrefWith({ limit: limit * 2 })}>Show more</a></nav>;
+  return <nav class="pager" aria-label="More"><a class="button"
+    href={hrefWith({ limit: limit * 2 })}>Show more</a></nav>;
 }
 
 /** Parameters of the URL that the server is asked with; those that are empty are left out. */
@@ -45,7 +46,8 @@ export function counted(count: number, word: string, isMore?: boolean): string {
 /** A name to filter by, kept in the URL under `name`: taken when it is whole, for half of one is an unknown name. */
 export function NameFilter({ name, label, type = "text" }: { name: string; label: string; type?: "text" | "date" }) {
   return (
-    <input type={type as "text"} class="name-filter" value={place.value.query.get(name) ?? ""} placeholder={label} aria-label={label} title={label}
+    <input type={type as "text"} class="name-filter" value={place.value.query.get(name) ?? ""} placeholder={label}
+      aria-label={label} title={label}
       onChange={(event) => setQuery({ [name]: event.currentTarget.value.trim(), before: null, offset: null })} />
   );
 }

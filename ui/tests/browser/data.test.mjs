@@ -9,7 +9,8 @@ let daemon;
 
 before(async () => {
   daemon = await Daemon.start({
-    "orders.yaml": `sla: { within: 10ms }\ntasks:\n  load: { run: sleep 0.2, outputs: ["${ORDERS}", "s3://landing/raw"] }\n`,
+    "orders.yaml":
+      `sla: { within: 10ms }\ntasks:\n  load: { run: sleep 0.2, outputs: ["${ORDERS}", "s3://landing/raw"] }\n`,
     "mart.yaml": `schedule: { datasets: ["${ORDERS}", "s3://landing/products"] }\ntasks:\n  build: { run: "true" }\n`,
     "alone.yaml": `schedule: { datasets: ["s3://other/thing"] }\ntasks:\n  go: { run: "true" }\n`,
   });
@@ -27,7 +28,8 @@ after(async () => {
 const pathOf = (uri) => `/asset/${encodeURIComponent(uri)}`;
 
 test("the pages of data load in both themes and sizes", async () => {
-  await looksRight(daemon, ["/assets", pathOf(ORDERS), pathOf(HOSTILE), "/lineage", `/lineage?asset=${encodeURIComponent(ORDERS)}`, "/sla"]);
+  await looksRight(daemon,
+    ["/assets", pathOf(ORDERS), pathOf(HOSTILE), "/lineage", `/lineage?asset=${encodeURIComponent(ORDERS)}`, "/sla"]);
 });
 
 test("the list says who makes a dataset and who waits, and is searched", async () => {
@@ -42,7 +44,8 @@ test("the list says who makes a dataset and who waits, and is searched", async (
   await until("only what fits", async () => (await page.locator("tbody tr").count()) === 1);
   await page.getByRole("link", { name: ORDERS }).click();
   await page.waitForURL("**" + pathOf(ORDERS));
-  await page.getByRole("table", { name: "DAGs that wait" }).getByRole("link", { name: "s3://landing/products" }).waitFor();
+  await page.getByRole("table", { name: "DAGs that wait" }).getByRole("link",
+    { name: "s3://landing/products" }).waitFor();
   assert.equal(await page.evaluate(() => window.owned), undefined);
   assert.deepEqual(page.mistakes, []);
 });

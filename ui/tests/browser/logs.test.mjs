@@ -15,7 +15,8 @@ const PRINTED = `tasks:
   colours:
     run: |
       printf '\\033[31mred\\033[0m \\033[1;38;5;208morange\\033[0m \\033[48;2;0;0;90mon blue\\033[0m\\n'
-      printf '\\033]8;;javascript:alert(1)\\033\\\\click\\033]8;;\\033\\\\ <img src=x onerror=alert(2)> bell\\007 \\033[2Jgone\\n'
+      printf '\\033]8;;javascript:alert(1)\\033\\\\click\\033]8;;\\033\\\\ '
+      printf '<img src=x onerror=alert(2)> bell\\007 \\033[2Jgone\\n'
       printf '%0600d\\n' 7
       printf 'no end'
   again: { run: 'echo try {{ try_number }}; exit 1', retries: 1, retry_delay: 10ms }
@@ -45,7 +46,8 @@ const line = (page, number) => page.locator(`#L${number}`);
 
 test("a log is followed while it grows, until one scrolls", async () => {
   const page = await openPage(daemon);
-  await until("the task talks", async () => (await daemon.json("runs", "tasks", talk)).task_instances[0].state === "running");
+  await until("the task talks", async () => (await daemon.json("runs", "tasks",
+    talk)).task_instances[0].state === "running");
   await say(Array.from({ length: 300 }, (_, i) => `spoken ${i + 1}\n`).join(""));
   await at(page, `/runs/${talk}/tasks/follow/log`);
   await page.getByText("spoken 300", { exact: true }).waitFor();
@@ -143,13 +145,15 @@ test("every try has its log, and it is saved as a file", async () => {
   await page.getByText("try 2", { exact: true }).last().waitFor();
   await page.getByRole("link", { name: "try 1" }).click();
   await page.locator("#L1").getByText("try 1").waitFor();
-  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Download" }).click()]);
+  const [download] = await Promise.all([page.waitForEvent("download"),
+    page.getByRole("link", { name: "Download" }).click()]);
   assert.match(download.suggestedFilename(), /^eider-printed-.*-again-try1\.log$/);
   assert.deepEqual(page.mistakes, []);
 });
 
 test("the log of a job", async () => {
-  const { id } = await daemon.json("enqueue", "default", "--", "echo of a job");
+  await daemon.cli("enqueue", "default", "--", "echo of a job");
+  const { id } = (await daemon.json("jobs", "list")).jobs[0];
   const page = await openPage(daemon);
   await at(page, `/jobs/${id}/log`);
   await page.locator("#L1").getByText("of a job").waitFor();

@@ -15,8 +15,10 @@ tasks:
   parts: { run: 'test {{ item }} != 3', foreach: [1, 2, 3, 4, 5], needs: [extract] }
   load:
     needs: [extract]
-    run: 'for i in $(seq 1 25); do echo "row $i"; done; [ -e "$GATE/mended" ] || { echo "Error: no table orders" >&2; exit 3; }'
-    env: { GATE: "GATES", PASSWORD: "{{ secret('db_password') }}" }
+    run: |
+      for i in $(seq 1 25); do echo "row $i"; done
+      [ -e "$GATE/mended" ] || { echo "Error: no table orders" >&2; exit 3; }
+    env: { GATE: "GATES", PASSWORD: "{{ secrets.db_password }}" }
   publish: { run: echo published, needs: [load] }
 `;
 const WIDE = `tasks:
@@ -71,12 +73,14 @@ for (const theme of THEMES)
     await at(page, "/runs?state=failed");
     await page.getByRole("link", { name: `#${run}` }).click();
     const failure = page.getByRole("region", { name: "load failed" });
-    const parts = [failure.locator(".error-line"), failure.getByText("row 25"), failure.getByRole("button", { name: "Retry" }),
+    const parts = [failure.locator(".error-line"), failure.getByText("row 25"),
+      failure.getByRole("button", { name: "Retry" }),
       failure.getByRole("link", { name: "Log" })];
     for (const part of parts) {
       await part.waitFor();
       const box = await part.boundingBox();
-      assert.ok(box.y > 0 && box.y + box.height <= SIZES.phone.height - 48, `within the first screen: ${await part.textContent()} at ${box.y}`);
+      assert.ok(box.y > 0 && box.y + box.height <= SIZES.phone.height - 48,
+        `within the first screen: ${await part.textContent()} at ${box.y}`);
       assert.ok(box.x >= 0 && box.x + box.width <= SIZES.phone.width, "within the width");
     }
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
@@ -95,13 +99,13 @@ test("a failing task is mended and retried until the run is green", async () => 
   await dialog.getByText("publish").waitFor();
   await dialog.getByText("The same by command").click();
   await dialog.getByText(`eider retry ${run} load`).waitFor();
-  await dialog.getByRole("button", { name: "Retry" }).click();
+  await dialog.getByRole("button", { name: "Retry", exact: true }).click();
   await page.getByRole("region", { name: "load failed" }).waitFor({ state: "detached" });
   // The instance of the mapped task still fails: it is marked by hand.
   await page.getByRole("link", { name: "parts [2]" }).first().click();
   await page.getByRole("button", { name: "Mark" }).click();
   await page.getByRole("dialog").getByRole("combobox", { name: "State" }).selectOption("success");
-  await page.getByRole("dialog").getByRole("button", { name: "Mark" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Mark", exact: true }).click();
   await page.locator('h1 [data-state="success"]').waitFor();
   await page.getByRole("link", { name: `#${run}` }).first().click();
   await page.locator('h1 [data-state="success"]').waitFor();
@@ -118,13 +122,14 @@ test("clearing lists before what would run again", async () => {
   const dialog = page.getByRole("dialog");
   const listed = dialog.locator(".dry-run li");
   await listed.first().waitFor();
-  assert.deepEqual((await listed.allTextContents()).map((text) => text.trim().split(" ")[0]).sort(), ["load", "publish"]);
+  assert.deepEqual((await listed.allTextContents()).map((text) => text.trim().split(" ")[0]).sort(),
+    ["load", "publish"]);
   await dialog.getByLabel("also what it needs").check();
   await dialog.locator(".dry-run").getByText("extract").waitFor();
   await dialog.getByText("The same by command").click();
   await dialog.getByText(`eider tasks clear ${run} load --upstream`).waitFor();
   const before = (await daemon.json("runs", "tasks", run)).task_instances.find((task) => task.task_id === "extract");
-  await dialog.getByRole("button", { name: "Clear" }).click();
+  await dialog.getByRole("button", { name: "Clear", exact: true }).click();
   await until("it ran again", async () => {
     const task = (await daemon.json("runs", "tasks", run)).task_instances.find((each) => each.task_id === "extract");
     return task.state === "success" && task.start_date > before.start_date;
@@ -139,7 +144,7 @@ test("a task tells its tries, its command with secrets masked, what is around it
   await at(page, `/runs/${run}/tasks/load`);
   await page.getByRole("table", { name: "Tries" }).waitFor();
   await page.getByText("Reads the orders").waitFor({ state: "detached" });
-  await page.getByText("env.PASSWORD").waitFor();
+  await page.getByText("env.PASSWORD", { exact: true }).waitFor();
   assert.ok(!(await page.content()).includes("swordfish"), "the secret is in the page");
   await page.getByRole("link", { name: "extract" }).waitFor();
   await page.getByRole("link", { name: "publish" }).waitFor();
@@ -171,33 +176,34 @@ test("runs are found by their filters, which are in the URL", async () => {
   await page.getByRole("searchbox", { name: "Id of a DAG" }).fill("wide");
   await page.waitForURL("**/runs?**dag=wide**");
   await page.getByText("for the filter").waitFor();
-  await until("only that DAG", async () => !(await page.getByRole("table", { name: "Runs" }).textContent()).includes("orders"));
+  await until("only that DAG", async () => !(await page.getByRole("table",
+    { name: "Runs" }).textContent()).includes("orders"));
   await page.getByRole("searchbox", { name: "Number or run id" }).fill(String(run));
   await page.keyboard.press("Enter");
-  await page.getByRole("link", { name: `#${run}` }).first().click();
   await page.waitForURL(`**/runs/${run}`);
   // A note is made, and the run deleted.
   await page.getByText("More ▾").click();
   await page.getByRole("button", { name: "Edit note" }).click();
-  await page.getByRole("dialog").getByLabel("Note").fill("known and harmless");
-  await page.getByRole("dialog").getByRole("button", { name: "Edit note" }).click();
-  await page.getByText("known and harmless").waitFor();
+  await page.getByRole("dialog").getByRole("textbox", { name: "Note" }).fill("known and harmless");
+  await page.getByRole("dialog").getByRole("button", { name: "Edit note", exact: true }).click();
+  await page.locator(".run-note").getByText("known and harmless").waitFor();
   await page.getByRole("button", { name: "Delete run" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Delete run" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete run", exact: true }).click();
   await page.waitForURL("**/runs");
   assert.deepEqual(page.mistakes, []);
 });
 
 test("a run that goes on is cancelled", async () => {
   await daemon.write("endless.yaml", "tasks:\n  wait: { run: sleep 600 }\n");
-  await until("the DAG is there", async () => (await daemon.json("dags", "list")).dags.some((dag) => dag.dag_id === "endless"));
+  await until("the DAG is there", async () => (await daemon.json("dags", "list")).dags.some((dag) =>
+    dag.dag_id === "endless"));
   const run = await trigger("endless");
   const page = await openPage(daemon);
   await at(page, `/runs/${run}`);
   await page.locator('h1 [data-state="running"]').waitFor();
   await page.getByRole("button", { name: "Cancel run" }).click();
   await page.getByRole("dialog").getByLabel("Reason").fill("a mistake");
-  await page.getByRole("dialog").getByRole("button", { name: "Cancel run" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel run", exact: true }).click();
   await page.locator('h1 [data-state="cancelled"]').waitFor();
   await page.getByText("a mistake").waitFor();
   assert.deepEqual(page.mistakes, []);

@@ -33,7 +33,8 @@ test("the page to sign in fits both themes and sizes, and helps who has no passw
   }
 });
 
-test("a wrong password is said, many of them make one wait, and the right one comes where one wanted to go", async () => {
+test("a wrong password is said, many of them make one wait, and the right one comes where one wanted to go",
+  async () => {
   const page = await openPage(daemon, { role: "viewer", user: "anna" });
   await page.goto(at(daemon, "/jobs"));
   await page.getByRole("heading", { name: "Jobs" }).waitFor();

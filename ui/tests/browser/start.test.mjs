@@ -39,7 +39,8 @@ tasks:
 
 let daemon;
 before(async () => {
-  daemon = await Daemon.start({ "sales.yaml": SALES, "daily.yaml": DAILY, "held.yaml": HELD });
+  daemon = await Daemon.start({ "sales.yaml": SALES, "daily.yaml": DAILY, "held.yaml": HELD },
+    { env: { EIDER_BACKFILL_APPROVAL: "30" } });
   await until("all DAGs are there", async () => (await daemon.api("GET", "/api/v1/x/dags")).total_entries === 3);
 });
 after(async () => {
@@ -90,8 +91,8 @@ test("a run is triggered with its parameters, after mistakes were told", async (
 
   await page.getByRole("button", { name: "Trigger", exact: true }).click();
   await page.waitForURL(/\/runs\/\d+$/);
-  const run = await until("the run ends", async () =>
-    (await runsOf("sales")).find((row) => row.dag_run_id === "by-hand" && row.state === "success"));
+  await page.locator("main .state[data-state='success']").first().waitFor();
+  const run = (await runsOf("sales")).find((row) => row.dag_run_id === "by-hand");
   assert.deepEqual([run.params.rows, run.params.region, run.params.full, run.params.items, run.note],
     [5, "us", true, [7], "it's mine"]);
 
@@ -150,6 +151,24 @@ test("a backfill is planned while it is filled in, then made", async () => {
   await open(page, "/dags/daily/backfills");
   await page.getByRole("cell", { name: "2026-03-10 to 2026-03-14" }).waitFor();
   assert.deepEqual(page.mistakes, []);
+});
+
+test("a large backfill begins when an admin has approved it", async () => {
+  const page = await openPage(daemon, { role: "operator" });
+  await open(page, "/dags/daily/backfill?from=2026-04-01&to=2026-05-05&max_active=8");
+  await page.getByText("an admin must approve it first").waitFor();
+  await page.getByRole("button", { name: "Create backfill" }).click();
+  await page.waitForURL(/\/backfills\/\d+$/);
+  await page.locator("h2 .state[data-state='awaiting_approval']").waitFor();
+  assert.ok(await page.getByRole("button", { name: "Approve" }).isDisabled());
+  const admin = await openPage(daemon, { role: "admin" });
+  await open(admin, new URL(page.url()).pathname);
+  await admin.getByRole("button", { name: "Approve" }).click();
+  await admin.getByRole("dialog").getByRole("button", { name: "Approve" }).click();
+  // The one that waited sees it go, without doing anything.
+  await page.locator("h2 .state[data-state='success']").waitFor();
+  await page.getByText("35 succeeded").waitFor();
+  assert.deepEqual([...page.mistakes, ...admin.mistakes], []);
 });
 
 test("a backfill is paused, resumed and cancelled", async () => {

@@ -16,7 +16,8 @@ before(async () => {
   await daemon.cli("limits", "set", "dag", "pooled", "--max-running", "5");
   await daemon.cli("queues", "set", "mail", "--priority", "10", "--max-running", "4");
   await daemon.cli("enqueue", "default", "noop", JSON.stringify({ text: HOSTILE }));
-  failed = idOf(JSON.parse(await daemon.cli("enqueue", "default", "-o", "json", "--", `echo begin; echo '${HOSTILE}' >&2; exit 4`)));
+  failed = idOf(JSON.parse(await daemon.cli("enqueue", "default", "-o", "json", "--",
+    `echo begin; echo '${HOSTILE}' >&2; exit 4`)));
   await until("a dead letter", async () => (await daemon.json("dlq", "list")).letters.length === 1);
   await until("the DAG", async () => (await daemon.json("dags", "list")).dags.length === 1);
   await daemon.cli("dags", "trigger", "pooled");
@@ -27,7 +28,8 @@ after(async () => {
 });
 
 test("the pages of work load in both themes and sizes", async () => {
-  await looksRight(daemon, ["/jobs", "/jobs?queue=default&status=failed", "/dead", "/queues", "/pools?pool=narrow", "/hosts?all=true"]);
+  await looksRight(daemon,
+    ["/jobs", "/jobs?queue=default&status=failed", "/dead", "/queues", "/pools?pool=narrow", "/hosts?all=true"]);
 });
 
 test("a job is put in a queue, looked at, run later, stopped and run again", async () => {
@@ -100,7 +102,8 @@ test("the list of jobs is filtered by the URL, paged, and live", async () => {
 test("old jobs are counted and removed by an editor only", async () => {
   const operator = await openPage(daemon, { role: "operator" });
   await visit(daemon, operator, "/jobs");
-  assert.match(await operator.getByRole("button", { name: "Remove old" }).getAttribute("title"), /needs the role editor/);
+  assert.match(await operator.getByRole("button", { name: "Remove old" }).getAttribute("title"),
+    /needs the role editor/);
   const page = await openPage(daemon, { role: "editor" });
   await visit(daemon, page, "/jobs");
   await page.getByRole("button", { name: "Remove old" }).click();
@@ -110,7 +113,8 @@ test("old jobs are counted and removed by an editor only", async () => {
   await page.getByText(/[1-9]\d* jobs would go/).waitFor();
   assert.ok((await daemon.json("jobs", "list", "--status", "completed")).jobs.length > 0);
   await fillAndSend(page, {});
-  await until("they are gone", async () => (await daemon.json("jobs", "list", "--status", "completed")).jobs.length === 0);
+  await until("they are gone",
+    async () => (await daemon.json("jobs", "list", "--status", "completed")).jobs.length === 0);
 });
 
 test("dead letters are looked at, requeued and forgotten", async () => {
@@ -187,7 +191,8 @@ test("limits are set, changed and removed", async () => {
   const page = await openPage(daemon, { role: "editor" });
   await visit(daemon, page, "/pools");
   await act(page, "New limit", { "Of a": "namespace", Name: "sales", "At most running": "6" }, "limit is set");
-  const limits = async () => Object.fromEntries((await daemon.json("limits", "list")).limits.map((limit) => [limit.name, limit.max_running]));
+  const limits = async () =>
+    Object.fromEntries((await daemon.json("limits", "list")).limits.map((limit) => [limit.name, limit.max_running]));
   assert.deepEqual(await limits(), { sales: 6, pooled: 5 });
   await row(page, "sales").getByRole("button", { name: "Edit" }).click();
   await fillAndSend(page, { "At most running": "8" });

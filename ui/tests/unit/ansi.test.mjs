@@ -9,7 +9,8 @@ const looks = (line) => ansi.parseAnsi(line).map((piece) => [piece.text, piece.l
 test("colours of 16, of 256 and of all", () => {
   assert.deepEqual(looks("a\x1b[31mb\x1b[0mc"), [["a", {}], ["b", { fg: 1 }], ["c", {}]]);
   assert.deepEqual(looks("\x1b[1;4;92;44mx"), [["x", { isBold: true, isUnderlined: true, fg: 10, bg: 4 }]]);
-  assert.deepEqual(looks("\x1b[38;5;208mx\x1b[48;2;1;2;255my"), [["x", { fg: 208 }], ["y", { fg: 208, bg: "#0102ff" }]]);
+  assert.deepEqual(looks("\x1b[38;5;208mx\x1b[48;2;1;2;255my"),
+    [["x", { fg: 208 }], ["y", { fg: 208, bg: "#0102ff" }]]);
   assert.deepEqual(looks("\x1b[1;2mx\x1b[22my"), [["x", { isBold: true, isDim: true }], ["y", {}]]);
   assert.equal(ansi.paletteColour(208), "#ff8700");
   assert.equal(ansi.paletteColour(244), "#808080");

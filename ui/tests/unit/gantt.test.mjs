@@ -3,13 +3,14 @@ import { test } from "node:test";
 import { load } from "./load.mjs";
 
 const gantt = await load("pages/runs/ganttModel.ts");
-const at = (second) => new Date(second * 1000).toISOString();
+const at = (second) => (second === null ? null : new Date(second * 1000).toISOString());
 const bar = (task_id, queued, start, end, more = {}) => ({
   task_id, map_index: -1, state: "success", try_number: 1, attempts: [],
-  queued_when: queued === null ? null : at(queued), start_date: start === null ? null : at(start), end_date: end === null ? null : at(end), ...more,
+  queued_when: at(queued), start_date: at(start), end_date: at(end), ...more,
 });
 const pathOf = (bars, needs, now = 1e6) =>
-  [...gantt.criticalPath(bars, new Map(Object.entries(needs)), now)].map((key) => key.replace("\n-1", "").replace("\n", "/"));
+  [...gantt.criticalPath(bars, new Map(Object.entries(needs)), now)].map((key) =>
+    key.replace("\n-1", "").replace("\n", "/"));
 
 test("the critical path goes back from what ended last", () => {
   const bars = [bar("a", 0, 0, 5), bar("b", 0, 0, 9), bar("c", 9, 9, 20), bar("d", 5, 5, 6), bar("e", 20, 20, 25)];
@@ -17,7 +18,8 @@ test("the critical path goes back from what ended last", () => {
 });
 
 test("of a mapped task the instance that ended last counts, and what still runs ends now", () => {
-  const bars = [bar("a", 0, 0, 5), bar("m", 5, 5, 12), bar("m", 5, 5, 8, { map_index: 0 }), bar("m", 5, 6, 12, { map_index: 1 }),
+  const bars = [bar("a", 0, 0, 5), bar("m", 5, 5, 12), bar("m", 5, 5, 8, { map_index: 0 }),
+    bar("m", 5, 6, 12, { map_index: 1 }),
     bar("z", 12, 12, null, { state: "running" })];
   assert.deepEqual(pathOf(bars, { m: ["a"], z: ["m"] }, 30_000), ["z", "m/1", "a"]);
 });
@@ -29,10 +31,12 @@ test("what never started is on no path, and circles end", () => {
 
 test("a row has earlier tries, waiting and running", () => {
   const row = bar("a", 10, 12, 15, { try_number: 2, state: "failed",
-    attempts: [{ try_number: 1, state: "failed", start_date: at(1), end_date: at(4) }, { try_number: 2, state: "failed", start_date: at(12), end_date: at(15) }] });
+    attempts: [{ try_number: 1, state: "failed", start_date: at(1), end_date: at(4) },
+      { try_number: 2, state: "failed", start_date: at(12), end_date: at(15) }] });
   assert.deepEqual(gantt.segmentsOf(row, 0).map((part) => [part.kind, part.from / 1000, part.to / 1000]),
     [["earlier", 1, 4], ["queued", 10, 12], ["ran", 12, 15]]);
-  assert.deepEqual(gantt.segmentsOf(bar("b", 3, null, null), 9000).map((part) => [part.kind, part.to / 1000]), [["queued", 9]]);
+  assert.deepEqual(gantt.segmentsOf(bar("b", 3, null, null), 9000).map((part) => [part.kind, part.to / 1000]),
+    [["queued", 9]]);
 });
 
 test("marks of the axis are few and round", () => {

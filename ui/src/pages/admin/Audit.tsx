@@ -13,7 +13,8 @@ const LIMIT = 50;
 const FILTERS = ["actor", "dag", "run", "from", "to", "all", "before"];
 
 export function AuditPage() {
-  const loaded = useLoad<{ entries: AuditEntry[] }>(`/audit${queryOf(FILTERS, { limit: LIMIT })}`, { every: 5000, keep: true });
+  const loaded = useLoad<{ entries: AuditEntry[] }>(`/audit${queryOf(FILTERS, { limit: LIMIT })}`,
+    { every: 5000, keep: true });
   return (
     <Page title="Audit">
       <div class="filters">
@@ -22,7 +23,8 @@ export function AuditPage() {
         <NameFilter name="run" label="Run" />
         <label class="date-filter">from <NameFilter name="from" label="From this day" type="date" /></label>
         <label class="date-filter">before <NameFilter name="to" label="Before this day" type="date" /></label>
-        <ChoiceFilter name="all" label="By whom" choices={[{ value: "", text: "by people" }, { value: "true", text: "by the program, too" }]} />
+        <ChoiceFilter name="all" label="By whom"
+          choices={[{ value: "", text: "by people" }, { value: "true", text: "by the program, too" }]} />
       </div>
       <Show of={loaded}>{(data) => (
         <>
@@ -36,15 +38,17 @@ export function AuditPage() {
 
 function AuditTable({ entries }: { entries: AuditEntry[] }) {
   return (
-    <Table isFolding label="Changes" rows={entries} keyOf={(entry) => entry.id} empty="Nobody changed anything that fits."
+    <Table isFolding label="Changes" rows={entries} keyOf={(entry) => entry.id}
+      empty="Nobody changed anything that fits."
       columns={[
         { name: "When", cell: (entry) => <span class="nowrap"><Instant at={entry.at} isLong /></span> },
         { name: "Who", cell: (entry) => (entry.actor
           ? <a href={hrefWith({ actor: entry.actor, before: null })}>{entry.actor}</a> : <span class="dim">–</span>) },
         { name: "What", cell: (entry) => entry.action.replaceAll("_", " ") },
         { name: "Of what", cell: (entry) => <Objects entry={entry} /> },
-        { name: "How", isExtra: true, cell: (entry) => <span class="kept-name">{entry.change ?? ""}</span> },
-        { name: "Why", cell: (entry) => <span class="kept-name">{entry.reason ?? ""}</span> },
+        { name: "How", isExtra: true, cell: (entry) => <span class="clamp"
+          title={entry.change ?? ""}>{entry.change ?? ""}</span> },
+        { name: "Why", cell: (entry) => <span class="clamp" title={entry.reason ?? ""}>{entry.reason ?? ""}</span> },
       ]} />
   );
 }
@@ -53,12 +57,14 @@ const MOST = 5;
 
 function Objects({ entry }: { entry: AuditEntry }) {
   const objects = entry.objects ?? [];
-  if (objects.length === 0) return entry.dag_id ? <a href={pathOf("dags", entry.dag_id)}>{entry.dag_id}</a> : <span class="dim">–</span>;
+  if (objects.length === 0) return entry.dag_id ? <a href={pathOf("dags", entry.dag_id)}>{entry.dag_id}</a>
+    : <span class="dim">–</span>;
   return (
     <>
       {objects.slice(0, MOST).map((object) => {
         const href = hrefOfObject(object, entry);
-        return <div key={object} class="kept-name">{href ? <a href={href} title={object}>{objectText(object)}</a> : object}</div>;
+        return <div key={object}
+          class="clamp">{href ? <a href={href} title={object}>{objectText(object)}</a> : object}</div>;
       })}
       {entry.count > MOST && <small class="dim">and {entry.count - MOST} more</small>}
     </>

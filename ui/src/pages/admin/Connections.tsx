@@ -15,7 +15,8 @@ import { Page, Show } from "../../parts/page";
 import { Table, type Column } from "../../parts/table";
 import { partsOf, shownParts, typeOf, TYPES, valuesOf } from "./connectionForm";
 import {
-  chosen, DeleteKept, inNamespace, isStored, keptKey, nameColumn, NamespaceFilter, NamespaceNames, sourceColumns, SourceFilter,
+  chosen, DeleteKept, inNamespace, isStored, keptKey, nameColumn, NamespaceFilter, NamespaceNames, sourceColumns,
+  SourceFilter,
 } from "./kept";
 import { SecretsPart, SetSecret } from "./Secrets";
 import type { Connection } from "./types";
@@ -25,19 +26,22 @@ export function ConnectionsPage() {
   const [round, again] = useState(0);
   const reload = () => again((count) => count + 1);
   return (
-    <Page title={isSecrets ? "Secrets" : "Connections"} actions={isSecrets ? <SetSecret onDone={reload} /> : <SetConnection onDone={reload} />}>
+    <Page title={isSecrets ? "Secrets" : "Connections"}
+      actions={isSecrets ? <SetSecret onDone={reload} /> : <SetConnection onDone={reload} />}>
       <nav class="tabs" aria-label="Kinds">
         <a href="/connections" aria-current={isSecrets ? undefined : "page"}>Connections</a>
         <a href="/connections?tab=secrets" aria-current={isSecrets ? "page" : undefined}>Secrets</a>
       </nav>
       <div class="filters"><SearchField name="q" label="Part of a name" /><NamespaceFilter /><SourceFilter /></div>
-      {isSecrets ? <SecretsPart key={`s${round}`} onDone={reload} /> : <ConnectionsPart key={`c${round}`} onDone={reload} />}
+      {isSecrets ? <SecretsPart key={`s${round}`} onDone={reload} />
+        : <ConnectionsPart key={`c${round}`} onDone={reload} />}
     </Page>
   );
 }
 
 function ConnectionsPart({ onDone }: { onDone: () => void }) {
-  const loaded = useLoad<{ connections: Connection[] }>(`/connections${queryOf(["namespace"])}`, { every: 15_000, keep: true });
+  const loaded = useLoad<{ connections: Connection[] }>(`/connections${queryOf(["namespace"])}`,
+    { every: 15_000, keep: true });
   return (
     <Show of={loaded}>{(data) => (
       <Table isFolding label="Connections" rows={chosen(data.connections)} keyOf={keptKey}
@@ -60,7 +64,8 @@ function Where({ row }: { row: Connection }) {
   const { host, port, login, schema, password } = row.value ?? {};
   return (
     <span class="kept-name">
-      {login && <>{login}{password && <span class="dim">:***</span>}@</>}{host ?? (login ? "" : <span class="dim">–</span>)}{port ? `:${port}` : ""}
+      {login && <>{login}{password && <span class="dim">:***</span>}@</>}{host ?? (login ? ""
+        : <span class="dim">–</span>)}{port ? `:${port}` : ""}
       {schema && <span class="dim"> / {schema}</span>}
     </span>
   );
@@ -79,7 +84,8 @@ function TestConnection({ row }: { row: Connection }) {
   const test = async () => {
     setBusy(true);
     try {
-      const answer = await post<Tested>(pathOf("connections", row.name) + "/test", namespace === "default" ? {} : { namespace });
+      const answer = await post<Tested>(pathOf("connections", row.name) + "/test", namespace === "default" ? {}
+        : { namespace });
       setTold({ isGood: true, text: `${answer.detail}, after ${durationText(answer.duration)}` });
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
@@ -90,9 +96,11 @@ function TestConnection({ row }: { row: Connection }) {
   const cli = cliText("conns", "test", row.name, ...inNamespace(namespace));
   return (
     <>
-      {told && <small class={told.isGood ? "good tested" : "bad tested"} role="status">{told.isGood ? "✓" : "✕"} {told.text}</small>}
+      {told && <small class={told.isGood ? "good tested" : "bad tested"}
+        role="status">{told.isGood ? "✓" : "✕"} {told.text}</small>}
       <button type="button" class="small" disabled={!isAllowed || isBusy} onClick={() => void test()}
-        title={isAllowed ? cli : "needs the role operator"} aria-label={`Test ${row.name}`}>{isBusy ? "…" : "Test"}</button>
+        title={isAllowed ? cli : "needs the role operator"}
+        aria-label={`Test ${row.name}`}>{isBusy ? "…" : "Test"}</button>
     </>
   );
 }
@@ -103,14 +111,18 @@ function SetConnection({ row, onDone }: { row?: Connection; onDone: () => void }
   const kind = typeOf(values.type);
   const parts = partsOf(values, row);
   const isElsewhere = values.namespace !== "default";
-  const body = { value: parts, doc: values.doc, ...(row ? { merge: true } : {}), ...(isElsewhere ? { namespace: values.namespace } : {}) };
+  const body = { value: parts, doc: values.doc, ...(row ? { merge: true } : {}),
+    ...(isElsewhere ? { namespace: values.namespace } : {}) };
   return (
-    <Action label={row ? `Change ${row.name}` : "Keep a connection"} face={row ? "Edit" : "New connection"} isSmall={!!row} isMain={!row}
+    <Action label={row ? `Change ${row.name}` : "Keep a connection"} face={row ? "Edit" : "New connection"}
+      isSmall={!!row} isMain={!row}
       isAllowed={row ? can("editor", values.namespace) : canSomewhere("editor")} needs="editor" onOpen={form.reset}
       question={row && "A password that is not typed stays as it is."}
       change={{
-        method: "PUT", path: pathOf("connections", values.name || "NAME"), takesKey: false, body, shownBody: { ...body, value: shownParts(parts) },
-        cli: ["conns", "set", values.name || "NAME", ...inNamespace(values.namespace), values.doc && "--doc", values.doc],
+        method: "PUT", path: pathOf("connections", values.name || "NAME"), takesKey: false, body,
+        shownBody: { ...body, value: shownParts(parts) },
+        cli: ["conns", "set", values.name || "NAME", ...inNamespace(values.namespace), values.doc && "--doc",
+          values.doc],
       }}
       done={`${values.name} is kept.`} onDone={() => { form.reset(); onDone(); }}>
       <NamespaceNames />
@@ -118,18 +130,22 @@ function SetConnection({ row, onDone }: { row?: Connection; onDone: () => void }
       {!row && (
         <Pair>
           <Input form={form} name="name" label="Name" isRequired check={nameProblem} />
-          <Input form={form} name="namespace" label="Namespace" isRequired list="namespace-names" hint="What is in default serves all." />
+          <Input form={form} name="namespace" label="Namespace" isRequired list="namespace-names"
+            hint="What is in default serves all." />
         </Pair>
       )}
       <Pair>
         <Input form={form} name="type" label="Type" isRequired list="connection-types" />
         <Input form={form} name="host" label="Host" placeholder="db.example.com" />
-        <Input form={form} name="port" label="Port" type="number" min={1} max={65535} {...(kind.port ? { placeholder: String(kind.port) } : {})} />
+        <Input form={form} name="port" label="Port" type="number" min={1} max={65535}
+          {...(kind.port ? { placeholder: String(kind.port) } : {})} />
         <Input form={form} name="schema" label={kind.schema ?? "Schema"} />
         <Input form={form} name="login" label="Login" />
-        <Input form={form} name="password" label="Password" type="password" hint={row?.value?.password ? "There is one; it is never shown." : "It is never shown again."} />
+        <Input form={form} name="password" label="Password" type="password"
+          hint={row?.value?.password ? "There is one; it is never shown." : "It is never shown again."} />
       </Pair>
-      <Input form={form} name="extra" label="More, as JSON" rows={3} check={jsonObjectProblem} placeholder='{"sslmode": "require"}' />
+      <Input form={form} name="extra" label="More, as JSON" rows={3}
+        check={jsonObjectProblem} placeholder='{"sslmode": "require"}' />
       <Input form={form} name="doc" label="What it is for" />
     </Action>
   );

@@ -27,14 +27,16 @@ interface Notices {
 
 export function MessagesPage() {
   const limit = limitOf(50);
-  const loaded = useLoad<Notices>(`/notifications${queryOf(["dag", "state"], { limit, with_total: true })}`, { every: 5000, keep: true });
+  const loaded = useLoad<Notices>(`/notifications${queryOf(["dag", "state"], { limit, with_total: true })}`,
+    { every: 5000, keep: true });
   return (
     <Page title="Messages" actions={<TestMessage />}>
       <div class="filters">
         <NameFilter name="dag" label="Only of the DAG" />
         <ChoiceFilter name="state" label="State" choices={[{ value: "", text: "any state" },
           ...STATES.map((state) => ({ value: state, text: state }))]} />
-        {loaded.data && <span class="dim">{counted(loaded.data.total_entries, "message", loaded.data.total_is_more)}</span>}
+        {loaded.data
+          && <span class="dim">{counted(loaded.data.total_entries, "message", loaded.data.total_is_more)}</span>}
       </div>
       <Show of={loaded}>{(data) => (
         <>
@@ -53,7 +55,8 @@ export function NoticeState({ state }: { state: string }) {
 function NoticeTable({ notices, onDone }: { notices: Notice[]; onDone: () => void }) {
   return (
     <Table isFolding label="Messages" rows={notices} keyOf={(notice) => notice.id}
-      empty={<>No messages. <code>on_failure</code> and the like in a DAG, or <code>hooks</code> in eider.yaml, send them.</>}
+      empty={<>No messages. <code>on_failure</code> and the like in a DAG, or <code>hooks</code> in eider.yaml,
+        send them.</>}
       columns={[
         { name: "About", cell: (notice) => <About notice={notice} /> },
         { name: "To", cell: (notice) => notice.target },
@@ -61,9 +64,11 @@ function NoticeTable({ notices, onDone }: { notices: Notice[]; onDone: () => voi
         { name: "Tries", isNumber: true, isExtra: true, cell: (notice) => notice.attempts },
         { name: "Happened", isExtra: true, cell: (notice) => <Instant at={notice.happened_at} /> },
         { name: "Next try", isExtra: true, cell: (notice) => <Ago at={notice.next_try} /> },
-        { name: "Answer", cell: (notice) => <span class={`said ${notice.state === "sent" ? "" : "bad"}`} title={notice.answer ?? ""}>{notice.answer}</span> },
+        { name: "Answer", cell: (notice) => <span class={`said ${notice.state === "sent" ? "" : "bad"}`}
+          title={notice.answer ?? ""}>{notice.answer}</span> },
         { name: "", cell: (notice) => notice.state !== "sent" && notice.state !== "folded" && (
-          <Action label="Send it again" face="Send now" isSmall isAllowed={notice.dag_id ? canSomewhere("operator") : can("operator")}
+          <Action label="Send it again" face="Send now" isSmall
+            isAllowed={notice.dag_id ? canSomewhere("operator") : can("operator")}
             question="Now, with a day for further tries." done="The message is on its way." onDone={onDone}
             change={{ path: pathOf("notifications", notice.id, "retry"), cli: ["notify", "retry", notice.id] }} />) },
       ]} />
@@ -71,10 +76,12 @@ function NoticeTable({ notices, onDone }: { notices: Notice[]; onDone: () => voi
 }
 
 function About({ notice }: { notice: Notice }) {
-  const name = `${notice.dag_id ?? "?"}${notice.number ? ` ${notice.number}` : ""}${notice.task_id ? ` / ${notice.task_id}` : ""}`;
+  const name =
+    `${notice.dag_id ?? "?"}${notice.number ? ` ${notice.number}` : ""}${notice.task_id ? ` / ${notice.task_id}` : ""}`;
   const href = !notice.number ? null
     : notice.task_id ? pathOf("runs", notice.number, "tasks", notice.task_id) : pathOf("runs", notice.number);
-  return <>{href ? <a href={href}>{name}</a> : name} <span class="tag">{HAPPENED[notice.event] ?? notice.event}</span></>;
+  return <>{href ? <a href={href}>{name}</a>
+    : name} <span class="tag">{HAPPENED[notice.event] ?? notice.event}</span></>;
 }
 
 interface TestResult {
@@ -93,7 +100,8 @@ function TestMessage() {
   const { target, kind } = form.values;
   return (
     <>
-      <Action label="Send a test message" face="Test message" isMain isAllowed={canSomewhere("editor")} needs="editor" onOpen={form.reset}
+      <Action label="Send a test message" face="Test message" isMain isAllowed={canSomewhere("editor")} needs="editor"
+        onOpen={form.reset}
         question="It goes out from the server, at once, and is not tried again." done="The test is over."
         onDone={(answer) => setResults((answer as { results: TestResult[] }).results)}
         change={{
@@ -101,12 +109,14 @@ function TestMessage() {
           cli: ["notify", "test", target || "TARGET", kind !== "failure" && "--kind", kind !== "failure" && kind],
         }}>
         <Input form={form} name="target" label="To" isRequired placeholder="slack:data-alerts"
-          hint="A DAG, whose hooks of the kind are all tried; or slack:NAME, webhook:URL, pagerduty:NAME, email:ADDRESS, command:TEXT." />
+          hint={<>A DAG, whose hooks of the kind are all tried; or slack:NAME, webhook:URL, pagerduty:NAME,
+            email:ADDRESS, command:TEXT.</>} />
         <Choose form={form} name="kind" label="What is said to have happened" choices={KINDS} />
       </Action>
       {results && (
         <Dialog title="What the receivers answered" onClose={() => setResults(null)}>
-          <Table isFolding label="Answers" rows={results} keyOf={(row) => `${row.target} ${row.connection} ${row.answer}`} empty="There is no hook of this kind."
+          <Table isFolding label="Answers" rows={results}
+            keyOf={(row) => `${row.target} ${row.connection} ${row.answer}`} empty="There is no hook of this kind."
             columns={[
               { name: "To", cell: (row) => <>{row.target} {row.connection}</> },
               { name: "State", cell: (row) => <NoticeState state={row.state} /> },

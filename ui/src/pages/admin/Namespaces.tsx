@@ -21,7 +21,9 @@ export function NamespacesSection() {
       <Show of={loaded}>{(data) => (
         <Table isFolding label="Namespaces" rows={data.namespaces} keyOf={(row) => row.name}
           columns={[
-            { name: "Name", cell: (row) => <><b class="kept-name">{row.name}</b>{row.doc && <div><small class="dim">{row.doc}</small></div>}</> },
+            { name: "Name",
+              cell: (row) => <><b class="kept-name">{row.name}</b>{row.doc
+                && <div><small class="dim">{row.doc}</small></div>}</> },
             ...counts,
             { name: "", cell: (row) => row.name !== "default" && <RemoveNamespace row={row} onDone={loaded.reload} /> },
           ]} />
@@ -34,9 +36,11 @@ function AddNamespace({ onDone }: { onDone: () => void }) {
   const form = useForm({ name: "", doc: "" });
   const { name, doc } = form.values;
   return (
-    <Action label="Make a namespace" face="New namespace" isSmall isAllowed={can("admin")} needs="admin" onOpen={form.reset}
+    <Action label="Make a namespace" face="New namespace" isSmall isAllowed={can("admin")} needs="admin"
+      onOpen={form.reset}
       question="One is there as well once something is in it: a DAG with namespace: sales, a pool, …"
-      change={{ path: "/namespaces", body: { name, ...(doc ? { doc } : {}) }, cli: ["namespaces", "add", name || "NAME", doc && "--doc", doc] }}
+      change={{ path: "/namespaces", body: { name, ...(doc ? { doc } : {}) },
+        cli: ["namespaces", "add", name || "NAME", doc && "--doc", doc] }}
       done={`The namespace ${name} is there.`} onDone={onDone}>
       <Input form={form} name="name" label="Name" isRequired check={nameProblem} />
       <Input form={form} name="doc" label="What it is for" />
@@ -47,7 +51,8 @@ function AddNamespace({ onDone }: { onDone: () => void }) {
 function RemoveNamespace({ row, onDone }: { row: Namespace; onDone: () => void }) {
   return (
     <div class="actions row-actions">
-      <Action label={`Remove the namespace ${row.name}`} face="Remove" isSmall isDanger isAllowed={can("admin")} needs="admin"
+      <Action label={`Remove the namespace ${row.name}`} face="Remove" isSmall isDanger isAllowed={can("admin")}
+        needs="admin"
         question="Only an empty one can go." done={`The namespace ${row.name} is removed.`} onDone={onDone}
         change={{ method: "DELETE", path: pathOf("namespaces", row.name), cli: ["namespaces", "remove", row.name] }} />
     </div>

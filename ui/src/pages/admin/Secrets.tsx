@@ -19,14 +19,17 @@ export function SecretsPart({ onDone }: { onDone: () => void }) {
         <Table isFolding label="Secrets" rows={chosen(data.secrets)} keyOf={keptKey}
           empty={<>No secrets. Tasks get them as <code>{"{{ secrets.NAME }}"}</code>; nobody can read them back.</>}
           columns={[nameColumn, ...sourceColumns,
-            { name: "Key", isExtra: true, cell: (row) => (row.key_id ? <code>{row.key_id}</code> : <span class="dim">–</span>) },
+            { name: "Key", isExtra: true,
+              cell: (row) => (row.key_id ? <code>{row.key_id}</code> : <span class="dim">–</span>) },
             { name: "", cell: (row) => isStored(row) && (
               <div class="actions row-actions"><SetSecret row={row} onDone={onDone} />
-                <DeleteKept row={row} noun="secrets" command="secrets" onDone={onDone} /></div>) }] satisfies Column<Kept>[]} />
+                <DeleteKept row={row} noun="secrets" command="secrets" onDone={onDone} /></div>) }] satisfies
+                  Column<Kept>[]} />
       )}</Show>
       <p class="dim hint">
         After a new key was put in front of the old one on every host:{" "}
-        <Action label="Seal everything anew" isSmall isAllowed={can("editor")} needs="editor in all namespaces" done="Everything is sealed with the first key."
+        <Action label="Seal everything anew" isSmall isAllowed={can("editor")} needs="editor in all namespaces"
+          done="Everything is sealed with the first key."
           question="What cannot be opened stays as it is. It may be stopped and begun again." onDone={onDone}
           change={{ path: "/secrets", takesKey: false, cli: ["secrets", "rotate"] }} />
       </p>
@@ -35,14 +38,17 @@ export function SecretsPart({ onDone }: { onDone: () => void }) {
 }
 
 export function SetSecret({ row, onDone }: { row?: Kept; onDone: () => void }) {
-  const form = useForm({ name: row?.name ?? "", namespace: row?.namespace ?? "default", value: "", doc: row?.doc ?? "" });
+  const form =
+    useForm({ name: row?.name ?? "", namespace: row?.namespace ?? "default", value: "", doc: row?.doc ?? "" });
   const { name, namespace, value, doc } = form.values;
   const others = { doc, ...(namespace === "default" ? {} : { namespace }) };
   return (
-    <Action label={row ? `Change ${row.name}` : "Keep a secret"} face={row ? "Change" : "New secret"} isSmall={!!row} isMain={!row}
+    <Action label={row ? `Change ${row.name}` : "Keep a secret"} face={row ? "Change" : "New secret"} isSmall={!!row}
+      isMain={!row}
       isAllowed={row ? can("editor", namespace) : canSomewhere("editor")} needs="editor" onOpen={form.reset}
       change={{
-        method: "PUT", path: pathOf("secrets", name || "NAME"), takesKey: false, body: { value, ...others }, shownBody: { value: "***", ...others },
+        method: "PUT", path: pathOf("secrets", name || "NAME"), takesKey: false, body: { value, ...others },
+        shownBody: { value: "***", ...others },
         cli: ["secrets", "set", name || "NAME", ...inNamespace(namespace), doc && "--doc", doc],
       }}
       done={`${name} is kept.`} onDone={() => { form.reset(); onDone(); }}>
@@ -50,10 +56,12 @@ export function SetSecret({ row, onDone }: { row?: Kept; onDone: () => void }) {
       {!row && (
         <Pair>
           <Input form={form} name="name" label="Name" isRequired check={nameProblem} />
-          <Input form={form} name="namespace" label="Namespace" isRequired list="namespace-names" hint="What is in default serves all." />
+          <Input form={form} name="namespace" label="Namespace" isRequired list="namespace-names"
+            hint="What is in default serves all." />
         </Pair>
       )}
-      <Input form={form} name="value" label="Value" type="password" isRequired hint="Sealed in the store, hidden in logs, never shown again." />
+      <Input form={form} name="value" label="Value" type="password" isRequired
+        hint="Sealed in the store, hidden in logs, never shown again." />
       <Input form={form} name="doc" label="What it is for" />
     </Action>
   );

@@ -45,9 +45,13 @@ function Health() {
         <Facts items={[
           ["All in all", <Well status={data.status ?? data.scheduler.status} />],
           ["Store", <Well status={data.metadatabase.status} />],
-          ["Scheduler", <><Well status={data.scheduler.status} /> {data.scheduler.latest_heartbeat && <small class="dim">seen <Instant at={data.scheduler.latest_heartbeat} /></small>}</>],
+          ["Scheduler",
+            <><Well status={data.scheduler.status} /> {data.scheduler.latest_heartbeat
+              && <small class="dim">seen <Instant at={data.scheduler.latest_heartbeat} /></small>}</>],
           ["Hosts that work", data.workers && <a href="/hosts">{data.workers.active}</a>],
-          ["Version", version && <>{version.version} {version.git_version && <small class="dim">{version.git_version}</small>}</>],
+          ["Version",
+            version && <>{version.version} {version.git_version
+              && <small class="dim">{version.git_version}</small>}</>],
         ]} />
       )}</Show>
     </Section>
@@ -70,7 +74,9 @@ interface Checks {
 function CheckTable({ checks, label }: { checks: Check[]; label: string }) {
   return (
     <Table isFolding label={label} rows={checks} keyOf={(check) => check.name} columns={[
-      { name: "Check", cell: (check) => <span class="state"><StateIcon state={check.state === "success" ? "active" : check.ok ? "late" : "failed"} /> {check.name}</span> },
+      { name: "Check",
+        cell: (check) => <span class="state"><StateIcon state={check.state === "success" ? "active" : check.ok ? "late"
+          : "failed"} /> {check.name}</span> },
       { name: "What was found", cell: (check) => <span class="kept-name">{check.detail}</span> },
       { name: "What helps", cell: (check) => <span class="kept-name">{check.advice ?? ""}</span> },
     ]} />
@@ -80,7 +86,8 @@ function CheckTable({ checks, label }: { checks: Check[]; label: string }) {
 function Doctor() {
   const loaded = useLoad<Checks>("/doctor");
   return (
-    <Section title="Checks of the machine" actions={<button type="button" class="small" onClick={loaded.reload} title="eider doctor">Check again</button>}>
+    <Section title="Checks of the machine"
+      actions={<button type="button" class="small" onClick={loaded.reload} title="eider doctor">Check again</button>}>
       <Show of={loaded}>{(data) => <CheckTable checks={data.checks} label="Checks of the machine" />}</Show>
     </Section>
   );
@@ -99,13 +106,15 @@ function Store() {
   };
   return (
     <Section title="Store" actions={<>
-      <button type="button" class="small" disabled={!isAdmin} title={isAdmin ? "eider store check" : "needs the role admin"}
+      <button type="button" class="small" disabled={!isAdmin}
+        title={isAdmin ? "eider store check" : "needs the role admin"}
         onClick={() => void check()}>Check for damage</button>
       <Prune />
     </>}>
       {checked instanceof Problem ? <ProblemBox problem={checked} />
         : checked ? <CheckTable checks={checked.checks} label="Checks of the store" />
-        : <p class="dim">Everything Eider knows is in one store. On the machine itself it is copied, also while in use:</p>}
+        : <p class="dim">Everything Eider knows is in one store. On the machine itself it is copied,
+          also while in use:</p>}
       <Command text="eider store backup PATH" />
     </Section>
   );
@@ -120,8 +129,10 @@ function Prune() {
     setTold(words.join(", ") || "Nothing is old enough.");
   };
   return (
-    <Action label="Remove what is old" face="Remove old…" isSmall isDanger isAllowed={can("admin")} needs="admin" onOpen={() => setTold("")}
-      question="What is older than the settings keep goes. A daemon does so by itself, a little at a time." done="What was old is removed."
+    <Action label="Remove what is old" face="Remove old…" isSmall isDanger isAllowed={can("admin")} needs="admin"
+      onOpen={() => setTold("")}
+      question="What is older than the settings keep goes. A daemon does so by itself, a little at a time."
+      done="What was old is removed."
       change={{ path: "/prune", takesKey: false, cli: ["store", "prune"] }}>
       <div class="dry-run"><button type="button" class="small" onClick={() => void look()}>What would go?</button>
         {told && <span role="status">{told}</span>}</div>
@@ -143,19 +154,27 @@ function Settings() {
   const { query } = place.value;
   const text = (query.get("q") ?? "").toLowerCase();
   const isSet = query.get("set") === "true";
-  const fits = (row: Setting) => (!isSet || row.origin !== "default") && `${row.key} ${row.help} ${row.value}`.toLowerCase().includes(text);
+  const fits = (row: Setting) => (!isSet || row.origin !== "default")
+    && `${row.key} ${row.help} ${row.value}`.toLowerCase().includes(text);
   return (
     <Section title="Settings" actions={<>
       <SearchField name="q" label="Part of a name or its help" />
-      <ChoiceFilter name="set" label="Which" choices={[{ value: "", text: "all" }, { value: "true", text: "not the default" }]} />
+      <ChoiceFilter name="set" label="Which"
+        choices={[{ value: "", text: "all" }, { value: "true", text: "not the default" }]} />
     </>}>
       <Show of={loaded}>{(data) => (
-        <Table isFolding label="Settings" rows={data.settings.filter(fits)} keyOf={(row) => row.key} empty="No setting fits."
+        <Table isFolding label="Settings" rows={data.settings.filter(fits)} keyOf={(row) => row.key}
+          empty="No setting fits."
           columns={[
-            { name: "Setting", cell: (row) => <><b class="kept-name">{row.key}</b><div><small class="dim">{row.help}</small></div></> },
-            { name: "Value", cell: (row) => (row.value ? <span class="value"><code>{row.value}</code> <Copy text={row.value} /></span> : <span class="dim">–</span>) },
-            { name: "From", cell: (row) => (row.origin === "default" ? <span class="dim">default</span> : <b>{row.origin}</b>) },
-            { name: "Set by", isExtra: true, cell: (row) => <small class="mono">{[row.environment, row.flag].filter(Boolean).join(", ")}</small> },
+            { name: "Setting",
+              cell: (row) => <><b class="kept-name">{row.key}</b><div><small class="dim">{row.help}</small></div></> },
+            { name: "Value",
+              cell: (row) => (row.value ? <span class="value"><code>{row.value}</code> <Copy text={row.value} /></span>
+                : <span class="dim">–</span>) },
+            { name: "From",
+              cell: (row) => (row.origin === "default" ? <span class="dim">default</span> : <b>{row.origin}</b>) },
+            { name: "Set by", isExtra: true,
+              cell: (row) => <small class="mono">{[row.environment, row.flag].filter(Boolean).join(", ")}</small> },
           ]} />
       )}</Show>
     </Section>

@@ -22,17 +22,25 @@ export function TokensPage() {
         <Table isFolding label="Tokens" rows={data.tokens} keyOf={(token) => token.id}
           empty="No tokens. Programs and workers show who they are with one."
           columns={[
-            { name: "Name", cell: (token) => <><b class="kept-name">{token.name}</b><div><small class="dim">number {token.id}</small></div></> },
+            { name: "Name",
+              cell: (token) =>
+                <><b class="kept-name">{token.name}</b><div><small class="dim">number {token.id}</small></div></> },
             { name: "Whose", cell: (token) => token.owner ?? <span class="dim">nobody's</span> },
             { name: "May", cell: (token) => <May token={token} /> },
-            { name: "Used", isExtra: true, cell: (token) => (token.last_used ? <Ago at={token.last_used} /> : <span class="dim">never</span>) },
-            { name: "Void", cell: (token) => (token.expires_at ? <Expiry at={token.expires_at} /> : <span class="dim">never</span>) },
-            { name: "Made", isExtra: true, cell: (token) => <><Ago at={token.created_at} /> {token.created_by && <small class="dim">by {token.created_by}</small>}</> },
+            { name: "Used", isExtra: true,
+              cell: (token) => (token.last_used ? <Ago at={token.last_used} /> : <span class="dim">never</span>) },
+            { name: "Void",
+              cell: (token) => (token.expires_at ? <Expiry at={token.expires_at} /> : <span class="dim">never</span>) },
+            { name: "Made", isExtra: true,
+              cell: (token) => <><Ago at={token.created_at} /> {token.created_by
+                && <small class="dim">by {token.created_by}</small>}</> },
             { name: "", cell: (token) => (
               <div class="actions row-actions">
-                <Action label={`Take the token ${token.name} back`} face="Revoke" isSmall isDanger isAllowed question="At once: whoever has it is let in no more."
+                <Action label={`Take the token ${token.name} back`} face="Revoke" isSmall isDanger isAllowed
+                  question="At once: whoever has it is let in no more."
                   done={`The token ${token.name} is void.`} onDone={loaded.reload}
-                  change={{ method: "DELETE", path: pathOf("tokens", token.id), takesKey: false, cli: ["tokens", "remove", token.id] }} />
+                  change={{ method: "DELETE", path: pathOf("tokens", token.id), takesKey: false,
+                    cli: ["tokens", "remove", token.id] }} />
               </div>) },
           ]} />
       )}</Show>
@@ -47,7 +55,8 @@ function Expiry({ at }: { at: string }) {
 
 function May({ token }: { token: Token }) {
   if (token.queues.length > 0)
-    return <>work off {token.queues.map((queue) => <span key={queue} class="tag">{queue === "*" ? "all queues" : queue}</span>)}</>;
+    return <>work off {token.queues.map((queue) => <span key={queue}
+      class="tag">{queue === "*" ? "all queues" : queue}</span>)}</>;
   const grants = grantsOfText(token.roles);
   return grants.length > 0 ? <GrantTags grants={grants} /> : <span class="dim">what its owner may</span>;
 }
@@ -82,13 +91,18 @@ function AddToken({ onDone }: { onDone: () => void }) {
         }}>
         <Pair>
           <Input form={form} name="name" label="Name" isRequired hint="What it is for: ci, laptop, gpu-worker." />
-          <Choose form={form} name="kind" label="For" choices={[["program", "a program or a person"], ["worker", "a worker"]]} />
-          <Input form={form} name="expires" label="Void after" check={durationProblem} hint="Such as 90d; empty: never." />
-          {can("admin") && <Input form={form} name="owner" label="Whose" placeholder={me.value?.user ?? ""} hint="A user; your own by default." />}
+          <Choose form={form} name="kind" label="For"
+            choices={[["program", "a program or a person"], ["worker", "a worker"]]} />
+          <Input form={form} name="expires" label="Void after" check={durationProblem}
+            hint="Such as 90d; empty: never." />
+          {can("admin") && <Input form={form} name="owner" label="Whose" placeholder={me.value?.user ?? ""}
+            hint="A user; your own by default." />}
         </Pair>
         {isWorker
-          ? <Input form={form} name="queues" label="Queues" isRequired hint="It works off these and may nothing else; * for all." />
-          : <GrantRows grants={grants} onChange={setGrants} none="It may all that its owner may, unless roles are given here." />}
+          ? <Input form={form} name="queues" label="Queues" isRequired
+            hint="It works off these and may nothing else; * for all." />
+          : <GrantRows grants={grants} onChange={setGrants}
+            none="It may all that its owner may, unless roles are given here." />}
       </Action>
       {made && <Made token={made} onClose={() => setMade(null)} />}
     </>

@@ -17,7 +17,8 @@ import type { User } from "./types";
 export function UsersPage() {
   return (
     <Page title="Users" actions={<OwnPassword />}>
-      {can("admin") ? <UsersSection /> : <p class="notice">The list of users is for the role admin in all namespaces.</p>}
+      {can("admin") ? <UsersSection />
+        : <p class="notice">The list of users is for the role admin in all namespaces.</p>}
       <NamespacesSection />
     </Page>
   );
@@ -30,11 +31,17 @@ function UsersSection() {
       <Show of={loaded}>{(data) => (
         <Table isFolding label="Users" rows={data.users} keyOf={(user) => user.name} empty="Nobody yet."
           columns={[
-            { name: "Name", cell: (user) => <><b class="kept-name">{user.name}</b> {user.name === me.value?.user && <Tag>you</Tag>}</> },
+            { name: "Name",
+              cell: (user) => <><b class="kept-name">{user.name}</b> {user.name === me.value?.user
+                && <Tag>you</Tag>}</> },
             { name: "Roles", cell: (user) => <GrantTags grants={user.grants} /> },
-            { name: "Let in", cell: (user) => (user.disabled ? <span class="state"><StateIcon state="cancelled" /> no</span>
-              : <span class="state"><StateIcon state="active" /> {user.has_password ? "by password" : "by tokens"}</span>) },
-            { name: "Since", isExtra: true, cell: (user) => <><Ago at={user.created_at} /> {user.created_by && <small class="dim">by {user.created_by}</small>}</> },
+            { name: "Let in",
+              cell: (user) => (user.disabled ? <span class="state"><StateIcon state="cancelled" /> no</span>
+              : <span class="state"><StateIcon state="active" /> {user.has_password ? "by password"
+                : "by tokens"}</span>) },
+            { name: "Since", isExtra: true,
+              cell: (user) => <><Ago at={user.created_at} /> {user.created_by
+                && <small class="dim">by {user.created_by}</small>}</> },
             { name: "", cell: (user) => <UserActions user={user} onDone={loaded.reload} /> },
           ]} />
       )}</Show>
@@ -59,7 +66,8 @@ function AddUser({ onDone }: { onDone: () => void }) {
       }}
       done={`${name} is a user.`} onDone={() => { form.reset(); onDone(); }}>
       <Input form={form} name="name" label="Name" isRequired check={nameProblem} />
-      <Input form={form} name="password" label="Password" type="password" check={passwordProblem} hint="Without one only tokens let in." />
+      <Input form={form} name="password" label="Password" type="password" check={passwordProblem}
+        hint="Without one only tokens let in." />
       <GrantRows grants={grants} onChange={setGrants} none="Without a role one may nothing." />
     </Action>
   );
@@ -70,16 +78,21 @@ function UserActions({ user, onDone }: { user: User; onDone: () => void }) {
     <div class="actions row-actions">
       <ChangeRoles user={user} onDone={onDone} />
       <NewPassword user={user} onDone={onDone} />
-      <Action label={user.disabled ? `Let ${user.name} in again` : `Keep ${user.name} out`} face={user.disabled ? "Enable" : "Disable"} isSmall
-        isAllowed={can("admin")} needs="admin" done={user.disabled ? `${user.name} is let in again.` : `${user.name} is let in no more.`} onDone={onDone}
-        question={user.disabled ? "With the roles and tokens from before." : "At once, with all sessions and tokens. Nothing is removed."}
+      <Action label={user.disabled ? `Let ${user.name} in again` : `Keep ${user.name} out`}
+        face={user.disabled ? "Enable" : "Disable"} isSmall
+        isAllowed={can("admin")} needs="admin"
+        done={user.disabled ? `${user.name} is let in again.` : `${user.name} is let in no more.`} onDone={onDone}
+        question={user.disabled ? "With the roles and tokens from before."
+          : "At once, with all sessions and tokens. Nothing is removed."}
         change={{
           method: "PATCH", path: pathOf("users", user.name), takesKey: false, body: { disabled: !user.disabled },
           cli: ["users", "set", user.name, user.disabled ? "--enable" : "--disable"],
         }} />
-      <Action label={`Remove ${user.name}`} face="Remove" isSmall isDanger isAllowed={can("admin")} needs="admin" done={`${user.name} is removed.`} onDone={onDone}
+      <Action label={`Remove ${user.name}`} face="Remove" isSmall isDanger isAllowed={can("admin")} needs="admin"
+        done={`${user.name} is removed.`} onDone={onDone}
         question="With all tokens of that one."
-        change={{ method: "DELETE", path: pathOf("users", user.name), takesKey: false, cli: ["users", "remove", user.name, "--yes"] }} />
+        change={{ method: "DELETE", path: pathOf("users", user.name), takesKey: false,
+          cli: ["users", "remove", user.name, "--yes"] }} />
     </div>
   );
 }
@@ -87,7 +100,8 @@ function UserActions({ user, onDone }: { user: User; onDone: () => void }) {
 function ChangeRoles({ user, onDone }: { user: User; onDone: () => void }) {
   const [grants, setGrants] = useState<Grant[]>(user.grants);
   return (
-    <Action label={`Roles of ${user.name}`} face="Roles" isSmall isAllowed={can("admin")} needs="admin" onOpen={() => setGrants(user.grants)}
+    <Action label={`Roles of ${user.name}`} face="Roles" isSmall isAllowed={can("admin")} needs="admin"
+      onOpen={() => setGrants(user.grants)}
       change={{
         method: "PATCH", path: pathOf("users", user.name), takesKey: false, body: { grants: grantWords(grants) },
         cli: ["users", "set", user.name, ...roleOptions(grants)],
@@ -102,7 +116,8 @@ function NewPassword({ user, onDone }: { user: User; onDone: () => void }) {
   const form = useForm({ password: "" });
   if (user.name === me.value?.user) return null; // one's own is above
   return (
-    <Action label={`A new password for ${user.name}`} face="Password" isSmall isAllowed={can("admin")} needs="admin" onOpen={form.reset}
+    <Action label={`A new password for ${user.name}`} face="Password" isSmall isAllowed={can("admin")} needs="admin"
+      onOpen={form.reset}
       question="All sessions of that one end."
       change={{
         method: "PATCH", path: pathOf("users", user.name), takesKey: false, body: { password: form.values.password },

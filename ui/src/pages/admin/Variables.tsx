@@ -12,12 +12,14 @@ import { queryOf } from "../../parts/paging";
 import { Page, Show } from "../../parts/page";
 import { Table, type Column } from "../../parts/table";
 import {
-  chosen, DeleteKept, inNamespace, isStored, keptKey, nameColumn, NamespaceFilter, NamespaceNames, sourceColumns, SourceFilter,
+  chosen, DeleteKept, inNamespace, isStored, keptKey, nameColumn, NamespaceFilter, NamespaceNames, sourceColumns,
+  SourceFilter,
 } from "./kept";
 import type { Variable } from "./types";
 
 export function VariablesPage() {
-  const loaded = useLoad<{ variables: Variable[] }>(`/variables${queryOf(["namespace"])}`, { every: 15_000, keep: true });
+  const loaded = useLoad<{ variables: Variable[] }>(`/variables${queryOf(["namespace"])}`,
+    { every: 15_000, keep: true });
   return (
     <Page title="Variables" actions={<SetVariable onDone={loaded.reload} />}>
       <div class="filters"><SearchField name="q" label="Part of a name" /><NamespaceFilter /><SourceFilter /></div>
@@ -30,7 +32,8 @@ export function VariablesPage() {
               <div class="actions row-actions"><SetVariable row={row} onDone={loaded.reload} />
                 <DeleteKept row={row} noun="variables" command="vars" onDone={loaded.reload} /></div>) }]} />
       )}</Show>
-      <p class="dim hint">Of several with one name the first counts: environment, variables.yaml, the store. What nobody should read is a
+      <p class="dim hint">Of several with one name the first counts: environment, variables.yaml,
+        the store. What nobody should read is a
         {" "}<a href="/connections?tab=secrets">secret</a>.</p>
     </Page>
   );
@@ -42,7 +45,8 @@ const SOUNDS_SECRET = /passw|secret|token|private|credential|api_?key/i;
 function Value({ row }: { row: Variable }) {
   const [isShown, show] = useState(!SOUNDS_SECRET.test(row.name));
   if (row.value === null) return <span class="dim">–</span>;
-  if (!isShown) return <><span aria-label="covered">••••••</span> <button type="button" class="small quiet" onClick={() => show(true)}>Show</button></>;
+  if (!isShown) return <><span aria-label="covered">••••••</span> <button type="button" class="small quiet"
+    onClick={() => show(true)}>Show</button></>;
   return <span class="value"><code>{row.value}</code> <Copy text={row.value} /></span>;
 }
 
@@ -52,7 +56,8 @@ function SetVariable({ row, onDone }: { row?: Variable; onDone: () => void }) {
   });
   const { name, namespace, value, doc } = form.values;
   return (
-    <Action label={row ? `Change ${row.name}` : "Set a variable"} face={row ? "Edit" : "New variable"} isSmall={!!row} isMain={!row}
+    <Action label={row ? `Change ${row.name}` : "Set a variable"} face={row ? "Edit" : "New variable"} isSmall={!!row}
+      isMain={!row}
       isAllowed={row ? can("editor", namespace) : canSomewhere("editor")} needs="editor" onOpen={form.reset}
       done={`${name} is set.`} onDone={onDone}
       change={{
@@ -65,7 +70,8 @@ function SetVariable({ row, onDone }: { row?: Variable; onDone: () => void }) {
         <Pair>
           <Input form={form} name="name" label="Name" isRequired check={nameProblem}
             hint={SOUNDS_SECRET.test(name) && "Variables are stored and shown as they are. Is this a secret?"} />
-          <Input form={form} name="namespace" label="Namespace" isRequired list="namespace-names" hint="What is in default serves all." />
+          <Input form={form} name="namespace" label="Namespace" isRequired list="namespace-names"
+            hint="What is in default serves all." />
         </Pair>
       )}
       <Input form={form} name="value" label="Value" rows={4} hint="A text, or JSON that tasks read as var.json." />

@@ -25,8 +25,10 @@ export interface ConnectionType {
 export const TYPES: ConnectionType[] = [
   { type: "postgres", port: 5432, schema: "Database" }, { type: "mysql", port: 3306, schema: "Database" },
   { type: "http", port: 80, schema: "Path" }, { type: "https", port: 443, schema: "Path" }, { type: "smtp", port: 587 },
-  { type: "slack" }, { type: "pagerduty" }, { type: "ssh", port: 22 }, { type: "sftp", port: 22 }, { type: "redis", port: 6379, schema: "Database" },
-  { type: "mongo", port: 27017, schema: "Database" }, { type: "aws" }, { type: "google_cloud_platform" }, { type: "snowflake", schema: "Schema" },
+  { type: "slack" }, { type: "pagerduty" }, { type: "ssh", port: 22 }, { type: "sftp", port: 22 },
+    { type: "redis", port: 6379, schema: "Database" },
+  { type: "mongo", port: 27017, schema: "Database" }, { type: "aws" }, { type: "google_cloud_platform" },
+    { type: "snowflake", schema: "Schema" },
 ];
 
 export const typeOf = (name: string): ConnectionType => TYPES.find(({ type }) => type === name) ?? { type: name };
@@ -39,7 +41,8 @@ export function valuesOf(row: Connection | undefined): ConnectionValues {
   const extra = Object.entries(value.extra ?? {}).filter(([, member]) => member !== HIDDEN);
   return {
     name: row?.name ?? "", namespace: row?.namespace ?? "default", type: value.type ?? (row ? "" : "postgres"),
-    host: value.host === HIDDEN ? "" : value.host ?? "", port: value.port ? String(value.port) : "", login: value.login ?? "", password: "",
+    host: value.host === HIDDEN ? "" : value.host ?? "", port: value.port ? String(value.port)
+      : "", login: value.login ?? "", password: "",
     schema: value.schema === HIDDEN ? "" : value.schema ?? "",
     extra: extra.length > 0 ? JSON.stringify(Object.fromEntries(extra), null, 2) : "", doc: row?.doc ?? "",
   };
@@ -67,5 +70,6 @@ function extraOf(text: string): unknown {
 
 /** The same for others to see: without what is secret. */
 export function shownParts(parts: Record<string, unknown>): Record<string, unknown> {
-  return { ...parts, ...("password" in parts ? { password: HIDDEN } : {}), ...("extra" in parts ? { extra: { "…": "…" } } : {}) };
+  return { ...parts, ...("password" in parts ? { password: HIDDEN } : {}),
+    ...("extra" in parts ? { extra: { "…": "…" } } : {}) };
 }

@@ -45,30 +45,38 @@ export const keptKey = (row: Kept): string => `${row.source} ${row.namespace ?? 
 export const nameColumn: Column<Kept> = {
   name: "Name", cell: (row) => (
     <div class={row.hidden ? "is-hidden-row" : ""}>
-      <b class="kept-name">{row.name}</b> {row.hidden && <span class="tag" title="Something before it has the same name">does not count</span>}
-      {row.doc && <div><small class="dim">{row.doc}</small></div>}
+      <b class="kept-name">{row.name}</b> {row.hidden && <span class="tag"
+        title="Something before it has the same name">does not count</span>}
+      {row.doc && <small class="dim clamp" title={row.doc}>{row.doc}</small>}
       {row.problem && <div class="bad"><small>{row.problem}</small></div>}
     </div>),
 };
 
 export const sourceColumns: Column<Kept>[] = [
-  { name: "Namespace", isExtra: true, cell: (row) => (row.namespace ? <Tag>{row.namespace}</Tag> : <span class="dim">all</span>) },
-  { name: "Source", cell: (row) => <>{row.source}{row.place && <div><small class="dim kept-name">{row.place}</small></div>}</> },
+  { name: "Namespace", isExtra: true,
+    cell: (row) => (row.namespace ? <Tag>{row.namespace}</Tag> : <span class="dim">all</span>) },
+  { name: "Source",
+    cell: (row) => <>{row.source}{row.place && <div><small class="dim kept-name">{row.place}</small></div>}</> },
   { name: "Changed", isExtra: true, cell: (row) => (
-    row.updated_at ? <><Ago at={row.updated_at} /> <small class="dim">by {row.updated_by}</small></> : <span class="dim">–</span>) },
+    row.updated_at ? <><Ago at={row.updated_at} /> <small class="dim">by {row.updated_by}</small></>
+      : <span class="dim">–</span>) },
 ];
 
 /** Words of a command for what is not in the namespace `default`. */
 export const inNamespace = (namespace: string | null): string[] =>
   namespace && namespace !== "default" ? ["--namespace", namespace] : [];
 
-export function DeleteKept({ row, noun, command, onDone }: { row: Kept; noun: string; command: string; onDone: () => void }) {
+export function DeleteKept({ row, noun, command,
+  onDone }: { row: Kept; noun: string; command: string; onDone: () => void }) {
   const namespace = row.namespace ?? "default";
   return (
-    <Action label={`Delete ${row.name}`} face="Delete" isSmall isDanger isAllowed={can("editor", namespace)} needs="editor"
-      question="Tasks that name it fail when they are prepared, unless another source has it." done={`${row.name} is deleted.`} onDone={onDone}
+    <Action label={`Delete ${row.name}`} face="Delete" isSmall isDanger isAllowed={can("editor", namespace)}
+      needs="editor"
+      question="Tasks that name it fail when they are prepared, unless another source has it."
+      done={`${row.name} is deleted.`} onDone={onDone}
       change={{
-        method: "DELETE", path: pathOf(noun, row.name), takesKey: false, body: namespace === "default" ? {} : { namespace },
+        method: "DELETE", path: pathOf(noun, row.name), takesKey: false, body: namespace === "default" ? {}
+          : { namespace },
         cli: [command, "delete", row.name, ...inNamespace(namespace), "--yes"],
       }} />
   );

@@ -6,7 +6,8 @@ import { Input, useForm } from "../../parts/inputs";
 
 export const PASSWORD_BYTES = 8;
 export const passwordProblem = (text: string): string | null =>
-  text === "" || new TextEncoder().encode(text).length >= PASSWORD_BYTES ? null : `At least ${PASSWORD_BYTES} characters.`;
+  text === "" || new TextEncoder().encode(text).length >= PASSWORD_BYTES ? null
+    : `At least ${PASSWORD_BYTES} characters.`;
 
 export function OwnPassword() {
   const form = useForm({ old: "", password: "", again: "" });
@@ -15,7 +16,8 @@ export function OwnPassword() {
   const { old, password } = form.values;
   const shownBody = { password: "***", old_password: "***" };
   return (
-    <Action label="Change your password" isAllowed isMain={false} onOpen={form.reset} done="Your password is changed: sign in with it."
+    <Action label="Change your password" isAllowed isMain={false} onOpen={form.reset}
+      done="Your password is changed: sign in with it."
       question="All your sessions end, also this one. Tokens stay."
       change={{
         method: "PATCH", path: pathOf("users", user), takesKey: false, takesReason: false,

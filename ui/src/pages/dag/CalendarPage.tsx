@@ -1,5 +1,5 @@
 // A year of a DAG, day by day.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { useLoad } from "../../core/load";
 import { go, hrefWith, pathOf, place, type Params } from "../../core/route";
 import { lookOf } from "../../core/states";
@@ -72,13 +72,14 @@ function zoneOf(dag: Dag): string {
   return typeof zone === "string" ? zone : "UTC";
 }
 
-/** The list of runs knows days of UTC: those that the day of this zone lies in. */
+/** Days of UTC as such, those of other zones as instants. */
 function runsHref(dag: Dag, date: string): string {
   const next = new Date(Date.parse(date + "T00:00:00Z") + 86_400_000).toISOString().slice(0, 10);
   const zone = zoneOf(dag);
-  const from = instantFrom(date + "T00:00", zone).slice(0, 10);
-  const to = new Date(Date.parse(instantFrom(next + "T00:00", zone)) - 1).toISOString().slice(0, 10);
-  return pathOf("dags", dag.dag_id, "runs") + `?from=${from}&to=${to}`;
+  const from = instantFrom(date + "T00:00", zone);
+  const to = new Date(Date.parse(instantFrom(next + "T00:00", zone)) - 1).toISOString();
+  const range = zone === "UTC" ? { from: date, to: date } : { from, to };
+  return pathOf("dags", dag.dag_id, "runs") + "?" + new URLSearchParams(range).toString();
 }
 
 function Year({ dag, answer }: { dag: Dag; answer: CalendarAnswer }) {
@@ -87,21 +88,14 @@ function Year({ dag, answer }: { dag: Dag; answer: CalendarAnswer }) {
   const start = today.startsWith(String(answer.year)) ? today : `${answer.year}-01-01`;
   const [focused, setFocused] = useState(start);
   const [pointed, setPointed] = useState<string | null>(null);
-  const wasMoved = useRef(false);
   const grid = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    if (!wasMoved.current) return;
-    wasMoved.current = false;
-    grid.current?.querySelector<HTMLElement>(`[data-date="${focused}"]`)?.focus();
-  }, [focused]);
   const move = (event: KeyboardEvent) => {
     const date = (event.target as HTMLElement).dataset["date"];
     if (event.key === "Enter" && date && days.get(date)?.total) return go(runsHref(dag, date));
     const next = date ? dayAfterKey(date, event.key) : null;
     if (!next) return;
     event.preventDefault();
-    wasMoved.current = true;
-    setFocused(next);
+    grid.current?.querySelector<HTMLElement>(`[data-date="${next}"]`)?.focus();
   };
   const told = pointed ?? focused;
   return (

@@ -11,7 +11,7 @@ import { Ago, Copy, Instant, Tag } from "../../parts/basics";
 import { Field } from "../../parts/form";
 import { Facts, Section, Show } from "../../parts/page";
 import { Table } from "../../parts/table";
-import { rulesOf, isRequired, type ParamSchema } from "../start/params";
+import { isRequired, rulesOf, typeOf, type ParamSchema } from "../start/params";
 import { DagFrame, type Dag } from "./DagFrame";
 
 /** What the answer has beyond what all pages use. */
@@ -31,6 +31,8 @@ interface WholeTask {
 interface WholeDag extends Omit<Dag, "tasks"> {
   tasks: WholeTask[];
   verdict?: string;
+  /** The other keys of its file. */
+  keys?: Record<string, unknown>;
   finally_total?: number;
 }
 
@@ -81,7 +83,8 @@ function AllFacts({ dag }: { dag: WholeDag }) {
         ["Runs at once", dag.max_active_runs || "no bound"],
         ["Tasks at once", dag.max_active_tasks || "no bound"],
         ["Timeout of a run", seconds(dag.timeout)],
-        ["Deadline", dag.sla ? valueText(dag.sla) : null],
+        ...Object.entries(dag.keys ?? {}).map(([name, value]): [string, string] =>
+          [name.replaceAll("_", " "), valueText(value)]),
         ["A run succeeds by", dag.verdict && dag.verdict !== "all" ? valueText(dag.verdict) : null],
         ["Namespace", dag.namespace],
         ["Tier", dag.tier],
@@ -107,6 +110,7 @@ function ParamsTable({ dag }: { dag: Dag }) {
           <><code>{name}</code>{isRequired(schema) && <span class="need"> required</span>}</> },
         { name: "Default", cell: ([, schema]) => (schema.default === undefined ? <span class="dim">–</span>
           : schema.secret ? "***" : <code>{JSON.stringify(schema.default)}</code>) },
+        { name: "Type", cell: ([, schema]) => typeOf(schema), isExtra: true },
         { name: "Rules", cell: ([, schema]) =>
           schema.enum ? `one of ${schema.enum.map(valueText).join(", ")}` : rulesOf(schema), isExtra: true },
         { name: "What", cell: ([, schema]) => schema.description || schema.doc || schema.title, isExtra: true },

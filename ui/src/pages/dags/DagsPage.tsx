@@ -101,7 +101,7 @@ function DagTable({ rows, states, change, isSpaced }: Omit<LineProps, "row"> & {
             {isSpaced && <th scope="col" class="extra">Namespace</th>}
             <th scope="col">Recent runs</th>
             <th scope="col" aria-sort={sortOf("last")}><SortLink text="Last run" value="last" /></th>
-            <th scope="col" aria-sort={sortOf("next")}><SortLink text="Schedule" value="next" /></th>
+            <th scope="col" aria-sort={sortOf("next")}><SortLink text="Schedule and next run" value="next" /></th>
             <th scope="col"><span class="sr">Actions</span></th>
           </tr>
         </thead>

@@ -14,11 +14,13 @@ export function AssetPage({ params }: { params: Params }) {
   const loaded = useLoad<Asset>(`${pathOf("assets", uri)}?limit=${limit}`, { every: 5000, keep: true });
   return (
     <Page title={<span class="uri">{uri}</span>} name={uri} crumbs={[{ text: "Assets", href: "/assets" }]}
-      actions={<><a class="button" href={`/lineage?asset=${encodeURIComponent(uri)}`}>Lineage</a><EmitAsset uri={uri} onDone={loaded.reload} /></>}>
+      actions={<><a class="button" href={`/lineage?asset=${encodeURIComponent(uri)}`}>Lineage</a><EmitAsset uri={uri}
+        onDone={loaded.reload} /></>}>
       <Show of={loaded}>{(asset) => (
         <>
           <Section title="Facts"><Facts items={[
-            ["Last update", asset.last_update ? <><Instant at={asset.last_update} /> (<Ago at={asset.last_update} />)</> : "never"],
+            ["Last update", asset.last_update ? <><Instant at={asset.last_update} /> (<Ago at={asset.last_update} />)</>
+              : "never"],
             ["Updates", String(asset.updates)],
             ["DAGs that wait for it", String(asset.waiters)],
           ]} /></Section>
@@ -34,11 +36,16 @@ export function AssetPage({ params }: { params: Params }) {
 function Waiting({ asset }: { asset: Asset }) {
   return (
     <Section title="Who waits for it">
-      <Table isFolding label="DAGs that wait" rows={asset.waiting_dags} keyOf={(dag) => dag.dag_id} empty="No DAG waits for this dataset."
+      <Table isFolding label="DAGs that wait" rows={asset.waiting_dags} keyOf={(dag) => dag.dag_id}
+        empty="No DAG waits for this dataset."
         columns={[
-          { name: "DAG", cell: (dag) => <><a href={pathOf("dags", dag.dag_id)}>{dag.dag_id}</a> {dag.paused && <Tag>paused</Tag>}</> },
+          { name: "DAG",
+            cell: (dag) => <><a href={pathOf("dags", dag.dag_id)}>{dag.dag_id}</a> {dag.paused
+              && <Tag>paused</Tag>}</> },
           { name: "Updates that wait", isNumber: true, cell: (dag) => dag.waiting },
-          { name: "Still needs", cell: (dag) => (dag.missing ? <Missing uris={dag.missing} own={asset.uri} /> : <span class="good">nothing</span>) },
+          { name: "Still needs",
+            cell: (dag) => (dag.missing ? <Missing uris={dag.missing} own={asset.uri} />
+              : <span class="good">nothing</span>) },
         ]} />
     </Section>
   );
@@ -46,7 +53,8 @@ function Waiting({ asset }: { asset: Asset }) {
 
 function Missing({ uris, own }: { uris: string; own: string }) {
   return <>{uris.split(/,\s*/).map((uri) => (
-    <div key={uri}>{uri === own ? "this one" : /^[a-z0-9+.-]+:\/\/\S+$/i.test(uri) ? <a class="uri" href={pathOf("asset", uri)}>{uri}</a> : uri}</div>))}</>;
+    <div key={uri}>{uri === own ? "this one" : /^[a-z0-9+.-]+:\/\/\S+$/i.test(uri)
+      ? <a class="uri" href={pathOf("asset", uri)}>{uri}</a> : uri}</div>))}</>;
 }
 
 function History({ events }: { events: AssetEvent[] }) {
@@ -54,7 +62,9 @@ function History({ events }: { events: AssetEvent[] }) {
     <Section title="Updates">
       <Table isFolding label="Updates" rows={events} keyOf={(event) => event.id} empty="It was never updated."
         columns={[
-          { name: "When", cell: (event) => <><Instant at={event.timestamp} /> <span class="dim">(<Ago at={event.timestamp} />)</span></> },
+          { name: "When",
+            cell: (event) =>
+              <><Instant at={event.timestamp} /> <span class="dim">(<Ago at={event.timestamp} />)</span></> },
           { name: "By", cell: (event) => <Source event={event} /> },
           { name: "With", cell: (event) => (Object.keys(event.extra ?? {}).length > 0
             ? <code class="extra-text">{JSON.stringify(event.extra)}</code> : <span class="dim">–</span>) },
@@ -65,7 +75,8 @@ function History({ events }: { events: AssetEvent[] }) {
 
 function Source({ event }: { event: AssetEvent }) {
   if (!event.source_dag_id) return <>{event.actor ?? "somebody"}, by hand</>;
-  const name = `${event.source_dag_id} / ${event.source_task_id}${event.source_map_index >= 0 ? ` [${event.source_map_index}]` : ""}`;
+  const index = event.source_map_index >= 0 ? ` [${event.source_map_index}]` : "";
+  const name = `${event.source_dag_id} / ${event.source_task_id}${index}`;
   return event.source_run
     ? <a href={pathOf("runs", event.source_run, "tasks", event.source_task_id ?? "")}>{name}</a> : <>{name}</>;
 }

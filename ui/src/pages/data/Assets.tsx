@@ -18,7 +18,8 @@ export function AssetsPage() {
   if (query.get("offset")) asked.set("offset", query.get("offset")!);
   const loaded = useLoad<Assets>(`/assets?${asked}`, { every: 5000, keep: true });
   return (
-    <Page title="Assets" actions={<><a class="button" href="/lineage">Lineage</a><EmitAsset onDone={loaded.reload} /></>}>
+    <Page title="Assets"
+      actions={<><a class="button" href="/lineage">Lineage</a><EmitAsset onDone={loaded.reload} /></>}>
       <div class="filters"><SearchField name="q" label="Part of a URI" /></div>
       <Show of={loaded}>{(data) => (
         <>
@@ -32,15 +33,19 @@ export function AssetsPage() {
 
 function AssetTable({ assets }: { assets: Asset[] }) {
   return (
-    <Table isFolding label="Assets" rows={assets} keyOf={(asset) => asset.uri} hrefOf={(asset) => pathOf("asset", asset.uri)}
-      empty={<>No datasets. A task with <code>outputs</code> makes one, a schedule with <code>datasets</code> waits for one.</>}
+    <Table isFolding label="Assets" rows={assets} keyOf={(asset) => asset.uri}
+      hrefOf={(asset) => pathOf("asset", asset.uri)}
+      empty={<>No datasets. A task with <code>outputs</code> makes one,
+        a schedule with <code>datasets</code> waits for one.</>}
       columns={[
         { name: "Dataset", cell: (asset) => <a class="uri" href={pathOf("asset", asset.uri)}>{asset.uri}</a> },
-        { name: "Updated", cell: (asset) => (asset.last_update ? <Ago at={asset.last_update} /> : <span class="dim">never</span>) },
+        { name: "Updated",
+          cell: (asset) => (asset.last_update ? <Ago at={asset.last_update} /> : <span class="dim">never</span>) },
         { name: "Updates", isNumber: true, isExtra: true, cell: (asset) => asset.updates },
         { name: "Made by", cell: (asset) => <Makers asset={asset} /> },
         { name: "Waited for by", cell: (asset) => <Waiters asset={asset} /> },
-        { name: "", isExtra: true, cell: (asset) => <a href={`/lineage?asset=${encodeURIComponent(asset.uri)}`}>Lineage</a> },
+        { name: "", isExtra: true,
+          cell: (asset) => <a href={`/lineage?asset=${encodeURIComponent(asset.uri)}`}>Lineage</a> },
       ]} />
   );
 }
@@ -57,6 +62,7 @@ function Waiters({ asset }: { asset: Asset }) {
   if (asset.waiting_dags.length === 0) return <span class="dim">–</span>;
   return <>{asset.waiting_dags.map((dag) => (
     <div key={dag.dag_id}><a href={pathOf("dags", dag.dag_id)}>{dag.dag_id}</a>{" "}
-      {dag.waiting > 0 && <span class="tag is-on">{dag.waiting} {dag.waiting === 1 ? "update waits" : "updates wait"}</span>}
+      {dag.waiting > 0 && <span class="tag is-on">{dag.waiting} {dag.waiting === 1 ? "update waits"
+        : "updates wait"}</span>}
       {dag.paused && <span class="tag">paused</span>}</div>))}</>;
 }

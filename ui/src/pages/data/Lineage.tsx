@@ -24,7 +24,8 @@ function focusOf(): string | null {
 export function LineagePage() {
   const contains = place.value.query.get("q");
   const loaded = useLoad<Assets>(
-    `/assets?with_users=true&limit=${MOST}${contains ? `&contains=${encodeURIComponent(contains)}` : ""}`, { every: 10_000, keep: true });
+    `/assets?with_users=true&limit=${MOST}${contains ? `&contains=${encodeURIComponent(contains)}` : ""}`,
+      { every: 10_000, keep: true });
   const focus = focusOf();
   const name = place.value.query.get("asset") ?? place.value.query.get("dag");
   return (
@@ -35,12 +36,14 @@ export function LineagePage() {
           <>
             <ChoiceFilter name="direction" label="Direction" choices={[{ value: "", text: "before and after" },
               { value: "up", text: "what it comes from" }, { value: "down", text: "what comes of it" }]} />
-            <a class="tag is-on" href={hrefWith({ asset: null, dag: null, direction: null })} aria-label={`Show all, not only ${name}`}>{name} ✕</a>
+            <a class="tag is-on" href={hrefWith({ asset: null, dag: null, direction: null })}
+              aria-label={`Show all, not only ${name}`}>{name} ✕</a>
           </>
         )}
       </div>
       <Show of={loaded}>{(data) => <Picture data={data} focus={focus} />}</Show>
-      <p class="dim hint">A task that has not updated its datasets yet is not known as their maker. Click on one to see only what is joined with it.</p>
+      <p class="dim hint">A task that has not updated its datasets yet is not known as their maker. Click on one to see
+        only what is joined with it.</p>
     </Page>
   );
 }
@@ -52,11 +55,13 @@ function Picture({ data, focus }: { data: Assets; focus: string | null }) {
     return layOut(focus ? focused(all, focus, direction) : all);
   }, [data, focus, direction]);
   if (layout.nodes.length === 0)
-    return <Empty>No datasets. A task with <code>outputs</code> makes one, a schedule with <code>datasets</code> waits for one.</Empty>;
+    return <Empty>No datasets. A task with <code>outputs</code> makes one,
+      a schedule with <code>datasets</code> waits for one.</Empty>;
   return (
     <>
       {data.total_entries > data.assets.length && (
-        <p class="notice">The first {data.assets.length} of {data.total_entries} datasets are drawn. Search for a part of their URI.</p>
+        <p class="notice">The first {data.assets.length} of {data.total_entries} datasets are drawn. Search for a part
+          of their URI.</p>
       )}
       <Drawing key={focus ?? ""} layout={layout} focus={focus} />
     </>
@@ -79,7 +84,8 @@ function useView(layout: Layout) {
     const height = box.current?.clientHeight ?? 500;
     const scale = Math.min(1, (width - 2 * MARGIN) / layout.width, (height - 2 * MARGIN) / layout.height);
     const readable = Math.max(scale, 0.6); // smaller is no text any more; one can still zoom out
-    setView({ scale: readable, x: Math.max(MARGIN, (width - layout.width * readable) / 2), y: Math.max(MARGIN, (height - layout.height * readable) / 2) });
+    setView({ scale: readable, x: Math.max(MARGIN, (width - layout.width * readable) / 2),
+      y: Math.max(MARGIN, (height - layout.height * readable) / 2) });
   };
   useLayoutEffect(fit, [layout.width, layout.height]);
   const zoom = (factor: number, x?: number, y?: number) => setView((old) => {
@@ -126,10 +132,12 @@ function Drawing({ layout, focus }: { layout: Layout; focus: string | null }) {
       onPointerDown={() => (way.current = 0)} onPointerMove={drag} onClickCapture={endDrag}
       onDragStart={(event) => event.preventDefault()} onWheel={wheel} onKeyDown={keys}>
       <svg width="100%" height="100%">
-        <defs><marker id="lineage-tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">
+        <defs><marker id="lineage-tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8"
+          orient="auto">
           <path d="M0 0L8 4L0 8Z" /></marker></defs>
         <g transform={`translate(${view.x} ${view.y}) scale(${view.scale})`}>
-          {layout.edges.map((edge) => <Edge key={edge.from + edge.to} edge={edge} from={at.get(edge.from)!} to={at.get(edge.to)!} />)}
+          {layout.edges.map((edge) => <Edge key={edge.from + edge.to} edge={edge} from={at.get(edge.from)!}
+            to={at.get(edge.to)!} />)}
           {layout.nodes.map((node) => <Node key={node.id} node={node} isFocus={node.id === focus} />)}
         </g>
       </svg>
@@ -149,7 +157,8 @@ function Edge({ edge, from, to }: { edge: LineageEdge; from: PlacedNode; to: Pla
   const y2 = to.y + NODE_HEIGHT / 2;
   const bend = Math.max(30, Math.abs(x2 - x1) / 2);
   return (
-    <path class="lineage-edge" d={`M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`} marker-end="url(#lineage-tip)">
+    <path class="lineage-edge" d={`M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`}
+      marker-end="url(#lineage-tip)">
       <title>{edge.label ? `made by ${edge.label}` : "waited for"}</title>
     </path>
   );
@@ -173,8 +182,8 @@ function Node({ node, isFocus }: { node: PlacedNode; isFocus: boolean }) {
     <g transform={`translate(${node.x} ${node.y})`}><a href={href} onClick={(event) => follow(event, href)}
       class={`lineage-node is-${node.kind} ${isFocus ? "is-focus" : ""}`} aria-label={`${more} ${node.name}`}>
       <rect width={NODE_WIDTH} height={NODE_HEIGHT} rx={isDag ? 6 : 22} />
-      <text x={isDag ? 12 : 20} y="18">{cut(node.name, 27)}</text>
-      <text x={isDag ? 12 : 20} y="34" class="more">{cut(more, 32)}</text>
+      <text x={isDag ? 12 : 20} y="18">{cut(node.name, isDag ? 25 : 23)}</text>
+      <text x={isDag ? 12 : 20} y="34" class="more">{cut(more, 30)}</text>
       <title>{node.name}</title>
     </a></g>
   );

@@ -35,19 +35,22 @@ interface DagRecord {
 }
 
 const WORDS: Record<string, string> = {
-  within: "done in time after its start", start_within: "started in time", of_schedule: "done in time after its schedule",
+  within: "done in time after its start", start_within: "started in time",
+  of_schedule: "done in time after its schedule",
   finish_by: "done by its time of day",
 };
 
 export function SlaPage() {
   const limit = limitOf(50);
   const misses = useLoad<{ misses: Miss[] }>(`/sla${queryOf(["dag", "open"], { limit })}`, { every: 5000, keep: true });
-  const report = useLoad<{ dags: DagRecord[] }>(`/sla/report${queryOf(["dag", "last"])}`, { every: 15_000, keep: true });
+  const report = useLoad<{ dags: DagRecord[] }>(`/sla/report${queryOf(["dag", "last"])}`,
+    { every: 15_000, keep: true });
   return (
     <Page title="Deadlines">
       <div class="filters">
         <DagFilter />
-        <ChoiceFilter name="open" label="Which" choices={[{ value: "", text: "all misses" }, { value: "true", text: "late now" }]} />
+        <ChoiceFilter name="open" label="Which"
+          choices={[{ value: "", text: "all misses" }, { value: "true", text: "late now" }]} />
         <ChoiceFilter name="last" label="Runs that count" choices={[{ value: "", text: "last 20 runs" },
           ...["50", "100"].map((value) => ({ value, text: `last ${value} runs` }))]} />
       </div>
@@ -83,7 +86,8 @@ function Report({ rows }: { rows: DagRecord[] }) {
         { name: "On time", cell: (row) => <Rate row={row} /> },
         { name: "Late now", isNumber: true, cell: (row) => (row.open > 0 ? <b class="bad">{row.open}</b> : 0) },
         { name: "Misses", isNumber: true, isExtra: true, cell: (row) => row.misses },
-        { name: "Worst", isNumber: true, isExtra: true, cell: (row) => (row.worst === null ? "–" : durationText(row.worst)) },
+        { name: "Worst", isNumber: true, isExtra: true,
+          cell: (row) => (row.worst === null ? "–" : durationText(row.worst)) },
         { name: "Next deadline", isExtra: true, cell: (row) => <Ago at={row.next_deadline} /> },
       ]} />
   );
@@ -96,7 +100,8 @@ function Rate({ row }: { row: DagRecord }) {
   return (
     <div class="work-cell">
       <span class="meter" role="img" aria-label={text} title={text}>
-        <i class="s-success" style={{ width: `${percent}%` }} /><i class="s-failed is-waiting" style={{ width: `${100 - percent}%` }} />
+        <i class="s-success" style={{ width: `${percent}%` }} /><i class="s-failed is-waiting"
+          style={{ width: `${100 - percent}%` }} />
       </span>
       <small>{text}</small>
     </div>
@@ -105,7 +110,8 @@ function Rate({ row }: { row: DagRecord }) {
 
 function Misses({ rows }: { rows: Miss[] }) {
   return (
-    <Table isFolding label="Missed deadlines" rows={rows} keyOf={(row) => `${row.number} ${row.task_id} ${row.map_index} ${row.sla} ${row.expected}`}
+    <Table isFolding label="Missed deadlines" rows={rows}
+      keyOf={(row) => `${row.number} ${row.task_id} ${row.map_index} ${row.sla} ${row.expected}`}
       empty="Nothing was late."
       columns={[
         { name: "What", cell: (row) => <What row={row} /> },
@@ -113,7 +119,8 @@ function Misses({ rows }: { rows: Miss[] }) {
         { name: "Was to be", cell: (row) => WORDS[row.sla] ?? row.sla },
         { name: "Expected", cell: (row) => <Instant at={row.expected} /> },
         { name: "Actual", isExtra: true, cell: (row) => <Instant at={row.actual} /> },
-        { name: "Late by", isNumber: true, cell: (row) => (row.open ? <Duration since={row.expected} /> : <Duration seconds={row.duration} />) },
+        { name: "Late by", isNumber: true,
+          cell: (row) => (row.open ? <Duration since={row.expected} /> : <Duration seconds={row.duration} />) },
         { name: "Told", isExtra: true, cell: (row) => (row.notified ? "yes" : "no") },
       ]} />
   );
@@ -122,6 +129,7 @@ function Misses({ rows }: { rows: Miss[] }) {
 function What({ row }: { row: Miss }) {
   const name = `${row.dag_id} ${row.number}`;
   return row.task_id
-    ? <a href={pathOf("runs", row.number, "tasks", row.task_id)}>{name} / {row.task_id}{row.map_index >= 0 && ` [${row.map_index}]`}</a>
+    ? <a href={pathOf("runs", row.number, "tasks", row.task_id)}>{name} / {row.task_id}{row.map_index >= 0
+      && ` [${row.map_index}]`}</a>
     : <a href={pathOf("runs", row.number)}>{name}</a>;
 }

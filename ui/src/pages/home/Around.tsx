@@ -138,7 +138,7 @@ const MOST = 8;
 export function Fullness({ home }: { home: Home }) {
   const longest = Math.max(1, ...home.queues.map((queue) => queue.pending));
   const queues = [...home.queues].sort((a, b) => b.pending - a.pending);
-  const hosts = home.hosts.filter((host) => host.status !== "ended");
+  const { hosts } = home;
   return (
     <>
       <Section title="Pools" actions={<a href="/pools">All</a>}>

@@ -4,13 +4,7 @@ import { can } from "../../core/session";
 import { Action } from "../../parts/action";
 import { Ago, StateIcon } from "../../parts/basics";
 import { Section } from "../../parts/page";
-import { taskPath, type FailingRun } from "./home";
-
-function whyText(run: FailingRun): string {
-  if (run.message) return run.message;
-  if (run.exit_code) return `exit code ${run.exit_code}, without a word`;
-  return run.task_id ? "it left no message" : "no task of it failed";
-}
+import { taskPath, whyText, type FailingRun } from "./home";
 
 function Retry({ run }: { run: FailingRun }) {
   return (

@@ -21,6 +21,8 @@ export interface FailingRun extends HomeRun {
   label: string | null;
   try_number: number | null;
   exit_code: number | null;
+  signal: number | null;
+  reason: string | null;
   message: string | null;
 }
 
@@ -75,6 +77,7 @@ export interface Home {
   dags: { total: number; active: number; paused: number };
   next: { dag_id: string; run_after: string }[];
   hosts: Host[];
+  hosts_lost: string[];
   pools: Pool[];
   queues: Queue[];
   import_errors: number;
@@ -117,14 +120,14 @@ function queueAlerts(queues: Queue[]): Alert[] {
 /** What somebody should look at, the worst first. */
 export function alertsOf(home: Home): Alert[] {
   const alerts: Alert[] = [];
-  const lost = home.hosts.filter((host) => host.status === "lost");
+  const lost = [...home.hosts_lost, ...home.hosts.filter((host) => host.status === "expired").map((host) => host.name)];
   const add = (kind: string, count: number, text: string, href: string, isBad = true) => {
     if (count > 0) alerts.push({ kind, text, href, isBad });
   };
   const failing = home.failing.length;
   add("failing", failing, failing === 1 ? "1 DAG fails" : `${atLeast(failing)} DAGs fail`, "/dags?state=failed");
   add("errors", home.import_errors, `${plural(home.import_errors, "DAG file")} with problems`, "/errors");
-  add("hosts", lost.length, `${plural(lost.length, "host")} lost: ${named(lost.map((host) => host.name))}`, "/hosts");
+  add("hosts", lost.length, `${plural(lost.length, "host")} lost: ${named(lost)}`, "/hosts");
   alerts.push(...queueAlerts(home.queues));
   const late = home.late.length;
   add("late", late, late === 1 ? "1 run is late" : `${atLeast(late)} runs are late`, "/sla");
@@ -138,6 +141,18 @@ export const sum = (counts: number[]): number => counts.reduce((total, count) =>
 export function shareOf(part: number, whole: number): number {
   if (whole <= 0 || part <= 0) return 0;
   return Math.max(2, Math.min(100, (100 * part) / whole));
+}
+
+// Colours and other orders to a terminal.
+const ORDERS = /\x1b(\[[0-9;?]*[ -/]*[@-~]|\][^\x07]*\x07|.)/g;
+
+/** Why a run failed, in the words of its task where there are any. */
+export function whyText(run: FailingRun): string {
+  if (run.message) return run.message.replace(ORDERS, "");
+  if (!run.task_id) return "no task of it failed";
+  if (run.reason === "exit") return `exit code ${run.exit_code}, without a word`;
+  if (run.signal) return `ended by signal ${run.signal}, without a word`;
+  return (run.reason ?? "it left no message").replaceAll("_", " ");
 }
 
 /** Where the task and its log are. */

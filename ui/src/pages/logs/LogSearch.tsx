@@ -5,13 +5,14 @@ import { numberText } from "../../core/time";
 import type { LogReader } from "./logReader";
 import { nextHit, parseLines } from "./logWindow";
 
-const TYPING_MS = 250;
+const TYPING_MS = 150;
 
 export function LogSearch({ reader }: { reader: LogReader }) {
   const given = place.value.query.get("q") ?? "";
   const [text, setText] = useState(given);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => setText(given), [given]);
+  useEffect(() => () => clearTimeout(timer.current), []);
   const state = reader.search.value;
   const line = parseLines(place.value.query.get("line") ?? place.value.hash)?.from ?? 0;
   const type = (value: string) => {
@@ -49,7 +50,8 @@ export function LogSearch({ reader }: { reader: LogReader }) {
       <Toggle name="re" label="Regular expression" face=".*" />
       {state && (
         <>
-          <button type="button" class="small" aria-label="Previous hit" data-hit="previous" onClick={() => step(-1)}>↑</button>
+          <button type="button" class="small" aria-label="Previous hit" data-hit="previous"
+            onClick={() => step(-1)}>↑</button>
           <button type="button" class="small" aria-label="Next hit" data-hit="next" onClick={() => step(1)}>↓</button>
           <span class="log-hits" role="status">{hitsText(state.hits, line, state.isDone, state.progress)}</span>
           {state.problem && <span class="bad" role="alert">{state.problem.message}</span>}
@@ -62,7 +64,8 @@ export function LogSearch({ reader }: { reader: LogReader }) {
 function hitsText(hits: number[], line: number, isDone: boolean, progress: number): string {
   const at = hits.indexOf(line);
   const count = `${numberText(hits.length)}${isDone ? "" : "+"}`;
-  const words = hits.length === 0 ? (isDone ? "no hit" : "searching") : at >= 0 ? `${numberText(at + 1)} of ${count}` : `${count} lines`;
+  const found = at >= 0 ? `${numberText(at + 1)} of ${count}` : `${count} lines`;
+  const words = hits.length > 0 ? found : isDone ? "no hit" : "searching";
   return isDone ? words : `${words} (${Math.round(100 * progress)} %)`;
 }
 

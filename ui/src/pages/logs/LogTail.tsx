@@ -17,19 +17,25 @@ export interface Lines {
 
 const LIVE_MS = 1000;
 
+/** Why there is nothing to see. */
+export const nothingText = ({ removed, live }: { removed: boolean; live: boolean }): string =>
+  removed ? "What was printed is not kept any more." : live ? "Nothing was printed yet." : "It printed nothing.";
+
 /** `path` of the API, without a count; `hrefOf` a line in the viewer. */
 export function LogTail({ path, count = 10, isLive, hrefOf }: {
   path: string; count?: number; isLive: boolean; hrefOf: (line: number) => string;
 }) {
-  const loaded = useLoad<Lines>(`${path}${path.includes("?") ? "&" : "?"}count=${count}`, { every: isLive ? LIVE_MS : 0 });
+  const loaded = useLoad<Lines>(`${path}${path.includes("?") ? "&" : "?"}count=${count}`,
+    { every: isLive ? LIVE_MS : 0 });
   const lines = loaded.data;
   if (!lines) return <div class="log-tail is-empty">{loaded.problem ? loaded.problem.message : "…"}</div>;
   if (lines.count === 0)
-    return <div class="log-tail is-empty">{lines.removed ? "What it printed is not kept any more." : lines.live ? "Nothing printed yet." : "It printed nothing."}</div>;
+    return <div class="log-tail is-empty">{nothingText(lines)}</div>;
   return (
     <div class="log-tail" role="log" aria-label="Last lines" tabIndex={0}>
       {lines.text.split("\n").map((text, i) => (
-        <div key={lines.first + i} class="log-line"><a href={hrefOf(lines.first + i)} tabIndex={-1} aria-hidden="true">{lines.first + i}</a>
+        <div key={lines.first + i} class="log-line">
+          <a href={hrefOf(lines.first + i)} tabIndex={-1} aria-hidden="true">{lines.first + i}</a>
           <code><LineText text={text} /></code></div>
       ))}
     </div>

@@ -33,7 +33,8 @@ const FLAGS: Record<number, Partial<Look>> = {
   9: { isStruck: true },
 };
 const ENDS: Record<number, (keyof Look)[]> = {
-  22: ["isBold", "isDim"], 23: ["isItalic"], 24: ["isUnderlined"], 27: ["isInverse"], 29: ["isStruck"], 39: ["fg"], 49: ["bg"],
+  22: ["isBold", "isDim"], 23: ["isItalic"], 24: ["isUnderlined"], 27: ["isInverse"], 29: ["isStruck"], 39: ["fg"],
+    49: ["bg"],
 };
 
 function applyCodes(look: Look, text: string): Look {
@@ -121,7 +122,8 @@ export function markPieces(pieces: Piece[], find: string, isSameCase: boolean): 
   const wanted = fold(find);
   if (text.length !== whole.length) return pieces; // letters that are longer when small
   const edges: number[] = [];
-  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) edges.push(at, at + wanted.length);
+  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length))
+    edges.push(at, at + wanted.length);
   if (edges.length === 0) return pieces;
   const out: MarkedPiece[] = [];
   let start = 0;
@@ -133,7 +135,8 @@ export function markPieces(pieces: Piece[], find: string, isSameCase: boolean): 
       out.push({ text: whole.slice(from, edge), look: piece.look, isHit: i % 2 === 1 });
       from = edge;
     }
-    if (from < end) out.push({ text: whole.slice(from, end), look: piece.look, isHit: edges.filter((edge) => edge <= from).length % 2 === 1 });
+    const isHit = edges.filter((edge) => edge <= from).length % 2 === 1;
+    if (from < end) out.push({ text: whole.slice(from, end), look: piece.look, isHit });
     start = end;
   }
   return out;
@@ -149,7 +152,8 @@ export function paletteColour(number: number): string {
   if (number < 16) return BASE[number] ?? "#000000";
   if (number >= 232) return "#" + hex(8 + 10 * (number - 232)).repeat(3);
   const cell = number - 16;
-  return "#" + [Math.floor(cell / 36), Math.floor(cell / 6) % 6, cell % 6].map((step) => hex(STEPS[step] ?? 0)).join("");
+  return "#" + [Math.floor(cell / 36), Math.floor(cell / 6) % 6, cell % 6].map((step) =>
+    hex(STEPS[step] ?? 0)).join("");
 }
 
 const partsOf = (colour: string): number[] => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));

@@ -21,15 +21,19 @@ export function TaskLogPage({ params }: { params: Params }) {
   const attempt = given.get("try");
   useScope({ run });
   const which = map === null ? "folded=true" : `folded=false&limit=1&offset=${Number(map) || 0}`;
-  const head = useLoad<TaskHead>(`${pathOf("runs", run, "tasks")}?task=${encodeURIComponent(task)}&${which}`, { live: ofThisRun, every: 5000 })
+  const head = useLoad<TaskHead>(`${pathOf("runs", run, "tasks")}?task=${encodeURIComponent(task)}&${which}`,
+    { live: ofThisRun, every: 5000 })
     .data?.task_instances[0];
   const name = map === null ? task : `${task} [${map}]`;
   const base = pathOf("runs", run, "tasks", task);
   return (
-    <Page name={`Log of ${name}`} title={<span class="run-title"><span class="mono">{name}</span> {head && <State state={head.state} />}</span>}
-      crumbs={[...(head ? [{ text: head.dag_id, href: pathOf("dags", head.dag_id) }] : []), { text: `#${run}`, href: pathOf("runs", run) },
+    <Page name={`Log of ${name}`} title={<span class="run-title"><span
+      class="mono">{name}</span> {head && <State state={head.state} />}</span>}
+      crumbs={[...(head ? [{ text: head.dag_id, href: pathOf("dags", head.dag_id) }] : []),
+        { text: `#${run}`, href: pathOf("runs", run) },
         { text: name, href: base + (map === null ? "" : `?map=${map}`) }]}>
-      <LogView base={base} query={queryOf(map, attempt)} tools={<Tries newest={head?.try_number ?? 0} chosen={attempt} />}
+      <LogView base={base} query={queryOf(map, attempt)}
+        tools={<Tries newest={head?.try_number ?? 0} chosen={attempt} />}
         downloadHref={apiUrl(base + "/log", { download: true, map_index: map, try: attempt })} />
     </Page>
   );
@@ -40,12 +44,15 @@ const queryOf = (map: string | null, attempt: string | null): Query => ({ map_in
 export function JobLogPage({ params }: { params: Params }) {
   const job = params["job"] ?? "";
   const attempt = place.value.query.get("try");
-  const head = useLoad<{ handler: string; status: string; attempts: number }>(pathOf("jobs", job), { every: 3000 }).data;
+  const head = useLoad<{ handler: string; status: string; attempts: number }>(pathOf("jobs", job),
+    { every: 3000 }).data;
   const base = pathOf("jobs", job);
   return (
     <Page name={`Log of job ${job}`} crumbs={[{ text: "Jobs", href: "/jobs" }, { text: job, href: base }]}
-      title={<span class="run-title"><span class="mono">{head?.handler ?? job}</span> {head && <State state={head.status} />}</span>}>
-      <LogView base={base} query={queryOf(null, attempt)} tools={<Tries newest={head?.attempts ?? 0} chosen={attempt} />}
+      title={<span class="run-title"><span class="mono">{head?.handler ?? job}</span> {head && <State
+        state={head.status} />}</span>}>
+      <LogView base={base} query={queryOf(null, attempt)}
+        tools={<Tries newest={head?.attempts ?? 0} chosen={attempt} />}
         downloadHref={apiUrl(base + "/log", { download: true, try: attempt })} />
     </Page>
   );
@@ -58,14 +65,16 @@ function Tries({ newest, chosen }: { newest: number; chosen: string | null }) {
   const shown = chosen ? Number(chosen) : newest;
   if (newest > 6)
     return (
-      <select aria-label="Try" value={String(shown)} onChange={(event) => setQuery({ try: event.currentTarget.value, line: null })}>
+      <select aria-label="Try" value={String(shown)} onChange={(event) =>
+        setQuery({ try: event.currentTarget.value, line: null })}>
         {numbers.map((number) => <option key={number} value={String(number)}>try {number}</option>)}
       </select>
     );
   return (
     <nav class="log-tries" aria-label="Tries">
       {numbers.map((number) => (
-        <a key={number} class={`tag ${number === shown ? "is-on" : ""}`} aria-current={number === shown ? "page" : undefined}
+        <a key={number} class={`tag ${number === shown ? "is-on" : ""}`}
+          aria-current={number === shown ? "page" : undefined}
           href={hrefWith({ try: number, line: null })}>try {number}</a>
       ))}
     </nav>

@@ -153,14 +153,16 @@ export class LogReader {
     try {
       for (let more = true; more && hits.length < HITS_MAX;) {
         const answer: Found = await get<Found>(this.base + "/find", {
-          ...this.query, find: wish.find, regex: wish.isRegex || null, ignore_case: !wish.isSameCase || null, from: this.reached,
+          ...this.query, find: wish.find, regex: wish.isRegex || null, ignore_case: !wish.isSameCase || null,
+            from: this.reached,
           limit: hits.length === 0 ? 1 : 5000,
         }, abort.signal);
         const last = hits.at(-1) ?? 0;
         for (const line of answer.hits) if (line > last) hits.push(line);
         more = answer.more && answer.reached > this.reached;
         this.reached = answer.reached;
-        this.search.value = { hits, progress: answer.size ? answer.reached / answer.size : 1, isDone: !more, problem: null };
+        this.search.value = { hits, progress: answer.size ? answer.reached / answer.size : 1, isDone: !more,
+          problem: null };
       }
     } catch (error) {
       if (abort.signal.aborted) return;

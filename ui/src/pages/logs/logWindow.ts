@@ -115,7 +115,8 @@ export function endPlace(sheet: Sheet): Place {
   return { line, px: Math.max(0, -left) };
 }
 
-const isBehind = (one: Place, other: Place): boolean => one.line > other.line || (one.line === other.line && one.px > other.px);
+const isBehind = (one: Place, other: Place): boolean => one.line > other.line ||
+  (one.line === other.line && one.px > other.px);
 
 export function clampPlace(at: Place, sheet: Sheet): Place {
   const end = endPlace(sheet);
@@ -144,24 +145,30 @@ export function linesInSight(at: Place, sheet: Sheet): { first: number; last: nu
 export const TRACK_MAX = 4_000_000;
 
 /** How high the thing is that the scroll bar scrolls. */
-export const trackHeight = (total: number, rowHeight: number): number => Math.min(TRACK_MAX, Math.max(1, total) * rowHeight);
+export const trackHeight = (total: number, rowHeight: number): number =>
+  Math.min(TRACK_MAX, Math.max(1, total) * rowHeight);
+
+/** Lines above a place, parts of one included. */
+const linesTo = (at: Place, sheet: Sheet): number => at.line - 1 + at.px / Math.max(1, sheet.heightOf(at.line));
 
 export function trackOf(at: Place, sheet: Sheet, track: number): number {
   const end = endPlace(sheet);
   const room = Math.max(0, track - sheet.height);
   if (end.line <= 1 && end.px === 0) return 0;
-  const share = (at.line - 1 + at.px / Math.max(1, sheet.heightOf(at.line))) / Math.max(1e-9, end.line - 1 + end.px / Math.max(1, sheet.heightOf(end.line)));
-  return Math.max(0, Math.min(room, share * room));
+  return Math.max(0, Math.min(room, (room * linesTo(at, sheet)) / Math.max(1e-9, linesTo(end, sheet))));
 }
 
 /** Where the handle of the scroll bar was dragged to. */
 export function placeAtTrack(scrollTop: number, sheet: Sheet, track: number): Place {
   const end = endPlace(sheet);
   const room = Math.max(1, track - sheet.height);
-  const exact = Math.min(1, scrollTop / room) * (end.line - 1 + end.px / Math.max(1, sheet.heightOf(end.line)));
+  const exact = Math.min(1, scrollTop / room) * linesTo(end, sheet);
   const line = 1 + Math.floor(exact);
   return clampPlace({ line, px: (exact - Math.floor(exact)) * sheet.heightOf(line) }, sheet);
 }
+
+const isWide = (code: number): boolean => code >= 0x1100 &&
+  (code <= 0x115f || (code >= 0x2e80 && code <= 0xd7a3) || (code >= 0xf900 && code <= 0xff60));
 
 /** How many rows of so many letters a line takes when it is wrapped. */
 export function rowsOf(text: string | undefined, columns: number): number {
@@ -171,7 +178,7 @@ export function rowsOf(text: string | undefined, columns: number): number {
     const code = text.charCodeAt(i);
     if (code === 9) width += 8 - (width % 8);
     else if (code === 0x1b) i += skipped(text, i);
-    else width += code >= 0x1100 && (code <= 0x115f || (code >= 0x2e80 && code <= 0xd7a3) || (code >= 0xf900 && code <= 0xff60)) ? 2 : 1;
+    else width += isWide(code) ? 2 : 1;
   }
   return Math.max(1, Math.ceil(width / columns));
 }

@@ -16,7 +16,8 @@ export function Rendered({ run, task }: { run: Run; task: TaskInstance }) {
     let isOver = false;
     const wish = {
       dag: run.dag_id, task: task.task_id, params: run.params ?? {},
-      ...(run.conf && Object.keys(run.conf).length > 0 && { conf: run.conf }), ...(run.logical_date && { logical_date: run.logical_date }),
+      ...(run.conf && Object.keys(run.conf).length > 0 && { conf: run.conf }),
+        ...(run.logical_date && { logical_date: run.logical_date }),
     };
     post<{ fields: RenderedField[] }>("/render", wish).then(
       (told) => !isOver && setAnswer(told.fields),
@@ -30,7 +31,12 @@ export function Rendered({ run, task }: { run: Run; task: TaskInstance }) {
       {answer instanceof Problem ? <ProblemBox problem={answer} />
         : answer.map(({ field, value }) => {
           const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
-          return <div key={field} class="rendered"><span class="dim mono">{field}</span><pre class="code">{text}</pre><Copy text={text} label={`Copy ${field}`} /></div>;
+          return (
+            <div key={field} class="rendered">
+              <span class="dim mono">{field}</span><pre class="code">{text}</pre><Copy text={text}
+                label={`Copy ${field}`} />
+            </div>
+          );
         })}
     </Section>
   );

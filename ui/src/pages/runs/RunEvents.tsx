@@ -58,11 +58,15 @@ function Events({ number, isRunning }: { number: string; isRunning: boolean }) {
   return (
     <>
       <Section title="What people did">
-        <Show of={audit}>{(data) => <Table label="Audit" rows={data.entries} columns={AUDIT} keyOf={(entry) => entry.id} empty="Nobody did anything to it." />}</Show>
+        <Show of={audit}>
+          {(data) => <Table label="Audit" rows={data.entries} columns={AUDIT} keyOf={(entry) => entry.id}
+            empty="Nobody did anything to it." />}
+        </Show>
       </Section>
       <Section title="What happened">
         <Show of={events}>
-          {(data) => <Table label="Events" rows={[...data.events].reverse()} columns={columnsOf(number)} keyOf={(event) => event.id ?? event.at + event.kind} />}
+          {(data) => <Table label="Events" rows={[...data.events].reverse()} columns={columnsOf(number)}
+            keyOf={(event) => event.id ?? event.at + event.kind} />}
         </Show>
         <p><a href={pathOf("audit")}>All that people did</a></p>
       </Section>

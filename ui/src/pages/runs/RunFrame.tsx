@@ -33,7 +33,8 @@ export function RunFrame({ number, children }: FrameProps) {
   const loaded = useRun(number);
   const run = loaded.data;
   const crumbs = run
-    ? [{ text: run.dag_id, href: pathOf("dags", run.dag_id) }, { text: "runs", href: pathOf("dags", run.dag_id, "runs") }]
+    ? [{ text: run.dag_id, href: pathOf("dags", run.dag_id) },
+      { text: "runs", href: pathOf("dags", run.dag_id, "runs") }]
     : [{ text: "Runs", href: "/runs" }];
   return (
     <Page name={run ? `${run.dag_id} #${run.number}: ${lookOf(run.state).word}` : `Run ${number}`} crumbs={crumbs}
@@ -45,7 +46,8 @@ export function RunFrame({ number, children }: FrameProps) {
             <Head run={data} onDone={loaded.reload} />
             <Changed run={data} />
             <Tabs label="Of this run" items={[
-              { href: runHref(number), text: "Tasks", ...(data.tasks_total !== undefined && { count: data.tasks_total }) },
+              { href: runHref(number), text: "Tasks", ...(data.tasks_total !== undefined &&
+                { count: data.tasks_total }) },
               { href: runHref(number, "graph"), text: "Graph" },
               { href: runHref(number, "gantt"), text: "Gantt" },
               { href: runHref(number, "values"), text: "Values" },
@@ -77,7 +79,8 @@ function Head({ run, onDone }: { run: Run; onDone: () => void }) {
   return (
     <div class="run-head">
       <p class="run-line">
-        <span><Duration seconds={isRunOver(run.state) ? run.duration ?? null : null} since={run.start_date ?? null} /></span>
+        <span><Duration seconds={isRunOver(run.state) ? run.duration ?? null : null}
+          since={run.start_date ?? null} /></span>
         <span>{run.start_date ? "started" : "queued"} <Ago at={began} /></span>
         <span>{run.run_type}{run.actor && <> by <b>{run.actor}</b></>}</span>
         {run.logical_date && <span class="extra">for <Instant at={run.logical_date} isLong /></span>}
@@ -90,7 +93,8 @@ function Head({ run, onDone }: { run: Run; onDone: () => void }) {
         ))}
       </p>
       <Why run={run} />
-      {run.note && <p class="notice run-note">{run.note} <NoteAction run={run} onDone={onDone} isSmall face="Edit" /></p>}
+      {run.note && <p class="notice run-note">{run.note} <NoteAction run={run} onDone={onDone} isSmall
+        face="Edit" /></p>}
       <More run={run} />
     </div>
   );
@@ -113,7 +117,11 @@ function Why({ run }: { run: Run }) {
   return (
     <div class="notice" role="status">
       {told?.conditions.length
-        ? told.conditions.map((each) => <p key={each.because}><b>{each.because}</b> {each.change && <span class="dim">To change it: {each.change}</span>}</p>)
+        ? told.conditions.map((each) => (
+          <p key={each.because}>
+            <b>{each.because}</b> {each.change && <span class="dim">To change it: {each.change}</span>}
+          </p>
+        ))
         : words}
     </div>
   );

@@ -7,7 +7,8 @@ import { zone } from "../../core/prefs";
 import { clockAt, durationText } from "../../core/time";
 import { Empty, StateIcon, useEverySecond } from "../../parts/basics";
 import { Show } from "../../parts/page";
-import { barKey, criticalPath, rowWindow, segmentsOf, spanOf, ticksOf, type Bar, type Segment, type Span } from "./ganttModel";
+import { barKey, criticalPath, rowWindow, segmentsOf, spanOf, ticksOf, type Bar, type Segment,
+  type Span } from "./ganttModel";
 import { taskHref } from "./links";
 import { everyWhile, ofThisRun, RunFrame } from "./RunFrame";
 import { isRunOver, taskName, type Run } from "./types";
@@ -31,9 +32,11 @@ export function RunGanttPage({ params }: { params: Params }) {
 
 function Gantt({ run }: { run: Run }) {
   const isRunning = !isRunOver(run.state);
-  const loaded = useLoad<GanttData>(pathOf("gantt", run.number) + "?limit=5000", { live: ofThisRun, every: everyWhile(isRunning) });
+  const loaded = useLoad<GanttData>(pathOf("gantt", run.number) + "?limit=5000",
+    { live: ofThisRun, every: everyWhile(isRunning) });
   const version = run.dag_version === null ? "" : `?version=${run.dag_version}`;
-  const tasks = useLoad<{ tasks: { task_id: string; needs: string[] }[] }>(pathOf("dags", run.dag_id, "tasks") + version).data?.tasks;
+  const tasks = useLoad<{ tasks: { task_id: string; needs: string[] }[] }>(pathOf("dags", run.dag_id, "tasks")
+    + version).data?.tasks;
   const needs = useMemo(() => new Map((tasks ?? []).map((task) => [task.task_id, task.needs])), [tasks]);
   return (
     <Show of={loaded}>
@@ -59,7 +62,8 @@ function Chart({ data, needs, isRunning }: { data: GanttData; needs: Map<string,
         <span><i class="key s-queued is-queued" /> waiting for a slot</span>
         <span><i class="key s-success" /> running</span>
         <span><i class="key s-failed is-earlier" /> an earlier try</span>
-        <label class="check"><input type="checkbox" checked={isOnly} onChange={(event) => setQuery({ only: event.currentTarget.checked ? "path" : null })} />
+        <label class="check"><input type="checkbox" checked={isOnly}
+          onChange={(event) => setQuery({ only: event.currentTarget.checked ? "path" : null })} />
           {" "}<b class="on-path">◆</b> only the critical path</label>
         <span class="dim">{zone.value}</span>
       </div>
@@ -83,6 +87,9 @@ function Axis({ span }: { span: Span }) {
 }
 
 const percent = (span: Span, at: number): number => (100 * (at - span.from)) / (span.to - span.from);
+
+const placeOf = (span: Span, { from, to }: Span) =>
+  ({ left: `${percent(span, from)}%`, width: `max(2px, ${percent(span, to) - percent(span, from)}%)` });
 
 interface RowsProps {
   bars: Bar[];
@@ -125,7 +132,8 @@ interface RowProps {
 }
 
 const factsOf = (segment: Segment): string => {
-  const times = `${clockAt(segment.from, zone.value).time} – ${clockAt(segment.to, zone.value).time}, ${durationText((segment.to - segment.from) / 1000)}`;
+  const [from, to] = [segment.from, segment.to].map((instant) => clockAt(instant, zone.value).time);
+  const times = `${from} – ${to}, ${durationText((segment.to - segment.from) / 1000)}`;
   if (segment.kind === "queued") return `waited ${times}`;
   return `try ${segment.tryNumber}: ${lookOf(segment.state).word}, ${times}`;
 };
@@ -133,19 +141,24 @@ const factsOf = (segment: Segment): string => {
 function Row({ bar, number, top, span, now, ticks, isOnPath }: RowProps) {
   const segments = segmentsOf(bar, now);
   const ran = segments.at(-1);
-  const facts = [taskName(bar), ...segments.map(factsOf), isOnPath ? "on the critical path" : ""].filter(Boolean).join("\n");
+  const facts = [taskName(bar), ...segments.map(factsOf), isOnPath ? "on the critical path"
+    : ""].filter(Boolean).join("\n");
   return (
     <a class={`gantt-row ${isOnPath ? "is-on-path" : ""}`} href={taskHref({ number, ...bar })} title={facts}
       aria-label={facts.replaceAll("\n", "; ")} style={{ top: `${top}px` }}>
-      <span class="gantt-name"><StateIcon state={bar.state} /> <span>{taskName(bar)}</span>{isOnPath && <b class="on-path" aria-hidden="true">◆</b>}</span>
+      <span class="gantt-name">
+        <StateIcon state={bar.state} /> <span>{taskName(bar)}</span>
+        {isOnPath && <b class="on-path" aria-hidden="true">◆</b>}
+      </span>
       <span class="gantt-track">
         {ticks.map((tick) => <i key={tick} class="tick" style={{ left: `${percent(span, tick)}%` }} />)}
         {segments.map((segment) => (
           <i key={segment.kind + segment.from} class={`bar is-${segment.kind} s-${lookOf(segment.state).colour}`}
-            style={{ left: `${percent(span, segment.from)}%`, width: `max(2px, ${percent(span, segment.to) - percent(span, segment.from)}%)` }} />
+            style={placeOf(span, segment)} />
         ))}
         {ran && ran.kind === "ran" && percent(span, ran.to) < 88 && (
-          <span class="took" style={{ left: `${percent(span, ran.to)}%` }}>{durationText((ran.to - ran.from) / 1000)}</span>
+          <span class="took"
+            style={{ left: `${percent(span, ran.to)}%` }}>{durationText((ran.to - ran.from) / 1000)}</span>
         )}
       </span>
     </a>

@@ -33,8 +33,8 @@ function listPath(dag: string | undefined): string {
   if (dag) asked.set("dag", dag);
   else copy("dag", "dag");
   copy("state", "state");
-  copy("from", "logical_from", (day) => `${day}T00:00:00Z`);
-  copy("to", "logical_to", (day) => `${day}T23:59:59.999999Z`);
+  copy("from", "logical_from", (from) => from.includes("T") ? from : `${from}T00:00:00Z`);
+  copy("to", "logical_to", (to) => to.includes("T") ? to : `${to}T23:59:59.999999Z`);
   copy("offset", "offset");
   return "/runs?" + asked.toString();
 }
@@ -59,9 +59,11 @@ function Listed({ dag }: { dag?: string | undefined }) {
       {(data) => (
         <>
           {type && <p class="dim">Of the newest {LOOKED_AT} runs those that are {type}.</p>}
-          <Table label="Runs" rows={data.dag_runs.filter((run) => !type || run.run_type === type)} columns={columnsOf(dag)} keyOf={(run) => run.number}
+          <Table label="Runs" rows={data.dag_runs.filter((run) => !type || run.run_type === type)}
+            columns={columnsOf(dag)} keyOf={(run) => run.number}
             hrefOf={(run) => runHref(run.number)}
-            empty={isFiltered ? "No run matches these filters." : "There are no runs yet. Trigger a DAG to make one."} />
+            empty={isFiltered ? "No run matches these filters."
+              : "There are no runs yet. Trigger a DAG to make one."} />
           <Pager total={data.total_entries} limit={type ? LOOKED_AT : LIMIT} isMore={data.total_is_more ?? false} />
         </>
       )}
@@ -79,7 +81,8 @@ interface Hit {
 
 /** Runs by a part of their id, or by their number. */
 function Found({ text, dag }: { text: string; dag?: string | undefined }) {
-  const found = useLoad<{ results: Hit[] }>(`/search?kinds=run&limit=100&q=${encodeURIComponent(text)}`, { keep: true });
+  const found = useLoad<{ results: Hit[] }>(`/search?kinds=run&limit=100&q=${encodeURIComponent(text)}`,
+    { keep: true });
   const columns: Column<Hit>[] = [
     { name: "Run", cell: (hit) => <a href={runHref(hit.number)}>#{hit.number}</a> },
     { name: "State", cell: (hit) => <State state={hit.state} /> },
@@ -96,15 +99,19 @@ function Found({ text, dag }: { text: string; dag?: string | undefined }) {
   );
 }
 
+/** Enter behind a number goes to that run. */
+function openNumber(event: KeyboardEvent): void {
+  const field = event.target as HTMLInputElement;
+  if (event.key === "Enter" && field.matches("[data-search]:first-child") &&
+    /^\d+$/.test(field.value)) go(runHref(field.value));
+}
+
 function Filters({ dag }: { dag?: string | undefined }) {
-  const states = [{ value: "", text: "Any state" }, ...RUN_STATES.map((state) => ({ value: state, text: lookOf(state).word }))];
+  const states = [{ value: "", text: "Any state" }, ...RUN_STATES.map((state) =>
+    ({ value: state, text: lookOf(state).word }))];
   const types = [{ value: "", text: "Any type" }, ...RUN_TYPES.map((type) => ({ value: type, text: type }))];
   return (
-    <form class="filters" role="search" onSubmit={(event) => {
-      event.preventDefault();
-      const number = place.value.query.get("q") ?? "";
-      if (/^\d+$/.test(number)) go(runHref(number));
-    }}>
+    <form class="filters" role="search" onSubmit={(event) => event.preventDefault()} onKeyDown={openNumber}>
       <SearchField name="q" label="Number or run id" />
       {!dag && <SearchField name="dag" label="Id of a DAG" />}
       <ChoiceFilter name="state" label="State" choices={states} />
@@ -119,7 +126,7 @@ function Filters({ dag }: { dag?: string | undefined }) {
 function Day({ name, label }: { name: string; label: string }) {
   return (
     <label class="day"><span class="dim">{name}</span>
-      <input type="date" aria-label={label} value={place.value.query.get(name) ?? ""}
+      <input type="date" aria-label={label} value={place.value.query.get(name)?.slice(0, 10) ?? ""}
         onChange={(event) => setQuery({ [name]: event.currentTarget.value, offset: null })} />
     </label>
   );
@@ -132,7 +139,8 @@ function columnsOf(dag: string | undefined): Column<Run>[] {
         {run.note && <div class="dim cut" title={run.note}>{run.note}</div>}</>
     ) },
     { name: "DAG", cell: (run) => <a class="mono" href={`/dags/${encodeURIComponent(run.dag_id)}`}>{run.dag_id}</a> },
-    { name: "State", cell: (run) => <><span class={`state s-${lookOf(run.state).colour}`}>{lookOf(run.state).word}</span>
+    { name: "State", cell: (run) => <><span
+      class={`state s-${lookOf(run.state).colour}`}>{lookOf(run.state).word}</span>
       {run.late && <> <span class="tag bad">late</span></>}
       {run.waits_because && <div class="dim cut" title={run.waits_because}>{run.waits_because}</div>}</> },
     { name: "Logical date", cell: (run) => <Instant at={run.logical_date} isLong />, isExtra: true },

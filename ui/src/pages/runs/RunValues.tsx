@@ -29,14 +29,19 @@ const columnsOf = (number: string): Column<Value>[] => [
 export function JsonText({ value }: { value: unknown }) {
   const text = typeof value === "string" ? value : JSON.stringify(value, null, 2) ?? "";
   if (text.length < 400) return <pre class="json">{text} {text.length > 20 && <Copy text={text} />}</pre>;
-  return <details><summary class="mono cut">{text.slice(0, 120)}…</summary><Copy text={text} /><pre class="json">{text}</pre></details>;
+  return (
+    <details>
+      <summary class="mono cut">{text.slice(0, 120)}…</summary><Copy text={text} /><pre class="json">{text}</pre>
+    </details>
+  );
 }
 
 export function ValueTable({ number, task, mapIndex }: { number: string; task?: string; mapIndex?: number }) {
   const asked = new URLSearchParams();
   if (task) asked.set("task", task);
   if (mapIndex !== undefined && mapIndex >= 0) asked.set("map_index", String(mapIndex));
-  const values = useLoad<{ values: Value[] }>(pathOf("runs", number, "values") + "?" + asked.toString(), { live: ofThisRun });
+  const values = useLoad<{ values: Value[] }>(pathOf("runs", number, "values") + "?" + asked.toString(),
+    { live: ofThisRun });
   const columns = columnsOf(number).filter((column) => !task || column.name !== "Task");
   return (
     <Show of={values}>

@@ -12,7 +12,8 @@ const RUNS = 30;
 const HEIGHT = 64;
 
 export function TaskHistory({ run, task }: { run: Run; task: TaskInstance; onDone?: () => void }) {
-  const runs = useLoad<{ dag_runs: Run[] }>(`/runs?brief=true&limit=${RUNS}&dag=${encodeURIComponent(run.dag_id)}`).data?.dag_runs;
+  const path = `/runs?brief=true&limit=${RUNS}&dag=${encodeURIComponent(run.dag_id)}`;
+  const runs = useLoad<{ dag_runs: Run[] }>(path).data?.dag_runs;
   const [known, setKnown] = useState<TaskInstance[]>([]);
   const ids = (runs ?? []).map((each) => each.dag_run_id);
   useEffect(() => {

@@ -3,7 +3,7 @@ import { useLoad } from "../../core/load";
 import { pathOf, place, type Params } from "../../core/route";
 import { lookOf } from "../../core/states";
 import { bytesText, durationText, numberText } from "../../core/time";
-import { Duration, Instant, State, StateIcon } from "../../parts/basics";
+import { Instant, State, StateIcon } from "../../parts/basics";
 import { Facts, Page, Section, Show } from "../../parts/page";
 import { Table, type Column } from "../../parts/table";
 import { LogTail } from "../logs/LogTail";
@@ -13,6 +13,7 @@ import { Rendered } from "./Rendered";
 import { everyWhile, ofThisRun, useRun } from "./RunFrame";
 import { ValueTable } from "./RunValues";
 import { TaskHistory } from "./TaskHistory";
+import { Took } from "./TasksTab";
 import { isFolder, isRunOver, taskName, type Run, type TaskInstance, type TaskList } from "./types";
 
 export function TaskPage({ params }: { params: Params }) {
@@ -31,7 +32,8 @@ export function TaskPage({ params }: { params: Params }) {
   };
   const name = task ? taskName(task) : taskId;
   const crumbs = [
-    ...(run ? [{ text: run.dag_id, href: pathOf("dags", run.dag_id) }] : []), { text: `#${number}`, href: runHref(number) },
+    ...(run ? [{ text: run.dag_id, href: pathOf("dags", run.dag_id) }] : []),
+      { text: `#${number}`, href: runHref(number) },
     ...(map !== null ? [{ text: taskId, href: pathOf("runs", number, "tasks", taskId) }] : []),
   ];
   return (
@@ -39,7 +41,8 @@ export function TaskPage({ params }: { params: Params }) {
       title={<span class="run-title"><span class="mono">{name}</span> {task && <State state={task.state} />}</span>}
       actions={run && task && <TaskActions run={run} task={task} onDone={reload} />}>
       <Show of={tasks}>
-        {() => (task && run ? <TaskBody run={run} task={task} onDone={reload} /> : <p class="empty">There is no such task in this run.</p>)}
+        {() => (task && run ? <TaskBody run={run} task={task} onDone={reload} /> : <p
+          class="empty">There is no such task in this run.</p>)}
       </Show>
     </Page>
   );
@@ -68,11 +71,19 @@ function TaskActions({ run, task, onDone }: BodyProps) {
 
 function TaskBody({ run, task, onDone }: BodyProps) {
   const isRunning = task.state === "running";
-  const waited = task.queued_when && task.start_date ? (Date.parse(task.start_date) - Date.parse(task.queued_when)) / 1000 : null;
+  const waited = task.queued_when && task.start_date
+    ? (Date.parse(task.start_date) - Date.parse(task.queued_when)) / 1000 : null;
   return (
     <>
-      {task.message && <p class={`error-line ${lookOf(task.state).colour === "failed" ? "" : "is-calm"}`}>{task.message}</p>}
+      {task.message && <p
+        class={`error-line ${lookOf(task.state).colour === "failed" ? "" : "is-calm"}`}>{task.message}</p>}
       {task.note && <p class="notice run-note">{task.note}</p>}
+      {!isFolder(task) && task.try_number > 0 && (
+        <Section title="Last lines" actions={<a class="button small" href={logHref(task)}>Open the log</a>}>
+          <LogTail path={taskApi(task, "lines")} count={12} isLive={isRunning}
+            hrefOf={(line) => logHref(task, { line })} />
+        </Section>
+      )}
       <div class="two">
         <Section title="Timing">
           <Facts items={[
@@ -80,7 +91,7 @@ function TaskBody({ run, task, onDone }: BodyProps) {
             ["Waited", waited !== null && durationText(Math.max(0, waited))],
             ["Started", <Instant at={task.start_date} isLong />],
             ["Ended", <Instant at={task.end_date} isLong />],
-            ["Took", <Duration seconds={isRunning ? null : task.duration ?? null} since={isRunning ? task.start_date ?? null : null} />],
+            ["Took", <Took task={task} />],
             ["Again", task.next_retry && <Instant at={task.next_retry} isLong />],
             ["Tries", !isFolder(task) && `${task.try_number} of ${task.max_tries + 1}`],
             ["Host", task.hostname], ["Queue", task.queue], ["Pool", task.pool],
@@ -89,11 +100,6 @@ function TaskBody({ run, task, onDone }: BodyProps) {
         </Section>
         <WhyBlocked task={task} />
       </div>
-      {!isFolder(task) && task.try_number > 0 && (
-        <Section title="Last lines" actions={<a class="button small" href={logHref(task)}>Open the log</a>}>
-          <LogTail path={taskApi(task, "lines")} count={12} isLive={isRunning} hrefOf={(line) => logHref(task, { line })} />
-        </Section>
-      )}
       {!isFolder(task) && task.try_number > 0 && <Tries task={task} />}
       <Around run={run} task={task} />
       <Section title="Values"><ValueTable number={run.number} task={task.task_id} mapIndex={task.map_index} /></Section>
@@ -107,14 +113,16 @@ function Instances({ task }: { task: TaskInstance }) {
   const counts = task.instances;
   return (
     <a href={`${runHref(task.number)}?open=${encodeURIComponent(task.task_id)}`}>
-      {numberText(counts?.total ?? 0)}: {numberText(counts?.success ?? 0)} success, {numberText(counts?.failed ?? 0)} failed
+      {numberText(counts?.total ?? 0)}: {numberText(counts?.success ?? 0)} success,
+        {numberText(counts?.failed ?? 0)} failed
     </a>
   );
 }
 
 interface Explained {
   summary: string;
-  tasks: { conditions: { code: string; because: string; change?: string | null }[]; waits_for: string[]; because: string; change?: string | null }[];
+  tasks: { conditions: { code: string; because: string; change?: string | null }[]; waits_for: string[];
+    because: string; change?: string | null }[];
 }
 
 /** Every condition, and what would change it. */
@@ -132,7 +140,8 @@ function WhyBlocked({ task }: { task: TaskInstance }) {
           return (
             <ul class="conditions">
               {one.conditions.map((each) => (
-                <li key={each.because}><b>{each.because}</b>{each.change && <p class="dim">To change it: {each.change}</p>}</li>
+                <li key={each.because}><b>{each.because}</b>{each.change && <p
+                  class="dim">To change it: {each.change}</p>}</li>
               ))}
               {one.conditions.length === 0 && <li>{one.because || data.summary}</li>}
             </ul>
@@ -152,8 +161,10 @@ function Tries({ task }: { task: TaskInstance }) {
     <Section title="Tries">
       <Show of={tries}>
         {(data) => (
-          <Table label="Tries" rows={[...data.task_instances].sort((a, b) => b.try_number - a.try_number)} columns={TRIES}
-            keyOf={(each) => String(each.try_number)} hrefOf={(each) => logHref(each, { try: each.try_number })} empty="It has not been tried yet." />
+          <Table label="Tries" rows={[...data.task_instances].sort((a, b) => b.try_number - a.try_number)}
+            columns={TRIES}
+            keyOf={(each) => String(each.try_number)} hrefOf={(each) => logHref(each, { try: each.try_number })}
+              empty="It has not been tried yet." />
         )}
       </Show>
     </Section>
@@ -164,13 +175,18 @@ const TRIES: Column<TaskInstance>[] = [
   { name: "Try", cell: (each) => <a href={logHref(each, { try: each.try_number })}>{each.try_number}</a> },
   { name: "State", cell: (each) => <State state={each.state} /> },
   { name: "Started", cell: (each) => <Instant at={each.start_date} /> },
-  { name: "Took", cell: (each) => <Duration seconds={each.state === "running" ? null : each.duration ?? null} since={each.state === "running" ? each.start_date ?? null : null} />, isNumber: true },
-  { name: "Exit code", cell: (each) => (each.exit_code !== null && each.exit_code !== undefined && each.exit_code >= 0 ? each.exit_code : each.signal), isNumber: true },
-  { name: "Why", cell: (each) => <span class="cut" title={each.message ?? ""}>{each.message ?? each.reason}</span>, isExtra: true },
+  { name: "Took", cell: (each) => <Took task={each} />, isNumber: true },
+  { name: "Exit code", cell: (each) => (each.exit_code !== null && each.exit_code !== undefined && each.exit_code >= 0
+    ? each.exit_code : each.signal), isNumber: true },
+  { name: "Why", cell: (each) => <span class="cut" title={each.message ?? ""}>{each.message ?? each.reason}</span>,
+    isExtra: true },
   { name: "Host", cell: (each) => each.hostname, isExtra: true },
-  { name: "CPU", cell: (each) => (each.cpu_ms ? durationText(each.cpu_ms / 1000) : <span class="dim">–</span>), isNumber: true, isExtra: true },
-  { name: "Memory", cell: (each) => (each.rss_kb ? bytesText(each.rss_kb * 1024) : <span class="dim">–</span>), isNumber: true, isExtra: true },
-  { name: "Log", cell: (each) => <a href={logHref(each, { try: each.try_number })}>Log{each.log_bytes ? ` (${bytesText(each.log_bytes)})` : ""}</a> },
+  { name: "CPU", cell: (each) => (each.cpu_ms ? durationText(each.cpu_ms / 1000) : <span class="dim">–</span>),
+    isNumber: true, isExtra: true },
+  { name: "Memory", cell: (each) => (each.rss_kb ? bytesText(each.rss_kb * 1024) : <span class="dim">–</span>),
+    isNumber: true, isExtra: true },
+  { name: "Log", cell: (each) => <a href={logHref(each, { try: each.try_number })}>Log{each.log_bytes
+    ? ` (${bytesText(each.log_bytes)})` : ""}</a> },
 ];
 
 interface TaskOfDag {
@@ -187,8 +203,9 @@ const SHOWN = 12;
 function Around({ run, task }: { run: Run; task: TaskInstance }) {
   const known = useLoad<TaskOfDag>(pathOf("dags", run.dag_id, "tasks", task.task_id)).data;
   if (!known) return null;
+  const graph = `${runHref(run.number, "graph")}?task=${encodeURIComponent(task.task_id)}&up=1&down=1`;
   return (
-    <Section title="Around it" actions={<a class="button small" href={`${pathOf("dags", run.dag_id, "graph")}?run=${run.number}&task=${encodeURIComponent(task.task_id)}`}>Graph</a>}>
+    <Section title="Around it" actions={<a class="button small" href={graph}>Graph</a>}>
       {known.doc && <p class="doc">{known.doc}</p>}
       <div class="around">
         <Neighbours title="Needs" run={run} tasks={known.needs} none="nothing: it starts with the run" />
@@ -215,7 +232,8 @@ function Neighbour({ run, task }: { run: Run; task: string }) {
   const found = useLoad<TaskList>(path, { live: ofThisRun }).data?.task_instances[0];
   return (
     <li>
-      <StateIcon state={found?.state ?? null} /> <a class="mono" href={taskHref({ number: run.number, task_id: task, map_index: -1 })}>{task}</a>{" "}
+      <StateIcon state={found?.state ?? null} /> <a class="mono"
+        href={taskHref({ number: run.number, task_id: task, map_index: -1 })}>{task}</a>{" "}
       {found && <span class="dim">{lookOf(found.state).word}</span>}
     </li>
   );

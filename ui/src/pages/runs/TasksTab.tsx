@@ -34,8 +34,10 @@ function Failures({ run, onDone }: { run: Run; onDone: () => void }) {
   const total = run.counts?.["failed"] ?? 0;
   return (
     <>
-      {real.slice(0, CARDS).map((task) => <Failure key={taskName(task) + task.try_number} run={run} task={task} onDone={onDone} />)}
-      {total > CARDS && <p><a href={hrefWith({ state: "failed", offset: null })}>All {numberText(total)} that failed</a></p>}
+      {real.slice(0, CARDS).map((task) => <Failure key={taskName(task) + task.try_number} run={run} task={task}
+        onDone={onDone} />)}
+      {total > CARDS && <p><a href={hrefWith({ state: "failed",
+        offset: null })}>All {numberText(total)} that failed</a></p>}
     </>
   );
 }
@@ -59,12 +61,20 @@ function Failure({ run, task, onDone }: { run: Run; task: TaskInstance; onDone: 
       </header>
       {task.message && <p class="error-line">{task.message}</p>}
       <p class="dim failure-facts">
-        {howItEnded(task)} · try {task.try_number} of {task.max_tries + 1} · <Duration seconds={task.duration ?? null} />
+        {howItEnded(task)} · try {task.try_number} of {task.max_tries + 1} · <Duration
+          seconds={task.duration ?? null} />
         <span class="extra"> · ended <Instant at={task.end_date} />{task.hostname && ` on ${task.hostname}`}</span>
       </p>
       <LogTail path={taskApi(task, "lines")} isLive={false} hrefOf={(line) => logHref(task, { line })} />
     </section>
   );
+}
+
+/** How long it took; of what runs, so far. */
+export function Took({ task }: { task: TaskInstance }) {
+  const isRunning = task.state === "running";
+  return <Duration seconds={isRunning ? null : task.duration ?? null}
+    since={isRunning ? task.start_date ?? null : null} />;
 }
 
 interface Row {
@@ -82,10 +92,11 @@ function TaskTable({ run }: { run: Run }) {
   if (state) asked.set("state", state);
   else asked.set("folded", "true");
   const options = { live: ofThisRun, every: everyWhile(isRunning), keep: true };
-  const tasks = useLoad<TaskList>(pathOf("runs", run.number, "tasks") + "?" + asked.toString(), options);
+  const path = pathOf("runs", run.number, "tasks");
+  const tasks = useLoad<TaskList>(path + "?" + asked.toString(), options);
   const at = Number(query.get("at") ?? 0) || 0;
   const instances = useLoad<TaskList>(open
-    ? pathOf("runs", run.number, "tasks") + `?task=${encodeURIComponent(open)}&folded=false&limit=${INSTANCES}&offset=${at}` : null, options);
+    ? `${path}?task=${encodeURIComponent(open)}&folded=false&limit=${INSTANCES}&offset=${at}` : null, options);
   const states = [{ value: "", text: "All tasks" }, ...TASK_STATES.map((name) => ({
     value: name, text: `${lookOf(name).word}${run.counts?.[name] ? ` (${numberText(run.counts[name])})` : ""}`,
   }))];
@@ -96,7 +107,8 @@ function TaskTable({ run }: { run: Run }) {
         {(data) => (
           <>
             <Table label="Tasks" rows={rowsOf(data.task_instances, open, instances.data, at)} columns={COLUMNS}
-              keyOf={(row) => taskName(row.task) + (row.pages ? "+" : "")} hrefOf={(row) => (row.pages ? null : taskHref(row.task))}
+              keyOf={(row) => taskName(row.task) + (row.pages ? "+" : "")}
+                hrefOf={(row) => (row.pages ? null : taskHref(row.task))}
               empty={state ? "No task is in that state." : "This run has no tasks yet."} />
             <Pager total={data.total_entries} limit={LIMIT} />
           </>
@@ -110,7 +122,8 @@ function rowsOf(tasks: TaskInstance[], open: string | null, instances: TaskList 
   const sorted = [...tasks].sort((a, b) => rankOf(a.state) - rankOf(b.state));
   return sorted.flatMap((task): Row[] => {
     if (task.task_id !== open || !isFolder(task) || !instances) return [{ task }];
-    const pages = instances.total_entries > INSTANCES ? [{ task, pages: { total: instances.total_entries, offset } }] : [];
+    const pages = instances.total_entries > INSTANCES ? [{ task, pages: { total: instances.total_entries, offset } }]
+      : [];
     return [{ task }, ...instances.task_instances.map((instance) => ({ task: instance })), ...pages];
   });
 }
@@ -118,12 +131,17 @@ function rowsOf(tasks: TaskInstance[], open: string | null, instances: TaskList 
 const COLUMNS: Column<Row>[] = [
   { name: "Task", cell: ({ task, pages }) => (pages ? <InstancePages {...pages} /> : <Name task={task} />) },
   { name: "State", cell: ({ task, pages }) => !pages && (
-    <><State state={task.state} />{task.next_retry && task.state === "up_for_retry" && <div class="dim">again <Instant at={task.next_retry} /></div>}</>
+    <>
+      <State state={task.state} />
+      {task.next_retry && task.state === "up_for_retry" && <div class="dim">again <Instant
+        at={task.next_retry} /></div>}
+    </>
   ) },
   { name: "Took", cell: ({ task, pages }) => !pages && (
-    <Duration seconds={task.state === "running" ? null : task.duration ?? null} since={task.state === "running" ? task.start_date ?? null : null} />
+    <Took task={task} />
   ), isNumber: true },
-  { name: "Tries", cell: ({ task, pages }) => !pages && !isFolder(task) && (task.try_number || <span class="dim">–</span>), isNumber: true, isExtra: true },
+  { name: "Tries", cell: ({ task, pages }) => !pages && !isFolder(task) &&
+    (task.try_number || <span class="dim">–</span>), isNumber: true, isExtra: true },
   { name: "Host", cell: ({ task, pages }) => !pages && task.hostname, isExtra: true },
   { name: "Message", cell: ({ task, pages }) => !pages && (
     <><span class="cut message" title={task.message ?? ""}>{task.message}</span>
@@ -141,7 +159,8 @@ function Name({ task }: { task: TaskInstance }) {
   return (
     <>
       <a class="mono" href={taskHref(task)}>{task.task_id}</a>{" "}
-      <a class="tag" role="button" aria-expanded={isOpen} href={hrefWith({ open: isOpen ? null : task.task_id, at: null })}>
+      <a class="tag" role="button" aria-expanded={isOpen}
+        href={hrefWith({ open: isOpen ? null : task.task_id, at: null })}>
         {isOpen ? "▾" : "▸"} {numberText(counts?.total ?? 0)} instances
         {!!counts?.failed && <span class="bad">, {numberText(counts.failed)} failed</span>}
         {!!counts && counts.success > 0 && `, ${numberText(counts.success)} success`}

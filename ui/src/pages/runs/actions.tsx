@@ -38,7 +38,8 @@ function DryRun({ path, body, verb }: { path: string; body: Record<string, unkno
   const tasks = answer.task_instances;
   return (
     <div class="dry-run" aria-live="polite">
-      <p><b>{tasks.length === 1 ? "1 task" : `${tasks.length} tasks`}</b> {tasks.length === 1 ? "is" : "are"} {verb}:</p>
+      <p><b>{tasks.length === 1 ? "1 task" : `${tasks.length} tasks`}</b> {tasks.length === 1 ? "is"
+        : "are"} {verb}:</p>
       <ul>
         {tasks.slice(0, 100).map((task) => (
           <li key={taskName(task)}><StateIcon state={task.state} /> <span class="mono">{taskName(task)}</span>{" "}
@@ -52,17 +53,21 @@ function DryRun({ path, body, verb }: { path: string; body: Record<string, unkno
 
 /** Lets run again what did not succeed; with `task` only that and what comes after it. */
 export function RetryAction({ run, task, onDone, isSmall, isMain }: RunProps & { task?: TaskInstance }) {
-  if (task && task.map_index >= 0) return <ClearAction run={run} task={task} onDone={onDone} label="Retry" {...pick({ isSmall, isMain })} />;
+  if (task && task.map_index >= 0) return <ClearAction run={run} task={task} onDone={onDone}
+    label="Retry" {...pick({ isSmall, isMain })} />;
   const body = task ? { tasks: [task.task_id] } : {};
   const path = pathOf("runs", run.number, "retry");
   return (
-    <Action label={task ? "Retry" : "Retry failed"} isMain={isMain ?? !task} {...pick({ isSmall })} isAllowed={mayOperate(run)}
+    <Action label={task ? "Retry" : "Retry failed"} isMain={isMain ?? !task} {...pick({ isSmall })}
+      isAllowed={mayOperate(run)}
       change={{ path, body, cli: ["retry", run.number, task?.task_id] }} onDone={onDone}
       done={task ? `${task.task_id} runs again` : `What did not succeed of run ${run.number} runs again`}>
       <DryRun path={path} body={body} verb="to run again" />
     </Action>
   );
 }
+
+const mapWords = (map: number | undefined) => (map === undefined ? [] : ["--map-index", map]);
 
 /** Only those that are given: a property that is undefined is another thing than none. */
 const pick = (given: { isSmall?: boolean | undefined; isMain?: boolean | undefined }) => ({
@@ -74,16 +79,19 @@ export function CancelAction({ run, task, onDone, isSmall }: RunProps & { task?:
   const [isKill, setKill] = useState(false);
   const map = task && task.map_index >= 0 ? task.map_index : undefined;
   return (
-    <Action label={task ? "Stop" : "Cancel run"} isDanger {...pick({ isSmall })} isAllowed={mayOperate(run)} onDone={onDone}
+    <Action label={task ? "Stop" : "Cancel run"} isDanger {...pick({ isSmall })} isAllowed={mayOperate(run)}
+      onDone={onDone}
       question={task ? `Stop ${taskName(task)}? What comes after it is decided as after a task that did not succeed.`
         : "Tasks that run are stopped; nothing more of this run starts."}
       change={{
         path: pathOf("runs", run.number, "cancel"),
-        body: { ...(task && { task: task.task_id }), ...(map !== undefined && { map_index: map }), ...(isKill && { kill: true }) },
-        cli: ["stop", run.number, task?.task_id, map !== undefined && "--map-index", map],
+        body: { ...(task && { task: task.task_id }), ...(map !== undefined && { map_index: map }),
+          ...(isKill && { kill: true }) },
+        cli: ["stop", run.number, task?.task_id, ...mapWords(map)],
       }}
       done={task ? `${taskName(task)} is being stopped` : `Run ${run.number} is being cancelled`}>
-      <label class="check"><input type="checkbox" checked={isKill} onChange={(event) => setKill(event.currentTarget.checked)} />
+      <label class="check"><input type="checkbox" checked={isKill}
+        onChange={(event) => setKill(event.currentTarget.checked)} />
         {" "}Kill at once, without time to clean up</label>
     </Action>
   );
@@ -113,23 +121,27 @@ export function DeleteRunAction({ run, isSmall }: RunProps) {
   return (
     <Action label="Delete run" isDanger {...pick({ isSmall })} isAllowed={can("editor", run.namespace)} needs="editor"
       question={`Run ${run.number} of ${run.dag_id} is deleted with its logs and values. This cannot be undone.`}
-      change={{ method: "DELETE", path: pathOf("runs", run.number), takesKey: false, cli: ["runs", "delete", run.number, "--yes"] }}
+      change={{ method: "DELETE", path: pathOf("runs", run.number), takesKey: false,
+        cli: ["runs", "delete", run.number, "--yes"] }}
       onDone={() => go("/runs")} done={`Run ${run.number} is deleted`} />
   );
 }
 
-export function NoteAction({ run, task, onDone, isSmall, face }: RunProps & { task?: TaskInstance; face?: ComponentChildren }) {
+export function NoteAction({ run, task, onDone, isSmall, face }: RunProps & { task?: TaskInstance;
+  face?: ComponentChildren }) {
   const [note, setNote] = useState((task ?? run).note ?? "");
   const map = task && task.map_index >= 0 ? task.map_index : undefined;
   const path = task ? pathOf("runs", run.number, "tasks", task.task_id, "note") : pathOf("runs", run.number, "note");
   return (
-    <Action label={(task ?? run).note ? "Edit note" : "Add note"} {...pick({ isSmall })} isAllowed={mayOperate(run)} face={face} onDone={onDone}
+    <Action label={(task ?? run).note ? "Edit note" : "Add note"} {...pick({ isSmall })} isAllowed={mayOperate(run)}
+      face={face} onDone={onDone}
       change={{
         path, body: { note, ...(map !== undefined && { map_index: map }) },
-        cli: task ? ["tasks", "note", run.number, task.task_id, note || "''", map !== undefined && "--map-index", map]
+        cli: task ? ["tasks", "note", run.number, task.task_id, note || "''", ...mapWords(map)]
           : ["runs", "note", run.number, note || "''"],
       }} done="The note is kept">
-      <Field label="Note"><textarea rows={3} value={note} onInput={(event) => setNote(event.currentTarget.value)} /></Field>
+      <Field label="Note"><textarea rows={3} value={note}
+        onInput={(event) => setNote(event.currentTarget.value)} /></Field>
     </Action>
   );
 }
@@ -158,21 +170,25 @@ export function ClearAction({ run, task, tasks = [], onDone, isSmall, isMain, la
   const path = pathOf("runs", run.number, "clear");
   const words = Object.entries(wish).filter(([, isOn]) => isOn).map(([name]) => name);
   const body = {
-    tasks: [chosen], ...Object.fromEntries(words.map((name) => [name, true])), ...(map !== undefined && { map_index: map }),
+    tasks: [chosen], ...Object.fromEntries(words.map((name) => [name, true])),
+      ...(map !== undefined && { map_index: map }),
   };
-  const boxes = { upstream: "also what it needs", downstream: "also all that comes after it", failed: "of all those only what did not succeed" };
+  const boxes = { upstream: "also what it needs", downstream: "also all that comes after it",
+    failed: "of all those only what did not succeed" };
   return (
     <Action label={label} {...pick({ isSmall, isMain })} isAllowed={mayOperate(run)} onDone={onDone}
-      question={`The outcome is forgotten, and ${task ? taskName(task) : "the task"} runs again. What came after it and has started runs again in any case.`}
+      question={`The outcome is forgotten, and ${task ? taskName(task) : "the task"} runs again. ` +
+        "What came after it and has started runs again in any case."}
       change={{
         path, body,
-        cli: ["tasks", "clear", run.number, chosen, ...words.map((name) => "--" + name), map !== undefined && "--map-index", map],
+        cli: ["tasks", "clear", run.number, chosen, ...words.map((name) => "--" + name), ...mapWords(map)],
       }} done={`${task ? taskName(task) : chosen} runs again`}>
       {!task && <TaskChoice tasks={tasks} value={chosen} onChange={setChosen} />}
       <fieldset class="checks"><legend class="dim">Which</legend>
         {(Object.keys(boxes) as (keyof typeof boxes)[]).map((name) => (
           <label key={name} class="check">
-            <input type="checkbox" checked={wish[name]} onChange={(event) => setWish({ ...wish, [name]: event.currentTarget.checked })} />
+            <input type="checkbox" checked={wish[name]}
+              onChange={(event) => setWish({ ...wish, [name]: event.currentTarget.checked })} />
             {" "}{boxes[name]}
           </label>
         ))}
@@ -193,7 +209,7 @@ export function MarkAction({ run, task, tasks = [], onDone, isSmall }: TaskProps
       change={{
         path: pathOf("runs", run.number, "tasks", chosen || "?", "mark"),
         body: { state, ...(map !== undefined && { map_index: map }) },
-        cli: ["mark", run.number, chosen, state, map !== undefined && "--map-index", map],
+        cli: ["mark", run.number, chosen, state, ...mapWords(map)],
       }} done={`${task ? taskName(task) : chosen} is marked ${lookOf(state).word}`}>
       {!task && <TaskChoice tasks={tasks} value={chosen} onChange={setChosen} />}
       <Field label="State">

@@ -45,7 +45,7 @@ function rangeProblems(draft: Draft): Record<string, string> {
 
 function BackfillForm({ dag }: { dag: Dag }) {
   const schemas = dag.params as ParamSchemas;
-  const [draft, change] = useDraft(FIELDS, schemas);
+  const { draft, change, settle } = useDraft(FIELDS, schemas);
   const [wasTried, setTried] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
@@ -59,6 +59,7 @@ function BackfillForm({ dag }: { dag: Dag }) {
   const isAllowed = can("operator", dag.namespace);
   const send = async (event: Event) => {
     event.preventDefault();
+    settle();
     setTried(true);
     setProblem(null);
     if (!isReady) return focusFirstWrong(form.current);

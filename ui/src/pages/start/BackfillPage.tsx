@@ -94,7 +94,7 @@ function Body({ backfill }: { backfill: Backfill }) {
     <>
       {backfill.held_because && !isOver(backfill) && <div class="notice">{backfill.held_because}</div>}
       <Section title={<State state={backfill.state} />} actions={
-        !isOver(backfill) && backfill.estimate_left
+        backfill.state === "running" && backfill.estimate_left
           ? <span>about {durationText(backfill.estimate_left)} left</span> : null}>
         <BackfillProgress backfill={backfill} />
         <Legend segments={segmentsOf(backfill)} />

@@ -50,14 +50,14 @@ export function BackfillList({ dag }: { dag?: string }) {
 
 const COLUMNS: Column<Backfill>[] = [
   { name: "Backfill", cell: (row) => <a href={pathOf("backfills", row.backfill)}>{row.backfill}</a> },
-  { name: "DAG", cell: (row) => <a href={pathOf("dags", row.dag_id)}>{row.dag_id}</a> },
+  { name: "DAG", cell: (row) => <a class="backfill-dag" href={pathOf("dags", row.dag_id)}>{row.dag_id}</a> },
   { name: "State", cell: (row) => <BackfillState backfill={row} /> },
   { name: "Progress", cell: (row) => <BackfillProgress backfill={row} /> },
   { name: "Dates", cell: (row) => numberText(row.size), isNumber: true, isExtra: true },
   { name: "Range", cell: (row) => <span class="nowrap">{rangeText(row.from, row.to)}</span>, isExtra: true },
   { name: "Left", cell: (row) => <Duration seconds={secondsLeft(row, Date.now())} />, isExtra: true },
   { name: "By", cell: (row) => row.actor, isExtra: true },
-  { name: "Made", cell: (row) => <Ago at={row.created_at} /> },
+  { name: "Made", cell: (row) => <span class="nowrap"><Ago at={row.created_at} /></span>, isExtra: true },
 ];
 
 export function BackfillsPage() {

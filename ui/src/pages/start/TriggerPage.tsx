@@ -40,7 +40,7 @@ export function focusFirstWrong(form: HTMLElement | null): void {
 
 function TriggerForm({ dag }: { dag: Dag }) {
   const schemas = dag.params as ParamSchemas;
-  const [draft, change] = useDraft(FIELDS, schemas);
+  const { draft, change, settle } = useDraft(FIELDS, schemas);
   const [wasTried, setTried] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const [refused, setRefused] = useState<{ problem: Problem; draft: Draft } | null>(null);
@@ -61,6 +61,7 @@ function TriggerForm({ dag }: { dag: Dag }) {
 
   const send = async (event: Event) => {
     event.preventDefault();
+    settle();
     setTried(true);
     if (Object.keys(read.problems).length > 0) return focusFirstWrong(form.current);
     setBusy(true);

@@ -10,25 +10,34 @@ import type { ParamSchemas } from "./params";
 
 const TYPING_MS = 200;
 
+interface DraftHook {
+  draft: Draft;
+  change: FormProps["change"];
+  /** Brings the URL to the draft at once: before the page is left. */
+  settle: () => void;
+}
+
 /** The draft of a form; the URL follows it, so that a link fills it in. */
-export function useDraft(fields: string[], schemas: ParamSchemas): [Draft, FormProps["change"]] {
+export function useDraft(fields: string[], schemas: ParamSchemas): DraftHook {
   const [draft, setDraft] = useState(() => draftFrom(place.value.query, fields));
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const path = useRef(place.value.path);
   useEffect(() => () => clearTimeout(timer.current), []);
+  const follow = (to: Draft) => {
+    clearTimeout(timer.current);
+    if (place.value.path !== path.current) return;
+    const query = queryOf(to, place.value.query, schemas, fields).toString();
+    go(path.current + (query ? "?" + query : ""), { replace: true });
+  };
   const change = (name: string, text: string | undefined) => setDraft((before) => {
     const after = { ...before };
     if (text === undefined) delete after[name];
     else after[name] = text;
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => {
-      if (place.value.path !== path.current) return;
-      const query = queryOf(after, place.value.query, schemas, fields).toString();
-      go(path.current + (query ? "?" + query : ""), { replace: true });
-    }, TYPING_MS);
+    timer.current = setTimeout(() => follow(after), TYPING_MS);
     return after;
   });
-  return [draft, change];
+  return { draft, change, settle: () => follow(draft) };
 }
 
 interface TextFieldProps extends FormProps {
@@ -76,7 +85,7 @@ export function TaskChoice({ tasks, draft, change }: FormProps & { tasks: { task
   const shown = tasks.filter((task) => task.task_id.includes(filter));
   return (
     <details class="tasks-choice" open={chosen.length > 0}>
-      <summary>{chosen.length === 0 ? "All" : `Only ${chosen.length} of`} {tasks.length} tasks</summary>
+      <summary>{chosen.length > 0 ? `Only ${chosen.length} of ${tasks.length}` : "All"} tasks</summary>
       <div class="filters">
         {tasks.length > MANY && (
           <input type="search" placeholder="Filter tasks" aria-label="Filter tasks" value={filter}

@@ -192,7 +192,7 @@ export function rulesOf(schema: ParamSchema): string {
     low !== undefined && high !== undefined ? `${low} to ${high}${what}`
       : low !== undefined ? `at least ${low}${what}` : high !== undefined && `at most ${high}${what}`;
   return [
-    controlOf(schema) !== "choice" && typeOf(schema) !== "any" && typeOf(schema),
+    controlOf(schema) !== "choice" && !["any", "string", "boolean"].includes(typeOf(schema)) && typeOf(schema),
     between(minimum, maximum, ""), between(minLength, maxLength, " characters"), between(minItems, maxItems, " items"),
     pattern !== undefined && `pattern ${pattern}`,
     isNullable(schema) && "may be empty",

@@ -2,7 +2,7 @@
 import { durationProblem } from "../../core/checks";
 import { useLoad } from "../../core/load";
 import { pathOf, place } from "../../core/route";
-import { can } from "../../core/session";
+import { can, canSomewhere } from "../../core/session";
 import { Action } from "../../parts/action";
 import { Ago, Tag } from "../../parts/basics";
 import { given, Input, useForm } from "../../parts/inputs";
@@ -22,16 +22,19 @@ interface Letters {
 
 export function DeadPage() {
   const limit = limitOf(50);
-  const loaded = useLoad<Letters>(`/dlq${queryOf(["queue"], { limit, with_total: true })}`, { every: 5000, keep: true });
+  const loaded = useLoad<Letters>(`/dlq${queryOf(["queue"], { limit, with_total: true })}`,
+    { every: 5000, keep: true });
   return (
     <Page title="Dead letters" actions={<><Purge onDone={loaded.reload} /><RequeueAll onDone={loaded.reload} /></>}>
       <div class="filters">
         <QueueFilter />
-        {loaded.data && <span class="dim">{counted(loaded.data.total_entries, "dead letter", loaded.data.total_is_more)}</span>}
+        {loaded.data
+          && <span class="dim">{counted(loaded.data.total_entries, "dead letter", loaded.data.total_is_more)}</span>}
       </div>
       <Show of={loaded}>{(data) => (
         <>
-          {data.letters.length === 0 && <p class="empty">No dead letters. What fails after its last retry comes here.</p>}
+          {data.letters.length === 0
+            && <p class="empty">No dead letters. What fails after its last retry comes here.</p>}
           {data.letters.map((letter) => <LetterCard key={letter.id} letter={letter} onDone={loaded.reload} />)}
           <ShowMore shown={data.letters.length} limit={limit} />
         </>
@@ -48,10 +51,12 @@ function LetterCard({ letter, onDone }: { letter: Letter; onDone: () => void }) 
         <h2 class="handler">{href ? <a href={href}>{letter.name}</a> : letter.name}</h2>
         <div class="actions">
           {href && <a class="button small" href={`${href}/log`}>Log</a>}
-          <Action label="Run it again" face="Requeue" isSmall isAllowed={can("operator")} done="It is in its queue again."
+          <Action label="Run it again" face="Requeue" isSmall isAllowed={canSomewhere("operator")}
+            done="It is in its queue again."
             question="Its tries begin anew, with the same payload."
             change={{
-              path: `/dlq/${encodeURIComponent(letter.id)}/requeue`, takesKey: false, cli: ["dlq", "requeue", letter.id],
+              path: `/dlq/${encodeURIComponent(letter.id)}/requeue`, takesKey: false,
+              cli: ["dlq", "requeue", letter.id],
             }} onDone={onDone} />
         </div>
       </header>
@@ -60,7 +65,8 @@ function LetterCard({ letter, onDone }: { letter: Letter; onDone: () => void }) 
         {" "}<Ago at={letter.died_at} />, after {letter.attempts} {letter.attempts === 1 ? "try" : "tries"}
       </p>
       {letter.message && <pre class="bad">{letter.message}</pre>}
-      {letter.payload !== null && <details><summary>Payload</summary><Json value={letter.payload} label="Payload" /></details>}
+      {letter.payload !== null && <details><summary>Payload</summary><Json value={letter.payload}
+        label="Payload" /></details>}
     </section>
   );
 }
@@ -90,12 +96,16 @@ function Purge({ onDone }: { onDone: () => void }) {
   const form = useForm({ older: "30d" });
   const body = { ...filters, ...(given(form.values) as Record<string, string>) };
   return (
-    <Action label="Forget dead letters" face="Forget…" isDanger isAllowed={can("editor")} needs="editor" onOpen={form.reset}
-      question={`They run no more${filters["queue"] ? `: those of the queue ${filters["queue"]}` : ""}. The jobs themselves stay.`}
-      change={{ method: "DELETE", path: "/dlq", body, takesKey: false, cli: ["dlq", "purge", ...optionsOf(body), "--yes"] }}
+    <Action label="Forget dead letters" face="Forget…" isDanger isAllowed={can("editor")} needs="editor"
+      onOpen={form.reset}
+      question={<>They run no more{filters["queue"] && `: those of the queue ${filters["queue"]}`}.
+        {" "}The jobs themselves stay.</>}
+      change={{ method: "DELETE", path: "/dlq", body, takesKey: false,
+        cli: ["dlq", "purge", ...optionsOf(body), "--yes"] }}
       done="They are forgotten." onDone={onDone}>
       <Input form={form} name="older" label="Older than" check={durationProblem} hint="Empty: all of them." />
-      <DryRun method="DELETE" path="/dlq" body={body} tell={(answer) => `${String(answer["purged"])} would be forgotten.`} />
+      <DryRun method="DELETE" path="/dlq" body={body}
+        tell={(answer) => `${String(answer["purged"])} would be forgotten.`} />
     </Action>
   );
 }

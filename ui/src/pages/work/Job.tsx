@@ -16,7 +16,8 @@ export function JobPage({ params }: { params: Params }) {
   const job = loaded.data;
   return (
     <Page title={job ? <span class="handler">{job.handler}</span> : `Job ${id}`} name={`Job ${id}`}
-      crumbs={[{ text: "Jobs", href: "/jobs" }, ...(job ? [{ text: job.queue, href: `/jobs?queue=${encodeURIComponent(job.queue)}` }] : [])]}
+      crumbs={[{ text: "Jobs", href: "/jobs" },
+        ...(job ? [{ text: job.queue, href: `/jobs?queue=${encodeURIComponent(job.queue)}` }] : [])]}
       actions={job && <JobActions job={job} onDone={loaded.reload} />}>
       <Show of={loaded}>{(shown) => <Body job={shown} />}</Show>
     </Page>
@@ -28,14 +29,17 @@ function Body({ job }: { job: Job }) {
     <>
       {job.dead && (
         <div class="problem"><b>This job is among the dead letters.</b>
-          <p>It failed for good. <a href={`/dead?queue=${encodeURIComponent(job.queue)}`}>Look at the dead letters of its queue</a>, or run it again.</p></div>
+          <p>It failed for good. <a href={`/dead?queue=${encodeURIComponent(job.queue)}`}>Look at the dead letters of
+            its queue</a>, or run it again.</p></div>
       )}
       {job.error && <Section title="Error"><pre class="bad">{job.error}</pre></Section>}
       <LastLines job={job} />
       <Section title="Facts"><JobFacts job={job} /></Section>
       <div class="halves">
-        <Section title="Payload">{job.payload === null ? <Empty>No payload.</Empty> : <Json value={job.payload} label="Payload" />}</Section>
-        <Section title="Result">{job.result === null ? <Empty>No result.</Empty> : <Json value={job.result} label="Result" />}</Section>
+        <Section title="Payload">{job.payload === null ? <Empty>No payload.</Empty>
+          : <Json value={job.payload} label="Payload" />}</Section>
+        <Section title="Result">{job.result === null ? <Empty>No result.</Empty>
+          : <Json value={job.result} label="Result" />}</Section>
       </div>
     </>
   );
@@ -44,7 +48,9 @@ function Body({ job }: { job: Job }) {
 function JobFacts({ job }: { job: Job }) {
   return (
     <Facts items={[
-      ["Status", <><State state={job.status} /> {job.cancel_asked && job.status === "claimed" && <Tag>is being stopped</Tag>}</>],
+      ["Status",
+        <><State state={job.status} /> {job.cancel_asked && job.status === "claimed"
+          && <Tag>is being stopped</Tag>}</>],
       ["Number", <span class="nowrap"><span class="mono">{job.id}</span> <Copy text={job.id} /></span>],
       ["Queue", <a href={`/queues#${encodeURIComponent(job.queue)}`}>{job.queue}</a>],
       ["Tries", `${job.attempts} of ${job.retries + 1}`],
@@ -52,7 +58,8 @@ function JobFacts({ job }: { job: Job }) {
       ["Not before", job.status === "delayed" && <><Instant at={job.run_after} /> (<Ago at={job.run_after} />)</>],
       ["Started", job.start_date && <Instant at={job.start_date} />],
       ["Ended", job.end_date && <Instant at={job.end_date} />],
-      ["Took", job.start_date && (job.end_date ? <Duration seconds={job.duration} /> : <Duration since={job.start_date} />)],
+      ["Took", job.start_date && (job.end_date ? <Duration seconds={job.duration} />
+        : <Duration since={job.start_date} />)],
       ["Host", job.claimed_by && <a href="/hosts">{job.claimed_by}</a>],
       ["Exit code", job.exit_code ?? null],
       ["Reason", job.reason],
@@ -76,7 +83,8 @@ function LastLines({ job }: { job: Job }) {
   const log = useLoad<LogPage>(job.attempts > 0 ? `${path}/log?tail=${LINES}` : null, { every: isLive ? 2000 : 0 });
   const text = (log.data?.entries ?? []).map((entry) => entry.text ?? "").join("");
   return (
-    <Section title="Last lines" actions={job.attempts > 0 && <a class="button small" href={`${path}/log`}>Whole log</a>}>
+    <Section title="Last lines"
+      actions={job.attempts > 0 && <a class="button small" href={`${path}/log`}>Whole log</a>}>
       {job.attempts === 0 ? <Empty>It has not started yet.</Empty>
         : text === "" ? <Empty>{log.isLoading ? "…" : "Nothing was printed."}</Empty>
         : <pre class="tail" aria-label="Last lines of the log" tabIndex={0}>{plainText(text)}</pre>}

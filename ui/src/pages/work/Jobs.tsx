@@ -30,7 +30,8 @@ export function JobsPage() {
   const loaded = useLoad<Jobs>(`/jobs${queryOf(["queue", "status", "before"], { limit: LIMIT, with_total: true })}`,
     { every: 2000, keep: true });
   return (
-    <Page title="Jobs" actions={<><PurgeJobs onDone={loaded.reload} /><EnqueueJob queue={place.value.query.get("queue")} /></>}>
+    <Page title="Jobs"
+      actions={<><PurgeJobs onDone={loaded.reload} /><EnqueueJob queue={place.value.query.get("queue")} /></>}>
       <div class="filters">
         <QueueFilter />
         <ChoiceFilter name="status" label="Status" choices={[{ value: "", text: "any status" },
@@ -57,7 +58,7 @@ function JobTable({ jobs }: { jobs: Job[] }) {
         { name: "Queue", cell: (job) => <a href={"/jobs?queue=" + encodeURIComponent(job.queue)}>{job.queue}</a> },
         { name: "Tries", isNumber: true, isExtra: true, cell: (job) => job.attempts },
         { name: "Created", isExtra: true, cell: (job) => <Ago at={job.created_at} /> },
-        { name: "Took", isNumber: true, cell: (job) => <Took job={job} /> },
+        { name: "Time", isNumber: true, cell: (job) => <Took job={job} /> },
         { name: "Host", isExtra: true, cell: (job) => job.claimed_by ?? <span class="dim">–</span> },
         { name: "Error", isExtra: true, cell: (job) => <span class="said bad">{job.error ?? ""}</span> },
       ]} />

@@ -20,7 +20,9 @@ export function LimitsSection() {
           <Table isFolding label="Limits" rows={data.limits} keyOf={(limit) => `${limit.kind} ${limit.name}`}
             empty="No limits: as many tasks run as there is room for."
             columns={[
-              { name: "Of", cell: (limit) => <><span class="dim">{limit.kind === "dag" ? "DAG" : limit.kind}</span> <NameOf limit={limit} /></> },
+              { name: "Of",
+                cell: (limit) => <><span class="dim">{limit.kind === "dag" ? "DAG"
+                  : limit.kind}</span> <NameOf limit={limit} /></> },
               { name: "Running", cell: (limit) => (
                 <div class="work-cell">
                   <Meter label="Running" total={limit.max_running} parts={[
@@ -43,13 +45,17 @@ const NameOf = ({ limit }: { limit: Limit }) =>
   limit.kind === "dag" ? <a href={pathOf("dags", limit.name)}><b>{limit.name}</b></a> : <b>{limit.name}</b>;
 
 const mayChange = (limit: Limit): boolean =>
-  limit.kind === "namespace" ? can("editor", limit.name) : limit.kind === "dag" ? canSomewhere("editor") : can("editor");
+  limit.kind === "namespace" ? can("editor", limit.name) : limit.kind === "dag" ? canSomewhere("editor")
+    : can("editor");
 
 function SetLimit({ limit, onDone }: { limit?: Limit; onDone: () => void }) {
-  const form = useForm({ kind: limit?.kind ?? "namespace", name: limit?.name ?? "", max_running: String(limit?.max_running ?? 10) });
+  const form =
+    useForm({ kind: limit?.kind ?? "namespace", name: limit?.name ?? "",
+      max_running: String(limit?.max_running ?? 10) });
   const { kind, name, max_running } = form.values;
   return (
-    <Action label={limit ? `Change the limit of ${limit.name}` : "Set a limit"} face={limit ? "Edit" : "New limit"} isSmall
+    <Action label={limit ? `Change the limit of ${limit.name}` : "Set a limit"}
+      face={limit ? "Edit" : "New limit"} isSmall
       isAllowed={limit ? mayChange(limit) : canSomewhere("editor")} needs="editor" onOpen={form.reset}
       question="On all hosts and over all runs together."
       change={{
@@ -58,7 +64,8 @@ function SetLimit({ limit, onDone }: { limit?: Limit; onDone: () => void }) {
       }}
       done="The limit is set." onDone={onDone}>
       <Pair>
-        {!limit && <Choose form={form} name="kind" label="Of a" choices={[["namespace", "namespace"], ["dag", "DAG"], ["tier", "tier"]]} />}
+        {!limit && <Choose form={form} name="kind" label="Of a"
+          choices={[["namespace", "namespace"], ["dag", "DAG"], ["tier", "tier"]]} />}
         {!limit && <Input form={form} name="name" label="Name" isRequired />}
         <Input form={form} name="max_running" label="At most running" type="number" min={0} isRequired />
       </Pair>
@@ -68,10 +75,12 @@ function SetLimit({ limit, onDone }: { limit?: Limit; onDone: () => void }) {
 
 function DeleteLimit({ limit, onDone }: { limit: Limit; onDone: () => void }) {
   return (
-    <Action label={`Remove the limit of ${limit.name}`} face="Delete" isSmall isDanger isAllowed={mayChange(limit)} needs="editor"
+    <Action label={`Remove the limit of ${limit.name}`} face="Delete" isSmall isDanger isAllowed={mayChange(limit)}
+      needs="editor"
       question="As many of its tasks run then as there is room for." done="The limit is removed." onDone={onDone}
       change={{
-        method: "DELETE", path: pathOf("limits", limit.kind, limit.name), cli: ["limits", "delete", limit.kind, limit.name, "--yes"],
+        method: "DELETE", path: pathOf("limits", limit.kind, limit.name),
+        cli: ["limits", "delete", limit.kind, limit.name, "--yes"],
       }} />
   );
 }

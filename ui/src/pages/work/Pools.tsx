@@ -31,8 +31,9 @@ function PoolTable({ pools, onDone }: { pools: Pool[]; onDone: () => void }) {
       <Table isFolding label="Pools" rows={pools} keyOf={(pool) => `${pool.namespace}/${pool.name}`}
         columns={[
           { name: "Pool", cell: (pool) => (
-            <><a href={hrefWith({ pool: pool.name })}><b>{pool.name}</b></a>{" "}
-              {pool.namespace !== "default" && <span class="tag">{pool.namespace}</span>}<br /><small class="dim">{pool.description}</small></>) },
+            <><a class="kept-name" href={hrefWith({ pool: pool.name })}><b>{pool.name}</b></a>{" "}
+              {pool.namespace !== "default" && <span class="tag">{pool.namespace}</span>}<small class="dim clamp"
+                title={pool.description}>{pool.description}</small></>) },
           { name: "Slots", cell: (pool) => <Slots pool={pool} /> },
           { name: "Open", isNumber: true, cell: (pool) => numberText(pool.open_slots) },
           { name: "Running", isNumber: true, isExtra: true, cell: (pool) => numberText(pool.running) },
@@ -73,14 +74,17 @@ interface Instance {
 function Users({ pool }: { pool: string }) {
   const query = new URLSearchParams({ pool, limit: "100" });
   for (const state of ["running", "queued", "scheduled"]) query.append("state", state);
-  const loaded = useLoad<{ task_instances: Instance[] }>(`/api/v1/dags/~/dagRuns/~/taskInstances?${query}`, { every: 3000 });
+  const loaded = useLoad<{ task_instances: Instance[] }>(`/api/v1/dags/~/dagRuns/~/taskInstances?${query}`,
+    { every: 3000 });
   return (
     <Section title={<>Who uses {pool}</>} actions={<a class="button small" href={hrefWith({ pool: null })}>Close</a>}>
       <Show of={loaded}>{({ task_instances: rows }) => (
-        <Table isFolding label={`Tasks of the pool ${pool}`} rows={rows} keyOf={(row) => `${row.number} ${row.task_id} ${row.map_index}`}
+        <Table isFolding label={`Tasks of the pool ${pool}`} rows={rows}
+          keyOf={(row) => `${row.number} ${row.task_id} ${row.map_index}`}
           empty="Nobody holds or waits for a slot."
           columns={[
-            { name: "Task", cell: (row) => <a href={pathOf("runs", row.number, "tasks", row.task_id)}>{row.dag_id} / {row.task_id}
+            { name: "Task",
+              cell: (row) => <a href={pathOf("runs", row.number, "tasks", row.task_id)}>{row.dag_id} / {row.task_id}
               {row.map_index >= 0 && ` [${row.map_index}]`}</a> },
             { name: "State", cell: (row) => <State state={row.state} /> },
             { name: "Slots", isNumber: true, cell: (row) => row.pool_slots },
@@ -93,17 +97,21 @@ function Users({ pool }: { pool: string }) {
 
 function SetPool({ pool, onDone }: { pool?: Pool; onDone: () => void }) {
   const form = useForm({
-    name: pool?.name ?? "", namespace: pool?.namespace ?? "default", slots: String(pool?.slots ?? 4), description: pool?.description ?? "",
+    name: pool?.name ?? "", namespace: pool?.namespace ?? "default", slots: String(pool?.slots ?? 4),
+    description: pool?.description ?? "",
   });
   const { values } = form;
   const isElsewhere = values.namespace !== "default";
   return (
-    <Action label={pool ? `Change ${pool.name}` : "Make a pool"} face={pool ? "Edit" : "New pool"} isSmall={!!pool} isMain={!pool}
+    <Action label={pool ? `Change ${pool.name}` : "Make a pool"} face={pool ? "Edit" : "New pool"} isSmall={!!pool}
+      isMain={!pool}
       isAllowed={pool ? can("editor", pool.namespace) : canSomewhere("editor")} needs="editor" onOpen={form.reset}
       change={{
         method: "PATCH", path: pathOf("pools", values.name || "POOL"),
-        body: { ...given({ namespace: isElsewhere ? values.namespace : "", slots: numberOf(values.slots) }), description: values.description },
-        cli: ["pools", "set", values.name || "POOL", isElsewhere && "--namespace", isElsewhere && values.namespace, "--slots", values.slots,
+        body: { ...given({ namespace: isElsewhere ? values.namespace : "", slots: numberOf(values.slots) }),
+          description: values.description },
+        cli: ["pools", "set", values.name || "POOL", isElsewhere && "--namespace", isElsewhere && values.namespace,
+          "--slots", values.slots,
           values.description && "--description", values.description],
       }}
       done={pool ? `The pool ${pool.name} is changed.` : `The pool ${values.name} is there.`} onDone={onDone}
@@ -121,8 +129,10 @@ function SetPool({ pool, onDone }: { pool?: Pool; onDone: () => void }) {
 function DeletePool({ pool, onDone }: { pool: Pool; onDone: () => void }) {
   const isElsewhere = pool.namespace !== "default";
   return (
-    <Action label={`Delete ${pool.name}`} face="Delete" isSmall isDanger isAllowed={can("editor", pool.namespace)} needs="editor"
-      question="What holds its slots runs on. Tasks that name it wait until it is there again." done={`The pool ${pool.name} is deleted.`}
+    <Action label={`Delete ${pool.name}`} face="Delete" isSmall isDanger isAllowed={can("editor", pool.namespace)}
+      needs="editor"
+      question="What holds its slots runs on. Tasks that name it wait until it is there again."
+      done={`The pool ${pool.name} is deleted.`}
       change={{
         method: "DELETE", path: pathOf("pools", pool.name), body: isElsewhere ? { namespace: pool.namespace } : {},
         cli: ["pools", "delete", pool.name, isElsewhere && "--namespace", isElsewhere && pool.namespace, "--yes"],

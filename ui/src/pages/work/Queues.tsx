@@ -13,7 +13,8 @@ export function QueuesPage() {
   return (
     <Page title="Queues" actions={<SetQueue onDone={loaded.reload} />}>
       <Show of={loaded}>{(data) => <QueueTable queues={data.queues} onDone={loaded.reload} />}</Show>
-      <p class="dim hint">Those with the highest priority are served first. A queue that nobody serves, or whose oldest job waits long, is late.</p>
+      <p class="dim hint">Those with the highest priority are served first. A queue that nobody serves,
+        or whose oldest job waits long, is late.</p>
     </Page>
   );
 }
@@ -23,7 +24,8 @@ function QueueTable({ queues, onDone }: { queues: Queue[]; onDone: () => void })
     <Table isFolding label="Queues" rows={queues} keyOf={(queue) => queue.name}
       columns={[
         { name: "Queue", cell: (queue) => (
-          <><a id={queue.name} href={`/jobs?queue=${encodeURIComponent(queue.name)}`}><b>{queue.name}</b></a><br />
+          <><a id={queue.name} class="kept-name"
+            href={`/jobs?queue=${encodeURIComponent(queue.name)}`}><b>{queue.name}</b></a><br />
             <QueueState queue={queue} /></>) },
         { name: "Served", cell: (queue) => <PauseQueue queue={queue} onDone={onDone} /> },
         { name: "Work", cell: (queue) => <Work queue={queue} /> },
@@ -60,7 +62,8 @@ function Work({ queue }: { queue: Queue }) {
         { value: pending, word: "waiting", colour: "queued" },
         { value: delayed, word: "for later", colour: "none", isWaiting: true },
       ]} />
-      <small>{numberText(running)} running, {numberText(pending)} waiting{delayed > 0 && `, ${numberText(delayed)} later`}</small>
+      <small>{numberText(running)} running, {numberText(pending)} waiting{delayed > 0
+        && `, ${numberText(delayed)} later`}</small>
     </div>
   );
 }

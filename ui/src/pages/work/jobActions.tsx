@@ -16,11 +16,13 @@ export function EnqueueJob({ queue }: { queue: string | null }) {
   const isJson = !jsonProblem(values.payload) && values.payload.trim() !== "";
   const job = given({
     handler: values.handler, payload: isJson ? JSON.parse(values.payload) as unknown : undefined, delay: values.delay,
-    priority: numberOf(values.priority), retries: numberOf(values.retries), timeout: values.timeout, dedupe: values.dedupe,
+    priority: numberOf(values.priority), retries: numberOf(values.retries), timeout: values.timeout,
+    dedupe: values.dedupe,
   });
   const options = ["delay", "priority", "retries", "timeout", "dedupe"] as const;
   return (
-    <Action label="Put a job in a queue" face="New job" isMain isAllowed={can("operator", "default")} onOpen={form.reset}
+    <Action label="Put a job in a queue" face="New job" isMain isAllowed={can("operator", "default")}
+      onOpen={form.reset}
       change={{
         path: "/jobs", body: { queue: values.queue, jobs: [job] }, takesReason: false,
         cli: ["enqueue", values.queue || "QUEUE", values.handler || "HANDLER", isJson && JSON.stringify(job["payload"]),
@@ -37,7 +39,8 @@ export function EnqueueJob({ queue }: { queue: string | null }) {
         <Input form={form} name="handler" label="Handler" isRequired placeholder="send"
           hint="A name from handlers in eider.yaml, or noop or sleep." />
       </Pair>
-      <Input form={form} name="payload" label="Payload, as JSON" rows={4} check={jsonProblem} placeholder='{"to": "ann"}' />
+      <Input form={form} name="payload" label="Payload, as JSON" rows={4}
+        check={jsonProblem} placeholder='{"to": "ann"}' />
       <Pair>
         <Input form={form} name="delay" label="Not before, from now" placeholder="5m" check={durationProblem} />
         <Input form={form} name="timeout" label="Timeout of an attempt" placeholder="10m" check={durationProblem} />
@@ -59,7 +62,8 @@ export function PurgeJobs({ onDone }: { onDone: () => void }) {
   const form = useForm({ older: "30d", queue: "", status: "" });
   const body = given(form.values) as Record<string, string>;
   return (
-    <Action label="Remove old jobs" face="Remove old…" isDanger isAllowed={can("editor")} needs="editor" onOpen={form.reset}
+    <Action label="Remove old jobs" face="Remove old…" isDanger isAllowed={can("editor")} needs="editor"
+      onOpen={form.reset}
       question="Jobs that are over go, with their logs. Those among the dead letters stay."
       change={{
         method: "DELETE", path: "/jobs", body, takesKey: false,
@@ -73,7 +77,8 @@ export function PurgeJobs({ onDone }: { onDone: () => void }) {
         <Choose form={form} name="status" label="Only with the status"
           choices={[["", "any"], ...JOB_STATES.slice(3).map((state): [string, string] => [state, state])]} />
       </Pair>
-      <DryRun method="DELETE" path="/jobs" body={body} tell={(answer) => `${String(answer["purged"])} jobs would go.`} />
+      <DryRun method="DELETE" path="/jobs" body={body}
+        tell={(answer) => `${String(answer["purged"])} jobs would go.`} />
     </Action>
   );
 }
@@ -96,7 +101,8 @@ export function JobActions({ job, onDone }: { job: Job; onDone: () => void }) {
           change={{ path: `${path}/cancel`, cli: ["jobs", "cancel", job.id] }} onDone={onDone} />
       )}
       {(job.status === "delayed" || job.status === "pending") && (
-        <Action label="Run it later" face="Run later" isAllowed={isAllowed} onOpen={form.reset} done="The job has another time."
+        <Action label="Run it later" face="Run later" isAllowed={isAllowed} onOpen={form.reset}
+          done="The job has another time."
           change={{
             method: "PATCH", path, body: { delay: form.values.delay },
             cli: ["jobs", "reschedule", job.id, "--delay", form.values.delay],

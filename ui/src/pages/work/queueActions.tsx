@@ -25,12 +25,14 @@ export function SetQueue({ queue, onDone }: { queue?: Queue; onDone: () => void 
   const { values } = form;
   const changed = BOUNDS.filter(([name]) => !queue || String(queue[name]) !== values[name]);
   return (
-    <Action label={queue ? `Change ${queue.name}` : "Make a queue"} face={queue ? "Edit" : "New queue"} isSmall={!!queue} isMain={!queue}
+    <Action label={queue ? `Change ${queue.name}` : "Make a queue"} face={queue ? "Edit" : "New queue"}
+      isSmall={!!queue} isMain={!queue}
       isAllowed={can("editor")} needs="editor in all namespaces" onOpen={form.reset}
       change={{
         method: "PATCH", path: pathOf("queues", values.name || "QUEUE"),
         body: Object.fromEntries(changed.map(([name]) => [name, numberOf(values[name] ?? "")])),
-        cli: ["queues", "set", values.name || "QUEUE", ...changed.flatMap(([name, option]) => [`--${option}`, values[name]])],
+        cli: ["queues", "set", values.name || "QUEUE",
+          ...changed.flatMap(([name, option]) => [`--${option}`, values[name]])],
       }}
       done={queue ? `The queue ${queue.name} is changed.` : `The queue ${values.name} is there.`} onDone={onDone}>
       {!queue && <Input form={form} name="name" label="Name" isRequired check={nameProblem} />}
@@ -46,9 +48,11 @@ export function SetQueue({ queue, onDone }: { queue?: Queue; onDone: () => void 
 
 export function DeleteQueue({ queue, onDone }: { queue: Queue; onDone: () => void }) {
   return (
-    <Action label={`Delete ${queue.name}`} face="Delete" isSmall isDanger isAllowed={can("editor")} needs="editor in all namespaces"
+    <Action label={`Delete ${queue.name}`} face="Delete" isSmall isDanger isAllowed={can("editor")}
+      needs="editor in all namespaces"
       question="Only an empty queue can go." done={`The queue ${queue.name} is deleted.`} onDone={onDone}
-      change={{ method: "DELETE", path: pathOf("queues", queue.name), cli: ["queues", "delete", queue.name, "--yes"] }} />
+      change={{ method: "DELETE", path: pathOf("queues", queue.name), cli: ["queues", "delete", queue.name, "--yes"] }}
+        />
   );
 }
 
