@@ -68,7 +68,8 @@ enum status op_dag_show(struct service *service, const json_t *request, json_t *
     json_put_string(object, "file", found.path);
     if (found.version > 0 && put_found_state(store, arena, &found, object, err) != STATUS_OK)
         return err->code;
-    json_put(object, "tasks", describe_tasks(found.dag));
+    if (!json_get_bool(request, "brief", false))
+        json_put(object, "tasks", describe_tasks(found.dag));
     json_put(object, "keys", other_keys(found.dag));
     if (dag_standing_put_last_run(service, store, found.dag->id, object, err) != STATUS_OK ||
         schedule_json_put(service, store, found.dag, object, err) != STATUS_OK ||

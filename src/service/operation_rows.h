@@ -24,6 +24,11 @@
     {                                                                                              \
         "text", FIELD_STRING, false, "the DAG file itself, from whoever is elsewhere"              \
     }
+#define DAG_OF_VERSION                                                                             \
+    {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"}, DAG_FILE,       \
+    {                                                                                              \
+        "version", FIELD_INTEGER, false, "number of a version; the current one by default"         \
+    }
 #define TASK                                                                                       \
     {                                                                                              \
         "task", FIELD_STRING, true, "id of the task"                                               \

@@ -7,10 +7,10 @@
 #include "service/operation_rows.h"
 
 /* clang-format off */
-static const struct operation_field REQUEST_DAG[] = {
-    {"dag", FIELD_STRING, false, "id of the DAG; with a file, which of its DAGs"},
-    DAG_FILE,
-    {"version", FIELD_INTEGER, false, "number of a version; the current one by default"},
+static const struct operation_field REQUEST_DAG[] = {DAG_OF_VERSION};
+static const struct operation_field REQUEST_DAG_SHOW[] = {
+    DAG_OF_VERSION,
+    {"brief", FIELD_BOOLEAN, false, "without its tasks"},
 };
 static const struct operation_field REQUEST_RERUN[] = {
     RUN, {"version", FIELD_STRING, false, "original (by default), current, newest, or its number"},
@@ -152,7 +152,7 @@ static const struct operation_field RECORD_DAG[] = {
     {"missed", FIELD_ARRAY, true, "ticks that became no run, the last stretches"},
     {"last_run", FIELD_OBJECT, false, "its newest run"},
     {"sla", FIELD_OBJECT, false, "how its last runs kept their deadlines: runs, late, on_time_rate, ..."},
-    {"tasks", FIELD_ARRAY, true, "tasks, parents first"},
+    {"tasks", FIELD_ARRAY, false, "tasks, parents first"},
     {"keys", FIELD_OBJECT, true, "the other keys of its file: start_date, catchup, sla, hooks, ..."},
 };
 static const struct operation_field RECORD_TASK[] = {
@@ -684,7 +684,7 @@ static const struct operation ROWS[] = {
     {"dag.pause", "let DAGs start nothing by themselves", PERMISSION_OPERATOR,
         FIELDS(REQUEST_PAUSE), FIELDS(LIST_PAUSED), op_dag_pause, SCOPE_DAGS},
     {"dag.show", "a DAG with its tasks", PERMISSION_VIEWER,
-        FIELDS(REQUEST_DAG), FIELDS(RECORD_DAG), op_dag_show, SCOPE_DAG},
+        FIELDS(REQUEST_DAG_SHOW), FIELDS(RECORD_DAG), op_dag_show, SCOPE_DAG},
     {"dag.source", "a DAG as its author wrote it", PERMISSION_VIEWER,
         FIELDS(REQUEST_DAG), FIELDS(RESPONSE_SOURCE), op_dag_source, SCOPE_DAG},
     {"dag.trigger", "make a run for daemons to work off", PERMISSION_OPERATOR,

@@ -274,6 +274,8 @@ def look_at_dags(place):
     assert {dag["dag_id"] for dag in place.get("dags")["dags"]} == {"sales", "broken", "grouped"}
     shown = place.get("dags/{dag}", dag="sales")
     assert (shown["title"], shown["keys"]) == ("Daily sales", {"catchup": False})
+    brief = place.get("dags/{dag}", dag="sales", query={"brief": "true"})
+    assert brief["tasks_total"] == 4 and "tasks" not in brief
     place.get("dags/{dag}/next", dag="sales")
     assert place.get("dags/{dag}/picture", dag="sales", query={"format": "svg"})["text"]
     assert "30 2" in place.get("dags/{dag}/source", dag="sales")["text"]

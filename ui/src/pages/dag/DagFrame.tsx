@@ -75,6 +75,7 @@ export interface Dag {
   missing?: string | null;
   waits_for?: unknown;
   sla: unknown;
+  /** None in a frame that is brief. */
   tasks: DagTask[];
 }
 
@@ -92,14 +93,17 @@ const isOfDag = (event: LiveEvent): boolean => event.kind.startsWith("dag") || e
 
 interface FrameProps {
   dag: string;
+  /** Without the tasks, of which there may be thousands. */
+  isBrief?: boolean;
   children: (dag: Dag, reload: () => void) => ComponentChildren;
 }
 
 /** The frame sets the scope of events to this DAG: pages in it need not. */
-export function DagFrame({ dag: id, children }: FrameProps) {
+export function DagFrame({ dag: id, isBrief, children }: FrameProps) {
   useScope({ dag: id });
-  const loaded = useLoad<Dag>(pathOf("dags", id), { live: isOfDag });
+  const loaded = useLoad<Dag>(pathOf("dags", id) + (isBrief ? "?brief=true" : ""), { live: isOfDag });
   const dag = loaded.data;
+  if (dag) dag.tasks ??= [];
   return (
     <Page title={dag?.title || id} name={id} crumbs={[{ text: "DAGs", href: "/dags" }]}
       actions={dag && <DagButtons dag={dag} reload={loaded.reload} />}>

@@ -13,7 +13,7 @@ const NO_RUN = "none";
 const isOfRuns = (event: LiveEvent): boolean => event.kind.startsWith("run_");
 
 export function GraphPage({ params }: { params: Params }) {
-  return <DagFrame dag={params["dag"]!}>{(dag) => <DagGraph dag={dag} />}</DagFrame>;
+  return <DagFrame dag={params["dag"]!} isBrief>{(dag) => <DagGraph dag={dag} />}</DagFrame>;
 }
 
 function DagGraph({ dag }: { dag: Dag }) {

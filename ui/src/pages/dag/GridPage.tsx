@@ -1,5 +1,6 @@
 // Tasks by runs: which failed, since when, and whether they do so together.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLoad } from "../../core/load";
 import { zone } from "../../core/prefs";
 import { go, hrefWith, pathOf, place, setQuery, type Params } from "../../core/route";
 import { lookOf, RUN_STATES, TASK_STATES } from "../../core/states";
@@ -8,7 +9,7 @@ import { Empty, State } from "../../parts/basics";
 import { ChoiceFilter, SearchField } from "../../parts/form";
 import { Facts, Show } from "../../parts/page";
 import { RunSide, Side, TaskSide } from "../../parts/side";
-import { DagFrame, type Dag } from "./DagFrame";
+import { DagFrame, type Dag, type DagTask } from "./DagFrame";
 import { Board } from "./grid/board";
 import type { Spot } from "./grid/layout";
 import { columnsOf, groupsOf, rowsOf, taskFilter, type GridAnswer, type Matrix, type Row } from "./grid/model";
@@ -32,7 +33,7 @@ export function GridPage({ params }: { params: Params }) {
   // Asked for beside the DAG itself, not after it.
   const { loaded, matrix } = useGrid(id, gridQuery(), () => board.current?.repaint());
   return (
-    <DagFrame dag={id}>{(dag) => (
+    <DagFrame dag={id} isBrief>{(dag) => (
       <Show of={loaded}>{(answer) => (
         <>
           <Filters answer={answer} />
@@ -127,7 +128,8 @@ function AroundLink({ dag, task, run }: { dag: string; task: string; run?: strin
 function WholeTaskSide({ dag, task, matrix, columns, onClose }: {
   dag: Dag; task: string; matrix: Matrix; columns: number[]; onClose: () => void;
 }) {
-  const about = dag.tasks.find((one) => one.task_id === task);
+  const loaded = useLoad<DagTask>(pathOf("dags", dag.dag_id, "tasks", task));
+  const about = loaded.data;
   const at = matrix.findTask(task);
   const counts = new Map<string, number>();
   for (const run of columns) {
@@ -143,7 +145,7 @@ function WholeTaskSide({ dag, task, matrix, columns, onClose }: {
       {about ? <Facts items={[
         ["Kind", about.operator], ["Needs", about.needs.join(", ")], ["Needed by", about.dependants.join(", ")],
         ["Rule", about.trigger_rule], ["Retries", about.retries], ["Group", about.group],
-      ]} /> : <p class="dim">The current version of the DAG has no such task.</p>}
+      ]} /> : loaded.problem && <p class="dim">The current version of the DAG has no such task.</p>}
       <div class="actions">
         <AroundLink dag={dag.dag_id} task={task} />
         <a class="button small" href={`${pathOf("dags", dag.dag_id, "durations")}?task=${encodeURIComponent(task)}`}>
