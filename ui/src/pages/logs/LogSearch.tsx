@@ -29,18 +29,14 @@ export function LogSearch({ reader }: { reader: LogReader }) {
     const hit = nextHit(reader.search.value?.hits ?? [], line, by);
     if (hit !== null) setQuery({ line: hit });
   };
-  // The first hit is shown as soon as it is known, unless a line was asked for.
+  // The first hit is shown as soon as it is known, once for each search, unless one stands at a hit.
   const first = state?.hits[0];
-  const isNew = useRef("");
+  const shownFor = useRef<unknown>(null);
   useEffect(() => {
-    const key = `${given}\n${place.value.query.get("re")}\n${place.value.query.get("case")}`;
-    if (first === undefined || isNew.current === key) return;
-    isNew.current = key;
-    if (!state?.hits.includes(line)) setQuery({ line: first });
-  }, [first, given]);
-  useEffect(() => {
-    if (!given) isNew.current = "";
-  }, [given]);
+    if (!state || first === undefined || shownFor.current === state.wish || state.wish.find !== given) return;
+    shownFor.current = state.wish;
+    if (!state.hits.includes(line)) setQuery({ line: first });
+  }, [first, state?.wish]);
   return (
     <form class="log-search" role="search" onSubmit={(event) => { event.preventDefault(); step(1); }}>
       <input type="search" value={text} placeholder="Search the whole log" aria-label="Search the whole log"

@@ -17,6 +17,7 @@ export interface SearchWish {
 }
 
 export interface SearchState {
+  wish: SearchWish;
   hits: number[];
   /** From 0 to 1. */
   progress: number;
@@ -140,7 +141,7 @@ export class LogReader {
     this.searchAbort?.abort();
     this.wish = wish;
     this.reached = 0;
-    this.search.value = wish ? { hits: [], progress: 0, isDone: false, problem: null } : null;
+    this.search.value = wish ? { wish, hits: [], progress: 0, isDone: false, problem: null } : null;
     if (wish) void this.goOn(wish);
   }
 
@@ -161,13 +162,13 @@ export class LogReader {
         for (const line of answer.hits) if (line > last) hits.push(line);
         more = answer.more && answer.reached > this.reached;
         this.reached = answer.reached;
-        this.search.value = { hits, progress: answer.size ? answer.reached / answer.size : 1, isDone: !more,
+        this.search.value = { wish, hits, progress: answer.size ? answer.reached / answer.size : 1, isDone: !more,
           problem: null };
       }
     } catch (error) {
       if (abort.signal.aborted) return;
       if (!(error instanceof Problem)) throw error;
-      this.search.value = { hits, progress: 1, isDone: true, problem: error };
+      this.search.value = { wish, hits, progress: 1, isDone: true, problem: error };
     }
   }
 }
