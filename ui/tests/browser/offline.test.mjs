@@ -23,7 +23,7 @@ test("a lost connection is told, and made again", async () => {
   await daemon.up();
   await page.getByText("The connection to the server is lost").waitFor({ state: "detached" });
   await daemon.cli("dags", "trigger", "hello");
-  await page.locator("main").getByText("success").first().waitFor();
+  await page.locator("main [data-state=success]").first().waitFor();
   const others = page.mistakes.filter((text) => !/ERR_|Failed to load resource/.test(text));
   assert.deepEqual(others, []);
 });

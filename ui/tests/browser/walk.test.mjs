@@ -74,7 +74,7 @@ test("from the printed link to a green run", async () => {
   await failing.getByRole("link", { name: /^Run \d+/ }).click();
 
   // The run shows the task, its error and its last lines, without another click.
-  await page.getByRole("heading", { name: /failed/ }).waitFor();
+  await page.getByRole("heading", { level: 1, name: /failed/ }).waitFor();
   await page.getByText("connecting to the mail server").first().waitFor();
   await page.getByText(/curl_with_a_typo.*not found/).first().waitFor();
 
@@ -87,7 +87,7 @@ test("from the printed link to a green run", async () => {
   await dialog.getByRole("button", { name: /Run again with version 2/ }).click();
 
   // Another run, which is watched until it is green.
-  await page.getByRole("heading", { name: /success/ }).waitFor();
+  await page.getByRole("heading", { level: 1, name: /success/ }).waitFor();
   await page.getByRole("link", { name: "Home", exact: true }).first().click();
   await page.getByRole("heading", { name: "Home" }).waitFor();
   await failing.waitFor({ state: "detached" });

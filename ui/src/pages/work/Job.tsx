@@ -51,7 +51,7 @@ function JobFacts({ job }: { job: Job }) {
       ["Status",
         <><State state={job.status} /> {job.cancel_asked && job.status === "claimed"
           && <Tag>is being stopped</Tag>}</>],
-      ["Number", <span class="nowrap"><span class="mono">{job.id}</span> <Copy text={job.id} /></span>],
+      ["Number", <span><span class="mono">{job.id}</span> <Copy text={job.id} /></span>],
       ["Queue", <a href={`/queues#${encodeURIComponent(job.queue)}`}>{job.queue}</a>],
       ["Tries", `${job.attempts} of ${job.retries + 1}`],
       ["Created", <><Instant at={job.created_at} /> {job.actor && `by ${job.actor}`}</>],

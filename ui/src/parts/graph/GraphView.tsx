@@ -196,9 +196,8 @@ function Canvas({ graph, stage, chosen, found, run }: {
   return (
     <div ref={box} class="graph-box card" tabIndex={0} role="application" aria-roledescription="graph"
       aria-label={`Graph of ${graph.answer.dag_id}; arrow keys go to neighbours, Space shows details, ` +
-        "Enter opens, plus and minus zoom"}
-      aria-activedescendant={pointed ? "graph-at" : undefined}>
-      <div class="unseen" id="graph-at" role="option" aria-selected="true">{pointed && wordsOf(graph, pointed)}</div>
+        "Enter opens, plus and minus zoom"}>
+      <div class="unseen" id="graph-at" role="status">{pointed && wordsOf(graph, pointed)}</div>
       <canvas class="graph-main" aria-hidden="true" />
       <canvas class="graph-map" aria-hidden="true" hidden />
       <div class="graph-zoom">
