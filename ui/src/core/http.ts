@@ -49,6 +49,10 @@ async function problemOf(response: Response): Promise<Problem> {
   }
 }
 
+const noAnswer = (): Problem => new Problem(0, "no answer", "The server does not answer. Trying again.");
+
+const PATIENCE_MS = 30_000;
+
 export interface RequestOptions {
   query?: Query;
   body?: unknown;
@@ -69,6 +73,10 @@ async function answerOf(method: string, path: string, options: RequestOptions): 
   if (options.body !== undefined) headers["Content-Type"] = "application/json";
   if (method !== "GET" && csrfToken) headers["X-CSRF-Token"] = csrfToken;
   if (options.key) headers["Idempotency-Key"] = options.key;
+  const limit = new AbortController();
+  options.signal?.addEventListener("abort", () => limit.abort());
+  // A server that vanished says nothing, for ever.
+  const timer = method === "GET" ? setTimeout(() => limit.abort(), PATIENCE_MS) : undefined;
   let response: Response;
   try {
     response = await fetch(apiUrl(path, options.query), {
@@ -76,11 +84,13 @@ async function answerOf(method: string, path: string, options: RequestOptions): 
       headers,
       credentials: "same-origin",
       body: options.body === undefined ? undefined : JSON.stringify(options.body),
-      signal: options.signal,
+      signal: limit.signal,
     });
   } catch (error) {
     if (options.signal?.aborted) throw error;
-    throw new Problem(0, "no answer", "The server does not answer. Trying again.");
+    throw noAnswer();
+  } finally {
+    clearTimeout(timer);
   }
   if (response.ok) return response;
   const problem = await problemOf(response);
@@ -92,7 +102,9 @@ export async function request<T>(method: string, path: string, options: RequestO
   count(1);
   try {
     const response = await answerOf(method, path, options);
-    const text = await response.text();
+    const text = await response.text().catch(() => {
+      throw noAnswer(); // the connection broke in the middle
+    });
     return (text === "" ? undefined : JSON.parse(text)) as T;
   } finally {
     // After whoever asked has drawn the answer, and perhaps asked for more.

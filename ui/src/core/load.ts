@@ -71,8 +71,9 @@ class Asker<T> {
       if (!(error instanceof Problem)) throw error;
       this.tell({ problem: error, isLoading: false });
       if (error.isUnreachable) wait = RETRY_MS;
+    } finally {
+      this.abort = null;
     }
-    this.abort = null;
     if (this.again) {
       this.again = false;
       this.askSoon();

@@ -170,11 +170,15 @@ export async function signIn(daemon, page, role, user = `the-${role}`) {
     });
   }
   await page.goto(daemon.pages);
+  await fillSignIn(page, user);
+  await page.getByRole("navigation", { name: "Pages" }).waitFor();
+  page.mistakes.length = 0; // the browser counts the 401 of somebody not yet known as an error
+}
+
+export async function fillSignIn(page, user) {
   await page.getByRole("textbox", { name: "Name" }).fill(user);
   await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("navigation", { name: "Pages" }).waitFor();
-  page.mistakes.length = 0; // the browser counts the 401 of somebody not yet known as an error
 }
 
 export async function closeBrowser() {
