@@ -48,7 +48,8 @@ chaos: build ## a fleet under kills, pauses, restarts and cut links, then a chec
 
 bench: build ## measure against the limits of this machine and a peer, print the tables
 	@tools/setup test
-	@code=0; for part in run fleet schedule api; do python3 bench/$$part.py || code=1; done; exit $$code
+	@code=0; for part in run fleet schedule api; do python3 bench/$$part.py || code=1; done; \
+	node bench/ui.mjs || code=1; exit $$code
 
 tidy: ## layers, names, sizes, forbidden calls
 	@tools/setup test

@@ -3,7 +3,6 @@
  * dag_standing: what the store says about a DAG beside its meaning.
  */
 #include "base/json.h"
-
 #include "service/service.h"
 #include "store/version.h"
 
