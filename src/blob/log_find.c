@@ -1,6 +1,5 @@
 #include "blob/log_find.h"
 
-#include <ctype.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 #include "blob/log_pattern.h"
 
 /* Large enough that asking for it costs little, small enough to stay in the cache. */
-enum { BLOCK = 256 << 10, LINES_BETWEEN_CLOCKS = 64 };
+enum { BLOCK = 256 << 10 };
 
 /* --- a text as it is ------------------------------------------------------------------------- */
 
@@ -111,7 +110,7 @@ static uint64_t next_block(const struct text_search *text)
     const char *newline = memrchr(text->block, '\n', text->length);
     if (newline != NULL)
         return text->offset + (uint64_t)(newline + 1 - text->block);
-    return text->offset + text->length - MIN(text->length - 1, text->needle_length - 1);
+    return text->offset + text->length - MIN(text->length, text->needle_length - 1);
 }
 
 static enum status search_text(struct text_search *text, struct log_search_end *out,
@@ -162,20 +161,24 @@ struct regex_search {
     log_line_fn fn;
     void *context;
     struct log_search_end *end;
-    uint64_t looked_at;
 };
 
+/*
+ * Some patterns take long over a single line: the clock is looked at after each. A last line that
+ * still grows is looked at again, unless it was told already.
+ */
 static bool try_line(void *context, const struct log_line *line)
 {
     struct regex_search *regex = context;
     regmatch_t where = {.rm_so = 0, .rm_eo = (regoff_t)line->length};
-    regex->end->reached = line->offset + line->length + (line->ends ? 1 : 0);
     struct log_line found = {.number = line->number, .offset = line->offset};
-    bool is_stopped = regexec(regex->regex, line->bytes, 1, &where, REG_STARTEND) == 0 &&
-                      !regex->fn(regex->context, &found);
-    bool is_late = ++regex->looked_at % LINES_BETWEEN_CLOCKS == 0 &&
-                   clock_mono_us() >= regex->search->until_us;
-    regex->end->is_at_end = !is_stopped && !is_late;
+    bool is_hit = regexec(regex->regex, line->bytes, 1, &where, REG_STARTEND) == 0;
+    bool is_stopped = is_hit && !regex->fn(regex->context, &found);
+    bool is_late = clock_mono_us() >= regex->search->until_us;
+    bool is_growing = !line->ends && line->length < LOG_PIECE_MAX && !is_hit;
+    regex->end->reached =
+        is_growing ? line->offset : line->offset + line->length + (line->ends ? 1 : 0);
+    regex->end->is_at_end = !is_stopped && (!is_late || is_growing);
     return regex->end->is_at_end;
 }
 
@@ -190,6 +193,8 @@ static enum status find_regex(struct log_reader *reader, const struct log_search
     if (log_pattern_check(search->text, err) != STATUS_OK ||
         log_reader_line_at(reader, search->from, &from, err) != STATUS_OK)
         return err->code;
+    /* Within a very long line it goes on with the next piece: from its start it might never end. */
+    from.start = search->from;
     int failure = regcomp(&compiled, search->text,
                           REG_EXTENDED | REG_NOSUB | (search->ignore_case ? REG_ICASE : 0));
     if (failure != 0) {
@@ -207,6 +212,8 @@ enum status log_find(struct log_reader *reader, const struct log_search *search,
                      void *context, struct log_search_end *out, struct err *err)
 {
     CHECK(search->text[0] != '\0');
+    if (strlen(search->text) > LOG_PATTERN_MAX)
+        return err_set(err, STATUS_LIMIT, "the text is longer than %d bytes", LOG_PATTERN_MAX);
     *out = (struct log_search_end){.reached = search->from};
     return search->is_regex ? find_regex(reader, search, fn, context, out, err)
                             : find_text(reader, search, fn, context, out, err);

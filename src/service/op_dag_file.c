@@ -15,6 +15,7 @@
 #include "service/service.h"
 #include "store/dag_delete.h"
 #include "store/dag_file.h"
+#include "store/sight.h"
 #include "store/version.h"
 
 /* --- dag.errors ------------------------------------------------------------------------------ */
@@ -23,6 +24,7 @@ struct error_listing {
     const char *name;        /* of a DAG or a file; NULL: all */
     struct strmap *offering; /* paths of files that offer the DAG */
     bool is_known;           /* there is such a file */
+    bool sees_all;           /* who asks: every namespace */
     struct arena *arena;
     json_t *errors;
 };
@@ -59,12 +61,18 @@ static enum status note_offering(void *context, const struct dag_file *file, str
     return STATUS_OK;
 }
 
-/* How much of the line it is, and the line; what was kept long ago has neither. */
-static void put_source(json_t *object, const json_t *problem)
+/*
+ * How much of the line it is, and the line, which what was kept long ago has not. A file that only
+ * has the name of a DAG, or speaks of it, may be of a namespace that is not seen: nobody reads its
+ * lines who may not read all.
+ */
+static void put_source(const struct error_listing *listing, const struct dag_file *file,
+                       const json_t *problem, json_t *object)
 {
-    const json_t *source = json_array_get(problem, 4);
+    bool is_shown = listing->sees_all || strmap_find(listing->offering, file->path, &(int64_t){0});
     json_put_int(object, "length", MAX(json_integer_value(json_array_get(problem, 3)), 1));
-    json_put_string(object, "source", json_string_value(source));
+    json_put_string(object, "source",
+                    is_shown ? json_string_value(json_array_get(problem, 4)) : NULL);
 }
 
 static enum status list_problems(void *context, const struct dag_file *file, struct err *err)
@@ -87,7 +95,7 @@ static enum status list_problems(void *context, const struct dag_file *file, str
         json_put_int(object, "line", json_integer_value(json_array_get(problem, 0)));
         json_put_int(object, "column", json_integer_value(json_array_get(problem, 1)));
         json_put(object, "message", json_incref(json_array_get(problem, 2)));
-        put_source(object, problem);
+        put_source(listing, file, problem, object);
         json_put_instant(object, "since", file->broken_at_us);
         json_put_string(object, "hostname", file->host);
         json_build_append(listing->errors, object);
@@ -122,17 +130,31 @@ static enum status list_circles(struct store *store, const char *dag_id, json_t 
     return STATUS_OK;
 }
 
+struct kept_listing {
+    json_t *errors;
+    struct strmap *firsts; /* of each file the place of its first problem */
+    struct arena *arena;
+};
+
+static const char *file_key(struct arena *arena, const char *host, const char *path)
+{
+    return arena_format(arena, "%s\n%s", host, path);
+}
+
+/* Problems of one file follow each other. */
 static enum status put_kept_dag(void *context, const struct dag_file_offer *offer, struct err *err)
 {
     (void)err;
-    json_t *errors = context;
-    size_t i;
-    json_t *error;
-    json_array_foreach(errors, i, error)
-    {
-        if (str_equal(json_get_string(error, "file", ""), offer->path) &&
-            str_equal(json_get_string(error, "hostname", ""), offer->host))
-            json_build_append(json_object_get(error, "dags"), json_string(offer->dag_id));
+    struct kept_listing *kept = context;
+    int64_t place = 0;
+    if (!strmap_find(kept->firsts, file_key(kept->arena, offer->host, offer->path), &place))
+        return STATUS_OK;
+    for (size_t i = (size_t)place; i < json_array_size(kept->errors); i++) {
+        json_t *error = json_array_get(kept->errors, i);
+        if (!str_equal(json_get_string(error, "file", ""), offer->path) ||
+            !str_equal(json_get_string(error, "hostname", ""), offer->host))
+            break;
+        json_build_append(json_object_get(error, "dags"), json_string(offer->dag_id));
     }
     return STATUS_OK;
 }
@@ -140,13 +162,20 @@ static enum status put_kept_dag(void *context, const struct dag_file_offer *offe
 /* To each problem the DAGs that its file goes on offering as they were before. */
 static enum status put_kept_dags(struct store *store, json_t *errors, struct err *err)
 {
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    CLEANUP(strmap_freep) struct strmap *firsts = strmap_new();
+    struct kept_listing kept = {.errors = errors, .firsts = firsts, .arena = arena};
     size_t i;
     json_t *error;
     json_array_foreach(errors, i, error)
     {
         json_put(error, "dags", json_build_array());
+        (void)strmap_add(firsts,
+                         file_key(arena, json_get_string(error, "hostname", ""),
+                                  json_get_string(error, "file", "")),
+                         (int64_t)i);
     }
-    return store != NULL ? store_dag_file_each_kept(store, put_kept_dag, errors, err) : STATUS_OK;
+    return store != NULL ? store_dag_file_each_kept(store, put_kept_dag, &kept, err) : STATUS_OK;
 }
 
 enum status op_dag_errors(struct service *service, const json_t *request, json_t **out,
@@ -164,8 +193,10 @@ enum status op_dag_errors(struct service *service, const json_t *request, json_t
     };
     const struct dag_file_filter of_dag = {.dag_id = listing.name};
     const struct dag_file_filter all = {.broken_only = listing.name == NULL};
-    if (service_store_if_any(service, &store, err) != STATUS_OK ||
-        (store != NULL && listing.name != NULL &&
+    if (service_store_if_any(service, &store, err) != STATUS_OK)
+        return err->code;
+    listing.sees_all = store != NULL && store_sees_all(store);
+    if ((store != NULL && listing.name != NULL &&
          store_dag_file_each(store, &of_dag, note_offering, &listing, err) != STATUS_OK) ||
         (store != NULL &&
          store_dag_file_each(store, &all, list_problems, &listing, err) != STATUS_OK) ||

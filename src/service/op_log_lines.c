@@ -22,6 +22,9 @@ enum {
     SEARCH_US = 200000, /* who searches holds up others: the rest is for the next request */
 };
 
+/* Beyond all logs, and yet files can be asked for it. */
+static const int64_t OFFSET_MAX = INT64_MAX / 2;
+
 /* --- lines ----------------------------------------------------------------------------------- */
 
 struct lines {
@@ -137,7 +140,7 @@ static enum status put_hits(struct log_reader *reader, const json_t *request, js
         .text = json_get_string(request, "find", ""),
         .is_regex = json_get_bool(request, "regex", false),
         .ignore_case = json_get_bool(request, "ignore_case", false),
-        .from = (uint64_t)json_get_int(request, "from", 0),
+        .from = (uint64_t)MIN(json_get_int(request, "from", 0), OFFSET_MAX),
         .until_us = clock_mono_us() + SEARCH_US,
     };
     json_put(out, "hits", hits.lines);

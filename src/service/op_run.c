@@ -214,7 +214,7 @@ enum status op_run_tasks(struct service *service, const json_t *request, json_t 
         .tasks = tasks,
         .node = -1,
         .state = -1,
-        .skips = json_get_int(request, "offset", 0),
+        .skips = MAX(json_get_int(request, "offset", 0), (int64_t)0),
         .limit = json_get_int(request, "limit", -1),
         .has_tasks = !json_is_false(folded),
         .has_instances = !json_is_true(folded),

@@ -14,7 +14,13 @@
 #include "store/dag_file.h"
 #include "store/version.h"
 
-enum { DAGS_MAX = 20000, NAMED_MAX = 1000, RUNS_DEFAULT = 30, RUNS_MAX = 100 };
+enum {
+    DAGS_MAX = 20000,
+    NAMED_MAX = 1000,
+    RUNS_DEFAULT = 30,
+    RUNS_MAX = 100,
+    BARS_MAX = DAGS_MAX * RUNS_DEFAULT, /* runs of all together */
+};
 
 /* Of one DAG, the newest first as they come. */
 struct row_runs {
@@ -92,6 +98,11 @@ static void note_run(void *context, const struct bars_run *run)
 
 static enum status find_runs(struct rows *rows, struct err *err)
 {
+    if ((int64_t)rows->dags_count * rows->runs_limit > BARS_MAX)
+        return err_set(err, STATUS_LIMIT,
+                       "%lld runs of %zu DAGs each are too many at once: at most %d together; ask "
+                       "for fewer 'runs', or name 'dags'",
+                       (long long)rows->runs_limit, rows->dags_count, BARS_MAX);
     int64_t *keys = arena_array(rows->arena, rows->dags_count + 1, sizeof *keys);
     rows->runs = arena_array(rows->arena, rows->dags_count + 1, sizeof *rows->runs);
     for (size_t i = 0; i < rows->dags_count; i++)

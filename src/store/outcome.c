@@ -65,6 +65,10 @@ static void save_job_end(struct work *work, const struct task_row *task,
     }
 }
 
+/*
+ * Clocks are compared only roughly: what is told to be over never began or ended after now, or it
+ * would be seen to run after what waited for it.
+ */
 static void note_usage(struct work *work, struct task_row *task, const struct outcome *outcome)
 {
     task->reason = outcome->end.reason;
@@ -76,9 +80,10 @@ static void note_usage(struct work *work, struct task_row *task, const struct ou
     if (outcome->label != NULL)
         task->label = arena_strdup(work->arena, outcome->label);
     if (outcome->started_at_us != 0)
-        task->started_at_us = outcome->started_at_us + work->skew_us;
-    task->ended_at_us =
-        outcome->ended_at_us != 0 ? outcome->ended_at_us + work->skew_us : work->now_us;
+        task->started_at_us = MIN(outcome->started_at_us + work->skew_us, work->now_us);
+    task->ended_at_us = outcome->ended_at_us != 0
+                            ? MIN(outcome->ended_at_us + work->skew_us, work->now_us)
+                            : work->now_us;
     task->log_bytes = outcome->log_bytes;
     task->cpu_ms = outcome->cpu_ms;
     task->rss_kb = outcome->rss_kb;

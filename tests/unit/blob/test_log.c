@@ -137,6 +137,58 @@ static void expect_hits(const char *wanted, struct log_search search, int most)
         .text = (given), .until_us = INT64_MAX                                                     \
     }
 
+/* Where a search that has no time left stops; it must not begin there again for ever. */
+static uint64_t search_on(struct log_search search, bool *out_end)
+{
+    struct err err = {0};
+    struct log_reader *reader = NULL;
+    struct log_search_end end = {0};
+    struct collected seen = {.most = 1};
+    strbuf_init(&seen.text, 1 << 20);
+    EXPECT_OK(log_reader_open(blob, &KEY, &reader, &err), &err);
+    EXPECT_OK(log_find(reader, &search, collect_number, &seen, &end, &err), &err);
+    strbuf_fini(&seen.text);
+    log_reader_close(reader);
+    *out_end = end.is_at_end;
+    return end.reached;
+}
+
+Test(log, a_search_without_time_gets_through_a_line_without_end)
+{
+    size_t length = 5 * (size_t)LOG_PIECE_MAX + 10;
+    CLEANUP(mem_freep) char *text = mem_zalloc(length + 1, 1);
+    memset(text, 'a', length);
+    write_text(text);
+    for (int regex = 0; regex < 2; regex++) {
+        struct log_search search = {.text = "aa", .is_regex = regex == 1};
+        bool is_end = false;
+        for (int round = 0; round < 10 && !is_end; round++) {
+            uint64_t reached = search_on(search, &is_end);
+            cr_assert(is_end || reached > search.from);
+            search.from = reached;
+        }
+        cr_assert(is_end);
+    }
+}
+
+Test(log, a_last_line_that_grows_is_looked_at_again)
+{
+    for (int regex = 0; regex < 2; regex++) {
+        struct log_search search = {.text = "abc",
+                                    .is_regex = regex == 1,
+                                    .from = regex == 1 ? 5 : 0,
+                                    .until_us = INT64_MAX};
+        bool is_end = false;
+        write_text("xab");
+        for (int round = 0; round < 3; round++) {
+            search.from = search_on(search, &is_end);
+            cr_assert(is_end);
+        }
+        write_text("c\n");
+        expect_hits(regex == 1 ? "2@5 " : "1@0 ", search, 100);
+    }
+}
+
 Test(log, a_text_is_found_in_lines)
 {
     write_text("one\ntwo two\n\nFour two\nfive");

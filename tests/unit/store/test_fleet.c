@@ -272,6 +272,26 @@ STORE_TEST(fleet, a_hosts_wrong_clock_does_not_reach_the_rows)
     cr_assert_eq(ended, bench_now_us - 1000);
 }
 
+/* Else it would seem to run after what waited for it. */
+STORE_TEST(fleet, nothing_that_is_over_ran_after_now)
+{
+    struct err err = {0};
+    int64_t a = host_named("a");
+    enqueue(1);
+    struct advance_result held = advance_as(a, NULL, 0, NULL);
+    struct outcome outcome = bench_outcome(&held.claims[0], 0);
+    outcome.started_at_us = bench_now_us + 5000;
+    outcome.ended_at_us = bench_now_us + 9000;
+    struct advance_request request = {
+        .host = a, .clock_us = bench_now_us, .outcomes = &outcome, .outcomes_count = 1};
+    struct advance_result result = {0};
+    EXPECT_OK(store_advance(bench.store, &request, bench.arena, &result, &err), &err);
+    cr_assert_eq(bench_number(&bench, "SELECT started_at_us FROM task WHERE id = $1", outcome.task),
+                 bench_now_us);
+    cr_assert_eq(bench_number(&bench, "SELECT ended_at_us FROM task WHERE id = $1", outcome.task),
+                 bench_now_us);
+}
+
 /* --- who belongs together -------------------------------------------------------------------- */
 
 static enum status join(const char *name, const char *kind, const char *fleet, int64_t *out_id,
