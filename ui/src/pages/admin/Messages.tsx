@@ -33,7 +33,7 @@ export function MessagesPage() {
     <Page title="Messages" actions={<TestMessage />}>
       <div class="filters">
         <NameFilter name="dag" label="Only of the DAG" />
-        <ChoiceFilter name="state" label="State" choices={[{ value: "", text: "any state" },
+        <ChoiceFilter name="state" label="State" choices={[{ value: "", text: "Any state" },
           ...STATES.map((state) => ({ value: state, text: state }))]} />
         {loaded.data
           && <span class="dim">{counted(loaded.data.total_entries, "message", loaded.data.total_is_more)}</span>}

@@ -43,12 +43,12 @@ function Health() {
     </>}>
       <Show of={health}>{(data) => (
         <Facts items={[
-          ["All in all", <Well status={data.status ?? data.scheduler.status} />],
+          ["Overall", <Well status={data.status ?? data.scheduler.status} />],
           ["Store", <Well status={data.metadatabase.status} />],
           ["Scheduler",
             <><Well status={data.scheduler.status} /> {data.scheduler.latest_heartbeat
               && <small class="dim">seen <Instant at={data.scheduler.latest_heartbeat} /></small>}</>],
-          ["Hosts that work", data.workers && <a href="/hosts">{data.workers.active}</a>],
+          ["Active hosts", data.workers && <a href="/hosts">{data.workers.active}</a>],
           ["Version",
             version && <>{version.version} {version.git_version
               && <small class="dim">{version.git_version}</small>}</>],

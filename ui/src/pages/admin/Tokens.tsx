@@ -25,13 +25,13 @@ export function TokensPage() {
             { name: "Name",
               cell: (token) =>
                 <><b class="kept-name">{token.name}</b><div><small class="dim">number {token.id}</small></div></> },
-            { name: "Whose", cell: (token) => token.owner ?? <span class="dim">nobody's</span> },
+            { name: "Owner", cell: (token) => token.owner ?? <span class="dim">nobody's</span> },
             { name: "May", cell: (token) => <May token={token} /> },
-            { name: "Used", isExtra: true,
+            { name: "Last used", isExtra: true,
               cell: (token) => (token.last_used ? <Ago at={token.last_used} /> : <span class="dim">never</span>) },
-            { name: "Void",
+            { name: "Expires",
               cell: (token) => (token.expires_at ? <Expiry at={token.expires_at} /> : <span class="dim">never</span>) },
-            { name: "Made", isExtra: true,
+            { name: "Created", isExtra: true,
               cell: (token) => <><Ago at={token.created_at} /> {token.created_by
                 && <small class="dim">by {token.created_by}</small>}</> },
             { name: "", cell: (token) => (

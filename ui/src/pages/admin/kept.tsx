@@ -18,12 +18,12 @@ export function useNamespaces(): string[] {
 export function NamespaceFilter() {
   const names = useNamespaces();
   const chosen = place.value.query.get("namespace");
-  return <ChoiceFilter name="namespace" label="Namespace" choices={[{ value: "", text: "all namespaces" },
+  return <ChoiceFilter name="namespace" label="Namespace" choices={[{ value: "", text: "All namespaces" },
     ...[...new Set([...names, ...(chosen ? [chosen] : [])])].map((name) => ({ value: name, text: name }))]} />;
 }
 
 export function SourceFilter() {
-  return <ChoiceFilter name="source" label="Source" choices={[{ value: "", text: "all sources" },
+  return <ChoiceFilter name="source" label="Source" choices={[{ value: "", text: "All sources" },
     ...["environment", "file", "store"].map((source) => ({ value: source, text: source }))]} />;
 }
 

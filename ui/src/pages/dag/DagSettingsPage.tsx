@@ -190,7 +190,7 @@ function NextTicks({ dag }: { dag: Dag }) {
           { name: "In", cell: (tick) => <Ago at={tick.run_after} /> },
           { name: "On its own clock", cell: (tick) => <span class="mono">{tick.local ?? tick.run_after}</span>,
             isExtra: true },
-          { name: "For what is from", cell: (tick) => <Instant at={tick.data_interval_start} isLong />, isExtra: true },
+          { name: "Data from", cell: (tick) => <Instant at={tick.data_interval_start} isLong />, isExtra: true },
           { name: "to", cell: (tick) => <Instant at={tick.data_interval_end} isLong />, isExtra: true },
         ]} />
       )}</Show>

@@ -276,7 +276,7 @@ function Legend({ matrix, rows, columns }: { matrix: Matrix; rows: Row[]; column
   }, [matrix]);
   return (
     <p class="grid-legend dim">
-      <span>{numberText(tasks)} tasks, {numberText(columns.length)} runs</span>
+      <span>{numberText(tasks)} tasks, {numberText(columns.length)} {columns.length === 1 ? "run" : "runs"}</span>
       {states.map((state) => <State key={state} state={state} />)}
     </p>
   );

@@ -3,7 +3,8 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { useShortcuts } from "../../core/keys";
 import { hrefWith, place } from "../../core/route";
 import { numberText } from "../../core/time";
-import { Command, Empty } from "../../parts/basics";
+import { Empty } from "../../parts/basics";
+import { FirstSteps } from "../../parts/firstSteps";
 import { ChoiceFilter, SearchField, type Choice } from "../../parts/form";
 import { Page, Show } from "../../parts/page";
 import { DagLine, type LineProps } from "./DagLine";
@@ -17,7 +18,7 @@ const PHONE_HEIGHT = 132;
 const phone = matchMedia("(max-width: 760px)");
 
 const STATES: Choice[] = [
-  { value: "", text: "any state" }, { value: "failed", text: "last run failed" }, { value: "running", text: "running" },
+  { value: "", text: "Any state" }, { value: "failed", text: "last run failed" }, { value: "running", text: "running" },
   { value: "queued", text: "queued" }, { value: "success", text: "last run succeeded" },
   { value: "cancelled", text: "last run cancelled" }, { value: NEVER_RAN, text: "never ran" },
   { value: "scheduled", text: "scheduled" }, { value: "paused", text: "paused" },
@@ -138,21 +139,12 @@ function Filters({ rows, filter }: { rows: DagRow[]; filter: DagFilter }) {
       <ChoiceFilter name="state" label="State" choices={STATES} />
       {FACETS.map(([name, label, least]) => (choices[name].length >= least || filter[name]) && (
         <ChoiceFilter key={name} name={name} label={label}
-          choices={choicesOf(`any ${name}`, choices[name], filter[name])} />
+          choices={choicesOf(`Any ${name}`, choices[name], filter[name])} />
       ))}
       {isFiltered && (
         <a href={hrefWith({ q: null, tag: null, owner: null, namespace: null, state: null })}>Clear filters</a>
       )}
     </div>
-  );
-}
-
-function NothingYet() {
-  return (
-    <Empty>
-      There are no DAGs yet. Put a YAML file into the folder of DAG files; it is read within a second.
-      <Command label="An example" text="eider init" />
-    </Empty>
   );
 }
 
@@ -169,9 +161,9 @@ export function DagsPage() {
   const title = <>DAGs {loaded.data && <span class="count" role="status" title={`${count} DAGs`}>{count}</span>}</>;
   return (
     <Page title={title} name="DAGs">
-      <Filters rows={rows} filter={filter} />
+      {rows.length > 0 && <Filters rows={rows} filter={filter} />}
       <Show of={loaded}>
-        {() => rows.length === 0 ? <NothingYet />
+        {() => rows.length === 0 ? <FirstSteps />
           : shown.length === 0 ? <Empty>No DAG is like that.</Empty>
           : <DagTable rows={shown} states={states} change={change} isSpaced={isSpaced} />}
       </Show>

@@ -50,7 +50,7 @@ export function SlaPage() {
       <div class="filters">
         <DagFilter />
         <ChoiceFilter name="open" label="Which"
-          choices={[{ value: "", text: "all misses" }, { value: "true", text: "late now" }]} />
+          choices={[{ value: "", text: "All misses" }, { value: "true", text: "late now" }]} />
         <ChoiceFilter name="last" label="Runs that count" choices={[{ value: "", text: "last 20 runs" },
           ...["50", "100"].map((value) => ({ value, text: `last ${value} runs` }))]} />
       </div>
@@ -73,7 +73,7 @@ export function SlaPage() {
 function DagFilter() {
   const names = useLoad<{ dags: DagRecord[] }>("/sla/report").data?.dags.map((row) => row.dag_id) ?? [];
   const chosen = place.value.query.get("dag");
-  return <ChoiceFilter name="dag" label="DAG" choices={[{ value: "", text: "all DAGs" },
+  return <ChoiceFilter name="dag" label="DAG" choices={[{ value: "", text: "All DAGs" },
     ...[...new Set([...names, ...(chosen ? [chosen] : [])])].map((name) => ({ value: name, text: name }))]} />;
 }
 

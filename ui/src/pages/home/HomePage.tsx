@@ -2,7 +2,7 @@
 import { useLoad } from "../../core/load";
 import { useScope, type LiveEvent } from "../../core/stream";
 import { numberText } from "../../core/time";
-import { Command } from "../../parts/basics";
+import { FirstSteps } from "../../parts/firstSteps";
 import { Page, Show } from "../../parts/page";
 import { Active, Fullness, Late, Next } from "./Around";
 import { Failing } from "./Failing";
@@ -34,22 +34,12 @@ function Alerts({ alerts }: { alerts: Alert[] }) {
   );
 }
 
-function NoDags() {
-  return (
-    <section class="card">
-      <h2>There are no DAGs yet</h2>
-      <p>A DAG is a YAML file in the folder of DAG files. Save one there and it shows up here within a second.</p>
-      <Command text="eider init" label="An example" />
-    </section>
-  );
-}
-
 function Body({ home }: { home: Home }) {
+  const isNew = home.dags.total === 0 && home.import_errors === 0;
   return (
     <>
-      <Alerts alerts={alertsOf(home)} />
+      {isNew ? <FirstSteps /> : <Alerts alerts={alertsOf(home)} />}
       <Tiles home={home} />
-      {home.dags.total === 0 && home.import_errors === 0 && <NoDags />}
       <div class="home-columns">
         <div>
           <Failing runs={home.failing} />

@@ -29,7 +29,8 @@ export function TaskLogPage({ params }: { params: Params }) {
   return (
     <Page name={`Log of ${name}`} title={<span class="run-title"><span
       class="mono">{name}</span> {head && <State state={head.state} />}</span>}
-      crumbs={[...(head ? [{ text: head.dag_id, href: pathOf("dags", head.dag_id) }] : []),
+      crumbs={[{ text: "DAGs", href: "/dags" },
+        ...(head ? [{ text: head.dag_id, href: pathOf("dags", head.dag_id) }] : []),
         { text: `#${run}`, href: pathOf("runs", run) },
         { text: name, href: base + (map === null ? "" : `?map=${map}`) }]}>
       <LogView base={base} query={queryOf(map, attempt)}

@@ -33,8 +33,8 @@ export function RunFrame({ number, children }: FrameProps) {
   const loaded = useRun(number);
   const run = loaded.data;
   const crumbs = run
-    ? [{ text: run.dag_id, href: pathOf("dags", run.dag_id) },
-      { text: "runs", href: pathOf("dags", run.dag_id, "runs") }]
+    ? [{ text: "DAGs", href: "/dags" }, { text: run.dag_id, href: pathOf("dags", run.dag_id) },
+      { text: "Runs", href: pathOf("dags", run.dag_id, "runs") }]
     : [{ text: "Runs", href: "/runs" }];
   return (
     <Page name={run ? `${run.dag_id} #${run.number}: ${lookOf(run.state).word}` : `Run ${number}`} crumbs={crumbs}

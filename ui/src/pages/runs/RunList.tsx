@@ -138,7 +138,9 @@ function columnsOf(dag: string | undefined): Column<Run>[] {
       <><a class="run-number" href={runHref(run.number)}><StateIcon state={run.state} /> #{run.number}</a>
         {run.note && <div class="dim cut" title={run.note}>{run.note}</div>}</>
     ) },
-    { name: "DAG", cell: (run) => <a class="mono" href={`/dags/${encodeURIComponent(run.dag_id)}`}>{run.dag_id}</a> },
+    { name: "DAG", cell: (run) => (
+      <a class="cut" title={run.dag_id} href={`/dags/${encodeURIComponent(run.dag_id)}`}>{run.dag_id}</a>
+    ) },
     { name: "State", cell: (run) => <><span
       class={`state s-${lookOf(run.state).colour}`}>{lookOf(run.state).word}</span>
       {run.late && <> <span class="tag bad">late</span></>}

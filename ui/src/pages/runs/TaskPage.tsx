@@ -32,6 +32,7 @@ export function TaskPage({ params }: { params: Params }) {
   };
   const name = task ? taskName(task) : taskId;
   const crumbs = [
+    { text: "DAGs", href: "/dags" },
     ...(run ? [{ text: run.dag_id, href: pathOf("dags", run.dag_id) }] : []),
       { text: `#${number}`, href: runHref(number) },
     ...(map !== null ? [{ text: taskId, href: pathOf("runs", number, "tasks", taskId) }] : []),

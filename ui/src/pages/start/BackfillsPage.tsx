@@ -31,7 +31,7 @@ export function BackfillList({ dag }: { dag?: string }) {
   return (
     <>
       <div class="filters">
-        <ChoiceFilter name="state" label="State" choices={[{ value: "", text: "any state" },
+        <ChoiceFilter name="state" label="State" choices={[{ value: "", text: "Any state" },
           ...STATES.map((value) => ({ value, text: value.replaceAll("_", " ") }))]} />
       </div>
       <Show of={loaded}>{({ backfills, total_entries: total }) => (
@@ -57,7 +57,7 @@ const COLUMNS: Column<Backfill>[] = [
   { name: "Range", cell: (row) => <span class="nowrap">{rangeText(row.from, row.to)}</span>, isExtra: true },
   { name: "Left", cell: (row) => <Duration seconds={secondsLeft(row, Date.now())} />, isExtra: true },
   { name: "By", cell: (row) => row.actor, isExtra: true },
-  { name: "Made", cell: (row) => <span class="nowrap"><Ago at={row.created_at} /></span>, isExtra: true },
+  { name: "Created", cell: (row) => <span class="nowrap"><Ago at={row.created_at} /></span>, isExtra: true },
 ];
 
 export function BackfillsPage() {

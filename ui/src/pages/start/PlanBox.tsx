@@ -31,7 +31,7 @@ export function PlanBox({ dag, body, isReady }: { dag: Dag; body: Record<string,
   return (
     <Section title="What it would do">
       <div aria-live="polite">
-        {!isReady ? <p class="dim">As soon as the dates{hasParams && " and parameters"} are right.</p>
+        {!isReady ? <p class="dim">Shown once the dates{hasParams && " and parameters"} are right.</p>
           : answer instanceof Problem
             ? <ProblemBox problem={new Problem(answer.status, "It would be refused", answer.detail)} />
           : answer ? <PlanView plan={answer} /> : <p class="dim">Planning…</p>}

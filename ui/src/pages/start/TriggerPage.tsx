@@ -91,7 +91,7 @@ function TriggerForm({ dag }: { dag: Dag }) {
       <Section title="The run">
         <div class="form-grid">
           <DateField {...fields} />
-          <TextField name="run_id" label="Run id" placeholder="made by itself" {...fields} />
+          <TextField name="run_id" label="Run id" placeholder="made up for you" {...fields} />
           <TextField name="note" label="Note" {...fields} />
           <TextField name="reason" label="Reason, for the audit" {...fields} />
           <ConfField {...fields} />

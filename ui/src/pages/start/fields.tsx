@@ -64,7 +64,7 @@ export function ConfField({ draft, problems, change }: FormProps) {
   const text = draft["conf"] ?? "";
   return (
     <Field label="Conf, as JSON" problem={problems["conf"] ?? null}
-      hint="More values for the run, kept with it. Members with the name of a parameter are its value.">
+      hint="More values for the run, kept with it. A key named like a parameter sets it.">
       <textarea rows={Math.min(10, Math.max(3, text.split("\n").length))} value={text} placeholder={'{"key": "value"}'}
         spellcheck={false} aria-invalid={!!problems["conf"]}
         onInput={(event) => change("conf", event.currentTarget.value)} />

@@ -27,12 +27,12 @@ export function HostsPage() {
     <Page title="Hosts">
       <div class="filters">
         <ChoiceFilter name="all" label="Which"
-          choices={[{ value: "", text: "living" }, { value: "true", text: "those that left, too" }]} />
+          choices={[{ value: "", text: "Living hosts" }, { value: "true", text: "All, also those that left" }]} />
         {demand && (
           <span class="dim">
-            The work that is there fills {counted(demand.demand, "slot")}: {counted(demand.desired, "host")} of
-            {" "}{demand.slots_per_host} slots. {counted(demand.living, "host")} {demand.living === 1 ? "lives"
-              : "live"}.
+            The work at hand needs {counted(demand.demand, "slot")}: {counted(demand.desired, "host")} of
+            {" "}{counted(demand.slots_per_host, "slot")}. There {demand.living === 1 ? "is" : "are"}
+            {" "}{counted(demand.living, "host")} now.
           </span>
         )}
       </div>

@@ -23,7 +23,7 @@ export function QueueFilter() {
   const chosen = place.value.query.get("queue");
   const names = new Set([...queues.map((queue) => queue.name), ...(chosen ? [chosen] : [])]);
   return <ChoiceFilter name="queue" label="Queue"
-    choices={[{ value: "", text: "all queues" }, ...[...names].sort().map((name) => ({ value: name, text: name }))]} />;
+    choices={[{ value: "", text: "All queues" }, ...[...names].sort().map((name) => ({ value: name, text: name }))]} />;
 }
 
 export function JobsPage() {
@@ -34,7 +34,7 @@ export function JobsPage() {
       actions={<><PurgeJobs onDone={loaded.reload} /><EnqueueJob queue={place.value.query.get("queue")} /></>}>
       <div class="filters">
         <QueueFilter />
-        <ChoiceFilter name="status" label="Status" choices={[{ value: "", text: "any status" },
+        <ChoiceFilter name="status" label="Status" choices={[{ value: "", text: "Any status" },
           ...JOB_STATES.map((state) => ({ value: state, text: lookOf(state).word }))]} />
         {loaded.data && <span class="dim">{counted(loaded.data.total_entries, "job", loaded.data.total_is_more)}</span>}
       </div>
@@ -58,7 +58,7 @@ function JobTable({ jobs }: { jobs: Job[] }) {
         { name: "Queue", cell: (job) => <a href={"/jobs?queue=" + encodeURIComponent(job.queue)}>{job.queue}</a> },
         { name: "Tries", isNumber: true, isExtra: true, cell: (job) => job.attempts },
         { name: "Created", isExtra: true, cell: (job) => <Ago at={job.created_at} /> },
-        { name: "Time", isNumber: true, cell: (job) => <Took job={job} /> },
+        { name: "Took", isNumber: true, cell: (job) => <Took job={job} /> },
         { name: "Host", isExtra: true, cell: (job) => job.claimed_by ?? <span class="dim">–</span> },
         { name: "Error", isExtra: true, cell: (job) => <span class="said bad">{job.error ?? ""}</span> },
       ]} />
