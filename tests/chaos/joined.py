@@ -108,9 +108,6 @@ class Joined:
             self.attempts[attempt.task].append(attempt)
         self.shapes = {row.id: read_shape(row.canonical) for row in history.version}
         self.owner = self._owners()
-        # When a claim was made, by the store's clock.
-        self.claimed_at = {row.nonce: row.started_at_us for row in (*history.task, *history.attempt)
-                           if row.nonce and row.started_at_us}
         self.processes = processes_of(history.probe)
         self.by_nonce: dict[str, list[Process]] = collections.defaultdict(list)
         for process in self.processes:
