@@ -89,8 +89,8 @@ static bool is_plain(unsigned char c)
     return c >= 0x20 && c != '"' && c != '\\';
 }
 
-/* How many bytes go as they are, eight at a time. */
-static size_t plain_length(const char *text, size_t length)
+/* Copies bytes up to the first that has to be escaped, eight at a time; returns how many. */
+static size_t copy_plain(char *to, const char *text, size_t length)
 {
     const uint64_t ones = UINT64_MAX / 255;
     size_t i = 0;
@@ -104,9 +104,10 @@ static size_t plain_length(const char *text, size_t length)
             ((word - ones * 0x20) & ~word) | ((quote - ones) & ~quote) | ((slash - ones) & ~slash);
         if ((found & ones << 7) != 0)
             break;
+        memcpy(to + i, &word, sizeof word);
     }
-    while (i < length && is_plain((unsigned char)text[i]))
-        i++;
+    for (; i < length && is_plain((unsigned char)text[i]); i++)
+        to[i] = text[i];
     return i;
 }
 
@@ -122,28 +123,28 @@ static void write_escape(struct writer *writer, unsigned char c)
         strbuf_addf(writer->out, "\\u%04X", c);
 }
 
+/* Piece by piece, as far as it fits under the cap. */
+static void write_pieces(struct writer *writer, const char *text, size_t length)
+{
+    strbuf_add_char(writer->out, '"');
+    for (size_t i = 0; i < length; i++)
+        if (is_plain((unsigned char)text[i]))
+            strbuf_add_char(writer->out, text[i]);
+        else
+            write_escape(writer, (unsigned char)text[i]);
+    strbuf_add_char(writer->out, '"');
+}
+
 static void write_string(struct writer *writer, const char *text, size_t length)
 {
-    size_t plain = plain_length(text, length);
-    char *room = plain == length ? strbuf_room(writer->out, length + 2) : NULL;
-    if (room != NULL) {
-        room[0] = '"';
-        memcpy(room + 1, text, length);
-        room[length + 1] = '"';
-        strbuf_extend(writer->out, length + 2);
+    char *room = strbuf_room(writer->out, length + 2);
+    if (room == NULL || copy_plain(room + 1, text, length) < length) {
+        write_pieces(writer, text, length);
         return;
     }
-    strbuf_add_char(writer->out, '"');
-    for (;;) {
-        strbuf_add_bytes(writer->out, text, plain);
-        if (plain == length)
-            break;
-        write_escape(writer, (unsigned char)text[plain]);
-        text += plain + 1;
-        length -= plain + 1;
-        plain = plain_length(text, length);
-    }
-    strbuf_add_char(writer->out, '"');
+    room[0] = '"';
+    room[length + 1] = '"';
+    strbuf_extend(writer->out, length + 2);
 }
 
 /* --- containers ------------------------------------------------------------------------------ */

@@ -35,26 +35,18 @@ static size_t make_room(struct strbuf *buf, size_t more)
         return more;
     size_t capacity = MAX(need, buf->capacity * 2);
     capacity = MAX(capacity, (size_t)64);
+    capacity = MIN(capacity - 1, buf->cap) + 1; /* so that what has room is below the cap */
     buf->text = mem_resize(buf->capacity > 0 ? buf->text : NULL, capacity, 1);
     buf->capacity = capacity;
     return more;
 }
 
-char *strbuf_room(struct strbuf *buf, size_t length)
+char *strbuf_make_room(struct strbuf *buf, size_t length)
 {
-    if (buf->length + length < buf->capacity)
-        return buf->text + buf->length;
     if (length > buf->cap - buf->length)
         return NULL;
     (void)make_room(buf, length);
     return buf->text + buf->length;
-}
-
-void strbuf_extend(struct strbuf *buf, size_t length)
-{
-    CHECK(buf->length + length < buf->capacity);
-    buf->length += length;
-    buf->text[buf->length] = '\0';
 }
 
 void strbuf_add_bytes(struct strbuf *buf, const void *bytes, size_t length)
@@ -70,11 +62,6 @@ void strbuf_add_bytes(struct strbuf *buf, const void *bytes, size_t length)
 void strbuf_add(struct strbuf *buf, const char *text)
 {
     strbuf_add_bytes(buf, text, strlen(text));
-}
-
-void strbuf_add_char(struct strbuf *buf, char c)
-{
-    strbuf_add_bytes(buf, &c, 1);
 }
 
 void strbuf_add_repeat(struct strbuf *buf, char c, size_t count)
