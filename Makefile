@@ -47,7 +47,7 @@ chaos: build ## a fleet under kills, pauses, restarts and cut links, then a chec
 	@$$(tools/find-pytest psycopg2) tests/chaos/run.py $(ARGS)
 
 bench: build ## measure against the limits of this machine and a peer, print the tables
-	@tools/setup test
+	@tools/setup bench
 	@code=0; for part in run fleet schedule api; do python3 bench/$$part.py || code=1; done; \
 	node bench/ui.mjs || code=1; exit $$code
 

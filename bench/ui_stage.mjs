@@ -14,6 +14,7 @@ export function startWithHistory({ dags, tasks, runs }) {
   return Daemon.start({}, {
     env: { EIDER_ROLES: "api" },
     async prepare(daemon) {
+      await run("cmake", ["--build", "--preset", "release", "--target", "schedule_loop"], { cwd: ROOT });
       const url = `sqlite:${path.join(daemon.home, "eider.db")}`;
       await run(PLAYER, [url, "keep-day", String(dags), String(tasks)]);
       await run(PLAYER, [url, "play", String(runs)]);
