@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app/actor.h"
 #include "app/api_place.h"
@@ -92,6 +93,13 @@ static enum status read_pem(const struct settings *settings, enum setting_key ke
     return STATUS_OK;
 }
 
+/* Who reads a file needs a processor; who asks a server waits for the most part. */
+static int64_t brisk_workers(const struct api *api, int64_t workers)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return home_is_embedded(api->home) ? MIN(MAX(processors, 2L), workers) : workers;
+}
+
 static enum status listen_there(struct api *api, struct err *err)
 {
     const struct settings *settings = &api->config->settings;
@@ -103,11 +111,13 @@ static enum status listen_there(struct api *api, struct err *err)
     if ((certificate == NULL) != (key == NULL))
         return err_set(err, STATUS_INVALID,
                        "tls_certificate and tls_key belong together: one of them is missing");
+    int64_t workers = settings_number(settings, SETTING_API_WORKERS);
     struct server_options options = {
         .address = settings_text(settings, SETTING_LISTEN),
         .tls_certificate = certificate,
         .tls_key = key,
-        .workers = settings_number(settings, SETTING_API_WORKERS),
+        .workers = workers,
+        .brisk = brisk_workers(api, workers),
         .connections = settings_number(settings, SETTING_API_CONNECTIONS),
         .connections_peer = settings_number(settings, SETTING_API_CONNECTIONS_PEER),
         .idle_ms = settings_number(settings, SETTING_API_REQUEST_TIME),

@@ -15,11 +15,16 @@
 #include "service/operations.h"
 #include "service/together.h"
 
-enum { REST_S = 30, GROUP_MAX = 64 };
+enum {
+    REST_S = 30,
+    GROUP_MAX = 64,
+    SLOW_US = 20000, /* what takes longer keeps nobody else from working */
+};
 
 struct worker {
     struct crew *crew;
     struct thread *thread;
+    int64_t began_us; /* with what it is at; 0: with nothing */
 };
 
 struct queue {
@@ -39,6 +44,7 @@ struct crew {
     struct worker *workers;
     size_t count;
     size_t idle;
+    size_t lookouts; /* of the idle, who look again when one of the others has become slow */
     bool is_over;
 };
 
@@ -77,6 +83,24 @@ static bool has_group(const struct crew *crew)
 static bool has_work(const struct crew *crew)
 {
     return crew->single.count > 0 || has_group(crew);
+}
+
+/*
+ * More workers than processors only take them from each other, unless some are slow. *out_us: when
+ * the next of them has become so.
+ */
+static bool may_begin(const struct crew *crew, int64_t now_us, int64_t *out_us)
+{
+    size_t brisk = 0;
+    *out_us = INT64_MAX;
+    for (size_t i = 0; i < crew->count; i++) {
+        int64_t slow_us = crew->workers[i].began_us + SLOW_US;
+        if (crew->workers[i].began_us == 0 || slow_us <= now_us)
+            continue;
+        brisk++;
+        *out_us = MIN(*out_us, slow_us);
+    }
+    return brisk < (size_t)crew->options.brisk;
 }
 
 /* Changes first: whoever has to gather them lets the others go on with the rest. */
@@ -187,8 +211,13 @@ static void answer(struct crew *crew, struct service *service, struct crew_job *
 
 /* --- workers --------------------------------------------------------------------------------- */
 
+/* INT64_MAX: until somebody calls. */
 static void wait_until(struct crew *crew, int64_t until_us)
 {
+    if (until_us == INT64_MAX) {
+        CHECK(pthread_cond_wait(&crew->has_work, &crew->lock) == 0);
+        return;
+    }
     struct timespec until = {.tv_sec = until_us / 1000000, .tv_nsec = until_us % 1000000 * 1000};
     int code = pthread_cond_timedwait(&crew->has_work, &crew->lock, &until);
     CHECK(code == 0 || code == ETIMEDOUT);
@@ -201,14 +230,16 @@ static bool wait_for_work(struct crew *crew, bool may_rest)
     int64_t rest_us = may_rest ? now_us + INT64_C(1000000) * REST_S : INT64_MAX;
     crew->idle++;
     for (;; now_us = clock_wait_us()) {
+        int64_t slow_us = INT64_MAX;
         add_due(crew, now_us);
-        int64_t until_us = MIN(rest_us, crew->later != NULL ? crew->later->due_us : INT64_MAX);
-        if (has_work(crew) || crew->is_over || now_us >= rest_us)
+        if (crew->is_over || now_us >= rest_us ||
+            (has_work(crew) && may_begin(crew, now_us, &slow_us)))
             break;
-        if (until_us == INT64_MAX)
-            CHECK(pthread_cond_wait(&crew->has_work, &crew->lock) == 0);
-        else
-            wait_until(crew, until_us);
+        int64_t until_us = MIN(rest_us, crew->later != NULL ? crew->later->due_us : INT64_MAX);
+        size_t looks = slow_us != INT64_MAX ? 1 : 0;
+        crew->lookouts += looks;
+        wait_until(crew, MIN(until_us, slow_us));
+        crew->lookouts -= looks;
     }
     crew->idle--;
     return has_work(crew) || crew->is_over;
@@ -223,7 +254,8 @@ static void rest(const struct crew *crew, struct service **service)
 
 static void work(void *context)
 {
-    struct crew *crew = ((struct worker *)context)->crew;
+    struct worker *worker = context;
+    struct crew *crew = worker->crew;
     struct service *service = NULL;
     CHECK(pthread_mutex_lock(&crew->lock) == 0);
     for (;;) {
@@ -232,6 +264,7 @@ static void work(void *context)
         struct crew_job *jobs = take_work(crew, &is_group);
         if (jobs == NULL && !rests)
             break;
+        worker->began_us = clock_wait_us();
         CHECK(pthread_mutex_unlock(&crew->lock) == 0);
         if (rests) {
             rest(crew, &service);
@@ -241,6 +274,7 @@ static void work(void *context)
             answer(crew, service, jobs);
         }
         CHECK(pthread_mutex_lock(&crew->lock) == 0);
+        worker->began_us = 0;
         if (is_group)
             end_group(crew);
     }
@@ -281,7 +315,11 @@ static void add_worker(struct crew *crew)
 /* With the lock. */
 static void call_somebody(struct crew *crew)
 {
+    int64_t ignored_us;
     size_t wanted = crew->single.count + (has_group(crew) ? 1 : 0);
+    /* Whoever ends something goes on with this. */
+    if (crew->lookouts > 0 && !may_begin(crew, clock_wait_us(), &ignored_us))
+        return;
     if (wanted > crew->idle && crew->count < (size_t)crew->options.workers)
         add_worker(crew);
     CHECK(pthread_cond_signal(&crew->has_work) == 0);

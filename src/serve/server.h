@@ -16,6 +16,7 @@ struct server_options {
     const char *tls_certificate; /* PEM text; NULL: plain HTTP */
     const char *tls_key;
     int64_t workers;          /* most at once */
+    int64_t brisk;            /* of those, most that are at something short */
     int64_t connections;      /* most at once */
     int64_t connections_peer; /* most at once from one address */
     int64_t idle_ms;          /* a connection without a word for longer is closed */

@@ -1,5 +1,9 @@
 """The server itself: what it answers, what it refuses, and how it ends."""
+import concurrent.futures
+import contextlib
+import os
 import socket
+import sqlite3
 import subprocess
 import threading
 
@@ -169,3 +173,24 @@ def is_open(api):
     except ConnectionRefusedError:
         return False
     return True
+
+
+def test_changes_that_wait_do_not_keep_readers_waiting(eider, up):
+    """As many as there are processors hold a worker each until the store is free again."""
+    processors = max(os.cpu_count(), 2)
+    daemon = up(env={**LISTEN, "EIDER_ROLES": "api", "EIDER_API_WORKERS": str(processors + 2),
+                     "EIDER_BUSY_TIMEOUT": "10m"})
+    made = eider("tokens", "add", "t", "--role", "admin", "-o", "json", code=0).json()
+    api = Api(daemon, made["token"])
+    api.get("/api/v1/pools")  # that the token is used is noted now
+    holder = sqlite3.connect(eider.home / "eider.db", isolation_level=None)
+    with contextlib.closing(holder), concurrent.futures.ThreadPoolExecutor(processors) as pool:
+        holder.execute("BEGIN IMMEDIATE")
+        changes = [pool.submit(api.post, "/api/v1/pools", {"name": f"p{i}", "slots": 1})
+                   for i in range(processors)]
+        for _ in range(50):
+            assert api.get("/api/v1/pools")["total_entries"] == 1
+        assert not any(change.done() for change in changes)
+        holder.execute("ROLLBACK")
+        assert {change.result()["slots"] for change in changes} == {1}
+    assert api.get("/api/v1/pools")["total_entries"] == 1 + processors
