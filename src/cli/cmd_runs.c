@@ -149,6 +149,8 @@ int cmd_stop(struct cli *cli, const struct parsed *parsed)
     json_t *request = request_of_run(parsed);
     if (parsed->args_count > 1)
         json_put_string(request, "task", parsed->args[1]);
+    if (parsed_has(parsed, "kill"))
+        json_put_bool(request, "kill", true);
     if (request_put_int(request, parsed, "map-index", "map_index", LIMIT_INSTANCES, &err) !=
         STATUS_OK) {
         json_decref(request);

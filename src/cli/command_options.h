@@ -31,6 +31,7 @@
 #define OPTION_DAG                                                                                 \
     {"dag", 0, "DAG", "which DAG of a file with several", false, COMPLETE_DAG, NULL, NULL}
 #define OPTION_YES   SWITCH("yes", 'y', "do it; without this nothing changes")
+#define OPTION_KILL  SWITCH("kill", 0, "of a run: its `finally` tasks, too")
 #define OPTION_DRY   SWITCH("dry-run", 0, "only show what would happen")
 #define OPTION_MAP   VALUE("map-index", 0, "N", "one instance of a mapped task")
 #define OPTION_LOGS  SWITCH("logs", 'l', "show the output of tasks as it comes")

@@ -82,7 +82,8 @@ static const struct command_option WAIT_OPTIONS[] = {
     VALUE("timeout", 0, "SECONDS", "give up after"),
 };
 static const struct command_option CANCEL_OPTIONS[] = {OPTION_DRY, OPTION_REASON};
-static const struct command_option STOP_OPTIONS[] = {OPTION_MAP, OPTION_DRY, OPTION_REASON};
+static const struct command_option STOP_OPTIONS[] = {OPTION_MAP, OPTION_KILL, OPTION_DRY, OPTION_REASON};
+static const struct command_option RUN_CANCEL_OPTIONS[] = {OPTION_KILL, OPTION_DRY, OPTION_REASON};
 static const struct command_option DELETE_OPTIONS[] = {OPTION_YES, OPTION_DRY, OPTION_REASON};
 static const struct command_option ASSETS_LIST_OPTIONS[] = {
     VALUE("contains", 0, "TEXT", "only URIs with this in them"),
@@ -313,8 +314,7 @@ static const struct command ROWS[] = {
         "run again what did not succeed",
         "Finished tasks are kept. With tasks named, those and what comes after them run again.",
         "eider retry orders_daily\neider retry 7 build", OPTIONS(RETRY_OPTIONS), cmd_retry},
-    {"stop", GROUP_DAILY, COMMAND_READS, "RUN [TASK]", 1, 2, COMPLETE_RUN, NULL,
-        "stop a run or one of its tasks",
+    {"stop", GROUP_DAILY, COMMAND_READS, "RUN [TASK]", 1, 2, COMPLETE_RUN, NULL, "stop a run or one of its tasks",
         "A task that runs gets TERM and after its grace KILL, and the rest of the run goes on: what\n"
         "comes after the task is decided as after any that did not succeed.",
         "eider stop orders_daily\neider stop 7 build\neider stop 7 stage --map-index 3",
@@ -434,7 +434,7 @@ static const struct command ROWS[] = {
         "The exit code tells the verdict: 0 success, 1 failed, 9 cancelled; 7 when the time is up.",
         "eider runs wait 7 --timeout 600", OPTIONS(WAIT_OPTIONS), cmd_runs_wait},
     {"runs cancel", GROUP_RUNS, COMMAND_READS, "RUN", 1, 1, COMPLETE_RUN, NULL,
-        "stop a run", NULL, "eider runs cancel 7", OPTIONS(CANCEL_OPTIONS), cmd_stop},
+        "stop a run", NULL, "eider runs cancel 7", OPTIONS(RUN_CANCEL_OPTIONS), cmd_stop},
     {"runs rerun", GROUP_RUNS, COMMAND_READS, "RUN", 1, 1, COMPLETE_RUN, NULL,
         "make a new run of what another run was",
         "For the same date, with the same parameters, for daemons to work off. The version is that of\n"

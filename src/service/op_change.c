@@ -112,6 +112,9 @@ static enum status cancel(struct service *service, const json_t *request, json_t
     bool kill = json_get_bool(request, "kill", false);
     if (!one_task && json_get_int(request, "map_index", -1) >= 0)
         return err_set(err, STATUS_INVALID, "'map_index' is of a task: name the task, too");
+    if (one_task && kill)
+        return err_set(err, STATUS_INVALID,
+                       "'kill' is of a whole run: name no task, or leave it out");
     if (lookup_run(service, DB_READ_WRITE, arena, request, &run, err) != STATUS_OK)
         return err->code;
     if (run_state_is_final(run.info.state))

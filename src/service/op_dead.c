@@ -23,8 +23,11 @@ static json_t *dead_json(const struct dead_info *letter)
     json_put_int(object, "attempts", letter->attempt);
     json_put_string(object, "message", letter->detail);
     json_build_put_parsed(object, "payload", letter->payload);
-    if (letter->run != 0)
-        json_put_id(object, "run", letter->run);
+    if (letter->run == 0)
+        return object;
+    json_put_id(object, "run", letter->run);
+    json_put_string(object, "task_id", letter->task_id);
+    json_put_int(object, "map_index", letter->map_index);
     return object;
 }
 

@@ -36,6 +36,8 @@ struct rows {
     int64_t runs_limit;
     struct bars_dag *dags;
     size_t dags_count;
+    int64_t limit;         /* of the DAGs that are told */
+    size_t total;          /* of those there are */
     struct strmap *broken; /* DAGs whose file has problems */
     struct row_runs *runs; /* of the DAGs */
 };
@@ -109,6 +111,15 @@ static enum status find_runs(struct rows *rows, struct err *err)
         keys[i] = rows->dags[i].key;
     const struct bars_wish wish = {keys, rows->dags_count, rows->runs_limit};
     return store_bars_runs(rows->store, &wish, note_run, rows, err);
+}
+
+/* Where questions take their time, one is asked for all. */
+static enum status fetch_versions(struct rows *rows, struct err *err)
+{
+    int64_t *versions = arena_array(rows->arena, rows->dags_count + 1, sizeof *versions);
+    for (size_t i = 0; i < rows->dags_count; i++)
+        versions[i] = rows->dags[i].version;
+    return store_version_fetch(rows->store, versions, rows->dags_count, err);
 }
 
 /* --- the answer ------------------------------------------------------------------------------ */
@@ -192,7 +203,9 @@ static enum status put_rows(struct rows *rows, const json_t *request, json_t *li
         store_dag_each_broken(rows->store, note_broken, rows, err) != STATUS_OK)
         return err->code;
     leave_out_inactive(rows);
-    if (find_runs(rows, err) != STATUS_OK)
+    rows->total = rows->dags_count;
+    rows->dags_count = MIN(rows->dags_count, (size_t)rows->limit);
+    if (find_runs(rows, err) != STATUS_OK || fetch_versions(rows, err) != STATUS_OK)
         return err->code;
     for (size_t i = 0; i < rows->dags_count; i++)
         if (put_row(rows, i, list, err) != STATUS_OK)
@@ -211,14 +224,19 @@ enum status op_dag_rows(struct service *service, const json_t *request, json_t *
         .arena = arena,
         .with_inactive = json_get_bool(request, "all", false),
         .runs_limit = json_get_int(request, "runs", RUNS_DEFAULT),
+        .limit = json_get_int(request, "limit", DAGS_MAX),
         .broken = broken,
     };
+    if (rows.limit < 1 || rows.limit > DAGS_MAX)
+        return err_set(err, STATUS_INVALID, "'limit' must be from 1 to %d", DAGS_MAX);
     if (rows.runs_limit < 1 || rows.runs_limit > RUNS_MAX)
         return err_set(err, STATUS_INVALID, "'runs' must be from 1 to %d", RUNS_MAX);
     if (service_store_if_any(service, &rows.store, err) != STATUS_OK ||
         (rows.store != NULL && put_rows(&rows, request, list, err) != STATUS_OK))
         return err_wrap(err, "list DAGs");
-    *out = json_build_list("dags", TAKE(list));
+    *out = json_build_object();
+    json_put(*out, "dags", TAKE(list));
+    json_put_int(*out, "total_entries", (int64_t)rows.total);
     json_put(*out, "states", state_names());
     return STATUS_OK;
 }

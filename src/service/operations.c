@@ -360,7 +360,7 @@ static const struct operation_field REQUEST_RUN_LIST[] = {
     {"dag", FIELD_STRING, false, "only of this DAG"},
     {"state", FIELD_STRING, false, "only in this state"},
     RUN_FILTER,
-    {"order_by", FIELD_STRING, false, "id, logical_date, start_date or end_date; - in front turns it round; -id by default"},
+    {"order_by", FIELD_STRING, false, "id, logical_date, start_date, end_date or duration; - in front turns it round; -id by default"},
     LIMIT, {"offset", FIELD_INTEGER, false, "leave out the first, up to 100000"}, BRIEF, WITH_TOTAL,
 };
 static const struct operation_field LIST_RUNS[] = {
@@ -486,7 +486,8 @@ static const struct operation_field RECORD_LETTER[] = {
     {"reason", FIELD_STRING, true, "from the closed list"},
     {"attempts", FIELD_INTEGER, true, "how often it was tried"},
     {"message", FIELD_STRING, false, "what explains the reason"},
-    {"payload", FIELD_ANY, false, "of a job"},
+    {"payload", FIELD_ANY, false, "of a job"}, {"run", FIELD_ID, false, "number of a task's run"},
+    {"task_id", FIELD_STRING, false, "of a task"}, {"map_index", FIELD_INTEGER, false, "its instance, or -1"},
 };
 static const struct operation_field REQUEST_REQUEUE[] = {
     {"id", FIELD_ID, false, "this one"},

@@ -69,6 +69,7 @@ static const struct operation_field REQUEST_ROWS[] = {
     {"dags", FIELD_STRINGS, false, "only these; all by default"},
     {"runs", FIELD_INTEGER, false, "the last so many runs of each, up to 100; 30 by default"},
     {"all", FIELD_BOOLEAN, false, "inactive ones, too"},
+    {"limit", FIELD_INTEGER, false, "the first so many by name; all by default"},
 };
 static const struct operation_field RESPONSE_ROWS[] = {
     {"states", FIELD_STRINGS, true, "names of states by their number"},

@@ -78,8 +78,8 @@ static enum status read_order(const json_t *request, struct run_page *out, struc
     out->is_descending = text[0] == '-';
     if (!run_order_parse(text + (out->is_descending ? 1 : 0), &out->order))
         return err_set(err, STATUS_INVALID,
-                       "runs have no order by '%.60s': write id, logical_date, start_date or "
-                       "end_date, with - in front for the other way round",
+                       "runs have no order by '%.60s': write id, logical_date, start_date, "
+                       "end_date or duration, with - in front for the other way round",
                        text);
     return STATUS_OK;
 }

@@ -24,8 +24,7 @@ struct bars_dag {
     int64_t next_us; /* when it starts by itself; 0: it does not */
 };
 
-/* All DAGs that are seen, by id, at most `limit`; texts in the arena. The current versions of those
- * that are active are at hand then, too. */
+/* All DAGs that are seen, by id, at most `limit`; texts in the arena. */
 NODISCARD enum status store_bars_dags(struct store *store, struct arena *arena, int64_t limit,
                                       struct bars_dag **out, size_t *out_count, struct err *err);
 /* The same of one; *out_count is 0 when there is none, or when it is not seen. */
@@ -48,6 +47,6 @@ struct bars_wish {
     int64_t limit; /* runs of each */
 };
 
-/* The last runs of each DAG: DAG by DAG, the newest run first. */
+/* The last runs of each DAG, of all of them the newest first. */
 NODISCARD enum status store_bars_runs(struct store *store, const struct bars_wish *wish,
                                       bars_run_fn each, void *context, struct err *err);

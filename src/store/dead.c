@@ -15,7 +15,7 @@
 
 #define DEAD_COLUMNS                                                                               \
     "d.task, d.run, q.name, j.handler, g.dag_id, r.run_id, r.version, t.node, d.at_us, d.reason,"  \
-    " d.attempt, d.detail, j.payload"
+    " d.attempt, d.detail, j.payload, t.map_index"
 #define DEAD_TABLES                                                                                \
     " FROM dead d LEFT JOIN lane l ON l.id = d.lane LEFT JOIN queue q ON q.id = l.queue"           \
     " LEFT JOIN job j ON j.id = d.task AND d.run = 0 LEFT JOIN task t ON t.id = d.task"            \
@@ -75,7 +75,8 @@ static struct letter read_letter(struct db_stmt *stmt, struct arena *arena)
                  .reason = (enum reason)db_int(stmt, 9),
                  .attempt = db_int(stmt, 10),
                  .detail = text_of(stmt, arena, 11),
-                 .payload = text_of(stmt, arena, 12)},
+                 .payload = text_of(stmt, arena, 12),
+                 .map_index = db_int(stmt, 13)},
         .dag_id = text_of(stmt, arena, 4),
         .run_id = text_of(stmt, arena, 5),
         .version = db_int(stmt, 6),
@@ -92,8 +93,10 @@ static enum status name_task(struct store *store, struct arena *arena, struct le
     if (store_dag(store, letter->version, &dag, err) != STATUS_OK)
         return err->code;
     bool is_known = letter->node >= 0 && (size_t)letter->node < dag->tasks_count;
+    if (is_known)
+        letter->info.task_id = arena_strdup(arena, dag->tasks[letter->node].id);
     letter->info.name = arena_format(arena, "%s/%s/%s", letter->dag_id, letter->run_id,
-                                     is_known ? dag->tasks[letter->node].id : "?");
+                                     is_known ? letter->info.task_id : "?");
     return STATUS_OK;
 }
 

@@ -17,6 +17,8 @@ struct dead_info {
     int64_t attempt;
     const char *detail;
     const char *payload; /* of a job; else NULL */
+    const char *task_id; /* of a task that its DAG still has; else NULL */
+    int64_t map_index;   /* of a task: its instance; -1: it is not mapped */
 };
 
 struct dead_filter {

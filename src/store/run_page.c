@@ -96,6 +96,7 @@ enum way_name {
     WAY_LOGICAL,
     WAY_START,
     WAY_END,
+    WAY_DURATION,
     WAY_IN_LOGICAL, /* by id, of a range of dates */
     WAY_IN_START,
     WAY_IN_END,
@@ -110,6 +111,8 @@ enum way_name {
 /* Sorted: the other index by ids would have them in order, among all that do not match. */
 #define OF_FEW(from, of, more) WAY(from, MATCHES(of, "", more), "+r.id", "+r.id DESC")
 #define ENDED                  "coalesce(r.ended_at_us, " NEVER ")"
+/* Those that are not over, or never started, come last either way. */
+#define TOOK(otherwise) "coalesce(r.ended_at_us - r.started_at_us, " otherwise ")"
 
 /* clang-format off */
 #define WAYS_OF_MANY(from, of)                                                                     \
@@ -121,6 +124,8 @@ enum way_name {
         BY(STARTED), BY_BACK(STARTED)),                                                            \
     [WAY_END] = WAY(from, MATCHES(of, "", ""),                                                     \
         BY(ENDED), BY_BACK(ENDED)),                                                                \
+    [WAY_DURATION] = WAY(from, MATCHES(of, "", ""),                                                \
+        BY(TOOK(NEVER)), BY_BACK(TOOK("-1"))),                                                     \
     [WAY_IN_LOGICAL] = WAY(from, MATCHES(of, IN_LOGICAL, ""),                                      \
         "+r.id", "+r.id DESC"),                                                                    \
     [WAY_IN_START] = WAY(from, MATCHES(of, IN_START, ""),                                          \
@@ -191,6 +196,8 @@ static enum way_name way_of(const struct run_page *page)
         return WAY_START;
     case RUN_BY_END:
         return WAY_END;
+    case RUN_BY_DURATION:
+        return WAY_DURATION;
     case RUN_BY_ID:
     case RUN_ORDER_COUNT:
         break;
@@ -349,7 +356,8 @@ enum status store_run_page_count(struct store *store, const struct run_page *pag
 static enum status check_sort(struct store *store, const struct run_page *page, struct err *err)
 {
     int64_t count = 0;
-    if (way_of(page) != WAY_END)
+    enum way_name way = way_of(page);
+    if (way != WAY_END && way != WAY_DURATION)
         return STATUS_OK;
     if (store_run_page_count(store, page, RUN_PAGE_SORT_MAX + 1, &count, err) != STATUS_OK)
         return err->code;

@@ -15,7 +15,8 @@
     X(ID, "id")                                                                                    \
     X(LOGICAL, "logical_date")                                                                     \
     X(START, "start_date")                                                                         \
-    X(END, "end_date")
+    X(END, "end_date")                                                                             \
+    X(DURATION, "duration")
 
 enum run_order {
 #define X(name, text) RUN_BY_##name,

@@ -268,6 +268,9 @@ def look_at_rows(place, sales, broken):
     some = place.get("dag-rows", query={"dags": "sales,no_such_dag", "runs": 1})
     assert [row["dag_id"] for row in some["dags"]] == ["sales"]
     place.get("dag-rows", query={"runs": 101}, code=400)
+    first = place.get("dag-rows", query={"limit": 1})
+    assert first["dags"] == answer["dags"][:1] and first["total_entries"] == len(answer["dags"]) > 1
+    place.get("dag-rows", query={"limit": 0}, code=400)
 
 
 def look_at_dags(place):

@@ -224,6 +224,22 @@ def test_a_stop_reaches_running_tasks(eider, up, evidence):
     assert daemon.child.poll() is None
 
 
+def test_a_stop_with_kill_leaves_out_what_comes_at_the_end(eider, up, evidence):
+    write_dag(eider, LONG + """
+    finally:
+      tidy: {run: echo tidy >> @evidence}
+    """)
+    up()
+    eider("dags", "trigger", "dag", code=0)
+    pid = wait_for(lambda: started(evidence), "the task runs")[0]
+    refused = eider("stop", "dag", "work", "--kill")
+    assert refused.code != 0 and "whole run" in refused.err
+    eider("runs", "cancel", "dag", "--kill", code=0)
+    wait_for_state(eider, "cancelled")
+    assert not is_alive(pid)
+    assert evidence.count("tidy") == 0
+
+
 def test_a_run_that_takes_too_long_is_stopped(eider, up, evidence):
     write_dag(eider, "    timeout: 1s" + LONG)
     up()

@@ -313,6 +313,26 @@ def test_dead_letters_are_listed_and_run_again(eider):
     assert eider("dlq", "list", "-o", "json", code=0).json()["letters"] == []
 
 
+def test_a_dead_letter_of_a_task_names_its_instance(eider):
+    eider("run", eider.write("mapped.yaml", """
+tasks:
+  each: {foreach: [a, b, c], run: "test {{ item }} != b"}
+  plain: {run: "exit 1"}
+"""), code=1)
+    base = database(eider)
+    base.execute("INSERT INTO dead (task, run, lane, at_us, reason, attempt, detail)"
+                 " SELECT id, run, 0, id, 1, 1, '' FROM task WHERE state = 5 AND run != 0"
+                 " AND id NOT IN (SELECT task FROM dead)")
+    base.close()
+
+    letters = eider("dlq", "list", "-o", "json", code=0).json()["letters"]
+    places = {(letter["run"], letter["task_id"], letter["map_index"]) for letter in letters}
+
+    assert ("1", "each", 1) in places and ("1", "plain", -1) in places
+    assert all(letter["kind"] == "task" for letter in letters)
+    eider("dlq", "purge", "--yes", code=0)
+
+
 def test_dead_letters_are_exported_and_forgotten(eider, tmp_path):
     job = enqueue(eider, "default", "x")
     bury(eider, job)

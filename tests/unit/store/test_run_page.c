@@ -140,8 +140,18 @@ static bool matches(const struct run_page *page, const struct made *run)
 static enum run_order sorted_by;
 static bool is_backwards;
 
+/* What has no duration comes last, whichever way. */
+static int64_t took_us(const struct made *run)
+{
+    if (run->started_us == 0 || run->ended_us == 0)
+        return is_backwards ? INT64_MIN : INT64_MAX;
+    return run->ended_us - run->started_us;
+}
+
 static int64_t key_of(const struct made *run)
 {
+    if (sorted_by == RUN_BY_DURATION)
+        return took_us(run);
     int64_t key = sorted_by == RUN_BY_LOGICAL ? run->logical_us
                   : sorted_by == RUN_BY_START ? run->started_us
                   : sorted_by == RUN_BY_END   ? run->ended_us
