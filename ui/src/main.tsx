@@ -1,14 +1,17 @@
 import { render } from "preact";
 import { App } from "./app/App";
-import { findPage } from "./app/pages";
+import { findPage, loadPage } from "./app/pages";
 import { followLinks } from "./core/route";
 import { listenToKeys } from "./core/keys";
+import { askAhead } from "./core/load";
 import { loadMe } from "./core/session";
 
 followLinks();
 listenToKeys();
+// While we ask who sits here, the page's code comes, and what it will show; who shows it tells of failures.
 void loadMe();
-// Its code comes while we ask who sits here; who shows it tells of a failure.
-findPage(location.pathname.replace(/\/+$/, ""))?.row.load().catch(() => {});
+const first = findPage(location.pathname.replace(/\/+$/, ""))?.row;
+if (first) loadPage(first).catch(() => {});
+if (first?.ahead && !location.search) askAhead(first.ahead);
 const root = document.getElementById("app");
 if (root) render(<App />, root);

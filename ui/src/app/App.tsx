@@ -6,27 +6,23 @@ import { me, meProblem, loadMe } from "../core/session";
 import { connection } from "../core/stream";
 import { Toasts } from "../parts/dialog";
 import { Page, ProblemBox } from "../parts/page";
-import { findPage, type PageComponent, type PageRow } from "./pages";
+import { findPage, loadedPage, loadPage, type PageComponent, type PageRow } from "./pages";
 import { NAV_ITEMS } from "./nav";
 import { Palette, paletteIsOpen } from "./Palette";
 import { Help, helpIsOpen } from "./Help";
 import { Sidebar, TopBar } from "./Bars";
 import { SignIn } from "./SignIn";
 
-const loaded = new Map<PageRow, PageComponent>();
-
 function usePageOf(row: PageRow | undefined): PageComponent | Error | undefined {
   const [, redraw] = useState(0);
   const [failure, setFailure] = useState<Error | undefined>();
+  const page = row && loadedPage(row);
   useEffect(() => {
     setFailure(undefined);
-    if (!row || loaded.has(row)) return;
-    row.load().then((page) => {
-      loaded.set(row, page);
-      redraw((count) => count + 1);
-    }, (error: Error) => setFailure(error));
+    // Also when its code came meanwhile: that was not drawn.
+    if (row && !page) loadPage(row).then(() => redraw((count) => count + 1), setFailure);
   }, [row]);
-  return failure ?? (row ? loaded.get(row) : undefined);
+  return failure ?? page;
 }
 
 function Body() {
@@ -77,6 +73,11 @@ function useFrameShortcuts(): void {
   }, []);
 }
 
+function toContent(event: Event): void {
+  event.preventDefault();
+  document.getElementById("main")?.focus();
+}
+
 function Frame() {
   useFrameShortcuts();
   const isIn = place.value.path === "/sign-in"; // by an old link, or one step back
@@ -85,7 +86,7 @@ function Frame() {
   }, [isIn]);
   return (
     <div class="frame">
-      <a class="skip" href="#main">To the content</a>
+      <a class="skip" href="#main" onClick={toContent}>To the content</a>
       <TopBar />
       <Sidebar />
       {connection.value === "lost" && (

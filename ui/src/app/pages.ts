@@ -7,6 +7,8 @@ export type PageComponent = ComponentType<{ params: Params }>;
 export interface PageRow {
   pattern: string;
   load: () => Promise<PageComponent>;
+  /** What it asks for first, where that depends on nothing in the URL. */
+  ahead?: string;
 }
 
 const home = () => import("../pages/home/index");
@@ -22,7 +24,7 @@ const admin = () => import("../pages/admin/index");
 /* prettier-ignore */
 export const PAGES: PageRow[] = [
   { pattern: "",                              load: () => home().then((m) => m.HomePage) },
-  { pattern: "/dags",                         load: () => dags().then((m) => m.DagsPage) },
+  { pattern: "/dags",                         load: () => dags().then((m) => m.DagsPage), ahead: "/dag-rows?limit=40" },
   { pattern: "/errors",                       load: () => dags().then((m) => m.ImportErrorsPage) },
   { pattern: "/dags/:dag",                    load: () => dag().then((m) => m.GridPage) },
   { pattern: "/dags/:dag/graph",              load: () => dag().then((m) => m.GraphPage) },
@@ -76,4 +78,13 @@ export function findPage(path: string): Found | null {
     if (params) return { row, params };
   }
   return null;
+}
+
+const loaded = new Map<PageRow, PageComponent>();
+
+/** undefined: its code is not here yet. */
+export const loadedPage = (row: PageRow): PageComponent | undefined => loaded.get(row);
+
+export async function loadPage(row: PageRow): Promise<void> {
+  loaded.set(row, await row.load());
 }

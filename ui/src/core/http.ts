@@ -118,7 +118,35 @@ export const post = <T>(path: string, body: unknown = {}, key?: string): Promise
   request<T>("POST", path, { body, key });
 
 /** A key for a change that may be sent twice. */
-export function newKey(): string {
+function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Of answers that leave open whether something was done: none at all, or one of somebody in between. */
+const UNDECIDED = [0, 502, 503, 504];
+
+/**
+ * The key of what a form sends. While nobody knows whether it was done, the same contents are sent again with
+ * the same key; after an answer, or with other contents, it is another change.
+ */
+export class ChangeKey {
+  private contents = "";
+  private key = "";
+
+  async use<T>(contents: unknown, send: (key: string) => Promise<T>): Promise<T> {
+    const text = JSON.stringify(contents);
+    if (this.contents !== text) {
+      this.contents = text;
+      this.key = newKey();
+    }
+    try {
+      const answer = await send(this.key);
+      this.contents = "";
+      return answer;
+    } catch (error) {
+      if (!(error instanceof Problem && UNDECIDED.includes(error.status))) this.contents = "";
+      throw error;
+    }
+  }
 }

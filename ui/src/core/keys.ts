@@ -21,7 +21,8 @@ export function useShortcuts(added: Shortcut[], deps: unknown[] = []): void {
   }, deps);
 }
 
-function isTyping(target: EventTarget | null): boolean {
+/** Whoever is there writes or chooses, and is not to be disturbed. */
+export function isTyping(target: EventTarget | null): boolean {
   const element = target as HTMLElement | null;
   return !!element?.closest?.("input, textarea, select, [contenteditable], dialog");
 }

@@ -17,20 +17,32 @@ export interface Told {
   state: string;
 }
 
+/** Of a tab that stays open for days; a start comes seconds after what it is about, not thousands of ends later. */
+const KEPT_ENDS = 5000;
+const KEPT_TOLD = 5000;
+
 /**
  * The states that events tell, in the order in which they came to be. Starts are told late, after the end
  * of what was short; those are left out.
  */
 export class Teller {
   private readonly ended = new Map<string, number>();
-  private readonly recent: { told: Told; at: number }[] = [];
+  private recent: { told: Told; at: number }[] = [];
 
   /** null: the event says nothing that a cell shows. */
   hear(event: LiveEvent, now: number): Told | null {
     const told = this.read(event);
     if (!told) return null;
     this.recent.push({ told, at: now });
+    if (this.recent.length >= 2 * KEPT_TOLD) this.recent = this.recent.slice(-KEPT_TOLD);
     return told;
+  }
+
+  private end(key: string, attempt: number): void {
+    this.ended.delete(key); // what is told again is the newest
+    this.ended.set(key, attempt);
+    const oldest = this.ended.size > KEPT_ENDS ? this.ended.keys().next() : undefined;
+    if (oldest && !oldest.done) this.ended.delete(oldest.value);
   }
 
   private read(event: LiveEvent): Told | null {
@@ -45,13 +57,19 @@ export class Teller {
     }
     if (!state) return null;
     if (kind === "task_cleared") this.ended.delete(key);
-    else if (lookOf(state).isOver || kind === "task_retry") this.ended.set(key, event.attempt ?? 0);
+    else if (lookOf(state).isOver || kind === "task_retry") this.end(key, event.attempt ?? 0);
     return { number, task: event.task_id, state };
+  }
+
+  /** How much is remembered. */
+  get size(): number {
+    return this.ended.size + this.recent.length;
   }
 
   /** What was told within the time: an answer that was asked for before may not have it yet. */
   since(at: number): Told[] {
-    while (this.recent[0] && this.recent[0].at < at) this.recent.shift();
+    const first = this.recent.findIndex((one) => one.at >= at);
+    this.recent = first < 0 ? [] : this.recent.slice(first);
     return this.recent.map((one) => one.told);
   }
 }

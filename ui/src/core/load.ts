@@ -1,7 +1,8 @@
 // What a page has asked for: the answer, the problem, and when to ask again.
-import { useEffect, useRef, useState } from "preact/hooks";
+import type { Signal } from "@preact/signals";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { get, Problem } from "./http";
-import { comebacks, useEvents, type LiveEvent } from "./stream";
+import { beginnings, comebacks, useEvents, type LiveEvent } from "./stream";
 
 export interface Loaded<T> {
   data: T | undefined;
@@ -11,7 +12,7 @@ export interface Loaded<T> {
 }
 
 export interface LoadOptions {
-  /** Ask again soon after an event for which this is true. */
+  /** Ask again soon after an event for which this is true, and when events begin to be told. */
   live?: (event: LiveEvent) => boolean;
   /** Ask again after so many milliseconds; 0: never. */
   every?: number;
@@ -34,53 +35,98 @@ function keepAnswer(path: string, answer: unknown): void {
   if (oldest && !oldest.done) kept.delete(oldest.value);
 }
 
+/** Whether something can be shown at once. */
+export const isKept = (path: string): boolean => kept.has(path);
+
 /** Forget everything, for somebody else signs in. */
 export function forgetAnswers(): void {
   kept.clear();
+  early.clear();
 }
 
-class Asker<T> {
+// Asked for before the page that shows it was there.
+const early = new Map<string, Promise<unknown>>();
+
+/** Ask for what a page will show while its code is still on the way. */
+export function askAhead(path: string): void {
+  const answer = get(path);
+  early.set(path, answer);
+  // Of a failure the page tells, which asks again.
+  answer.then((data) => keepAnswer(path, data), () => early.delete(path));
+}
+
+function takeEarly<T>(path: string): Promise<T> | undefined {
+  const answer = early.get(path) as Promise<T> | undefined;
+  early.delete(path);
+  return answer;
+}
+
+/** One path, asked for again and again; each answer is told until it is over. */
+export class Asker<T> {
   private abort: AbortController | null = null;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private again = false;
   private askedAt = 0;
-  isOver = false;
+  /** It was time to ask, but nobody looked. */
+  private isDue = false;
+  /** It is not there, or not for us: asking again is of no use until something happens. */
+  private isRefused = false;
+  private isOver = false;
 
   constructor(
     readonly path: string,
     private readonly tell: (change: Partial<Loaded<T>>) => void,
     private readonly every: number,
-  ) {}
+  ) {
+    document.addEventListener("visibilitychange", this.look);
+  }
+
+  /** Somebody looks at the tab again. */
+  private readonly look = (): void => {
+    if (!document.hidden && !this.isRefused && (this.isDue || this.every > 0)) this.askSoon();
+  };
 
   async ask(): Promise<void> {
     clearTimeout(this.timer);
+    if (this.isOver) return;
     if (this.abort) {
       this.again = true;
       return;
     }
     this.abort = new AbortController();
     this.askedAt = performance.now();
+    this.isDue = false;
     let wait = this.every;
     try {
-      const data = await get<T>(this.path, {}, this.abort.signal);
+      const data = await (takeEarly<T>(this.path) ?? get<T>(this.path, {}, this.abort.signal));
       if (this.isOver) return;
+      this.isRefused = false;
       keepAnswer(this.path, data);
       this.tell({ data, problem: undefined, isLoading: false });
     } catch (error) {
       if (this.isOver) return;
       if (!(error instanceof Problem)) throw error;
+      this.isRefused = error.status === 403 || error.status === 404;
       this.tell({ problem: error, isLoading: false });
       if (error.isUnreachable) wait = RETRY_MS;
+      else if (this.isRefused) wait = 0;
     } finally {
       this.abort = null;
     }
     if (this.again) {
       this.again = false;
       this.askSoon();
-    } else if (wait > 0) this.timer = setTimeout(() => void this.ask(), wait);
+    } else if (wait > 0) this.timer = setTimeout(() => this.poll(), wait);
+  }
+
+  /** A tab that nobody sees asks nothing by itself. */
+  private poll(): void {
+    if (document.hidden) this.isDue = true;
+    else void this.ask();
   }
 
   askSoon(): void {
+    if (this.isOver) return;
     if (this.abort) {
       this.again = true;
       return;
@@ -93,8 +139,15 @@ class Asker<T> {
   end(): void {
     this.isOver = true;
     clearTimeout(this.timer);
+    document.removeEventListener("visibilitychange", this.look);
     this.abort?.abort();
   }
+}
+
+/** Calls when the count goes up, not for what it is already. */
+function whenMore(count: Signal<number>, call: () => void): () => void {
+  const before = count.peek();
+  return count.subscribe((now) => now > before && call());
 }
 
 /** The answer to a GET, kept fresh; a null path asks nothing. */
@@ -110,20 +163,25 @@ export function useLoad<T>(path: string | null, options: LoadOptions = {}): Load
     const old = options.keep ? shown.current.state.data : undefined;
     shown.current = { path, state: { data: known ?? old, problem: undefined, isLoading: path !== null } };
   }
-  useEffect(() => {
+  // Not after the frame that has nothing to show yet.
+  useLayoutEffect(() => {
     if (path === null) return;
     const made = new Asker<T>(path, (change) => {
+      // Drawn for another path meanwhile, it would be shown as the answer to that.
+      if (shown.current.path !== path) return;
       Object.assign(shown.current.state, change);
       redraw((count) => count + 1);
     }, options.every ?? 0);
     asker.current = made;
     void made.ask();
-    const stop = comebacks.subscribe((count) => count > 0 && made.askSoon());
+    const stops = [whenMore(comebacks, () => made.askSoon())];
+    if (options.live) stops.push(whenMore(beginnings, () => made.askSoon()));
     return () => {
-      stop();
+      for (const stop of stops) stop();
       made.end();
+      if (asker.current === made) asker.current = null;
     };
-  }, [path, options.every]);
+  }, [path, options.every, !options.live]);
   useEvents((event) => {
     if (options.live?.(event)) asker.current?.askSoon();
   }, [path, options.live]);

@@ -15,6 +15,22 @@ const here = (): Place => ({
 
 export const place = signal<Place>(here());
 
+/** Another page was gone to, and what is shown of it has not been in focus yet. */
+let isArriving = false;
+
+function arrive(): void {
+  const before = place.value.path;
+  place.value = here();
+  if (place.value.path !== before) isArriving = true;
+}
+
+/** Whether somebody came from another page of ours just now; true once for each. */
+export function takeArrival(): boolean {
+  const was = isArriving;
+  isArriving = false;
+  return was;
+}
+
 export interface GoOptions {
   /** Nothing to come back to: a filter that was typed, not a page that was visited. */
   replace?: boolean;
@@ -23,7 +39,7 @@ export interface GoOptions {
 export function go(href: string, options: GoOptions = {}): void {
   const before = place.value.path;
   history[options.replace ? "replaceState" : "pushState"](null, "", href);
-  place.value = here();
+  arrive();
   if (place.value.path !== before && !place.value.hash) scrollTo(0, 0);
 }
 
@@ -73,7 +89,7 @@ export function matchPath(pattern: string, path: string): Params | null {
 
 /** Clicks on our own links stay in the page; others, and those with a modifier, do not. */
 export function followLinks(): void {
-  addEventListener("popstate", () => (place.value = here()));
+  addEventListener("popstate", arrive);
   document.addEventListener("click", (event) => {
     if (event.defaultPrevented || event.button !== 0) return;
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

@@ -30,16 +30,30 @@ export type Connection = "waiting" | "live" | "lost";
 export const connection = signal<Connection>("waiting");
 /** Counts up when what is shown may be old: a lost connection is back, or too much happened. */
 export const comebacks = signal(0);
+/** Counts up when a stream began from nowhere: what happened since the page asked and before this was not told. */
+export const beginnings = signal(0);
 
 /** Of pages that say nothing else: few, and enough for lists. */
 const USUAL: Scope = { kinds: "run,dag" };
 const scope = signal<Scope>(USUAL);
 const listeners = new Set<(event: LiveEvent) => void>();
 const RETRY_MS = [500, 1000, 2000, 5000];
+/** Another stream goes on where the last one was, unless that is so long ago that it would have much to tell. */
+const GOES_ON_MS = 60_000;
 
 let source: EventSource | null = null;
 let failures = 0;
 let retry: ReturnType<typeof setTimeout> | undefined;
+/** The newest id that was heard, and when. */
+let heard = { id: "", at: 0 };
+
+function note({ lastEventId: id }: MessageEvent): void {
+  if (id && id !== heard.id) heard = { id, at: performance.now() };
+}
+
+function cursor(): string | null {
+  return heard.id && performance.now() - heard.at < GOES_ON_MS ? heard.id : null;
+}
 
 function close(): void {
   clearTimeout(retry);
@@ -59,6 +73,7 @@ function isBack(): void {
 }
 
 function hear(message: MessageEvent): void {
+  note(message);
   const event = JSON.parse(message.data as string) as LiveEvent & { more?: boolean };
   if (event.more) comebacks.value++;
   else for (const listener of listeners) listener(event);
@@ -67,19 +82,31 @@ function hear(message: MessageEvent): void {
 function open(wanted: Scope): void {
   close();
   const starts = wanted.dag || wanted.run ? true : null;
-  const opened = new EventSource(apiUrl("/events", { ...wanted, starts } as Query));
+  const from = cursor();
+  const opened = new EventSource(apiUrl("/events", { ...wanted, starts, cursor: from } as Query));
   source = opened;
   opened.onopen = isBack;
   opened.onmessage = hear;
   opened.addEventListener("task.started", hear);
+  let isNew = from === null;
+  opened.addEventListener("ready", (message) => {
+    note(message);
+    if (isNew) beginnings.value++;
+    isNew = false; // the browser comes back by itself with the id
+  });
   // What was missed is not told again: everything shown is asked for anew.
-  opened.addEventListener("reset", () => comebacks.value++);
+  opened.addEventListener("reset", (message) => {
+    note(message);
+    comebacks.value++;
+  });
+  opened.addEventListener("dropped", note);
   opened.onerror = () => {
     if (source !== opened) return;
     failures++;
     lose();
     // The browser comes back by itself unless the server refused.
     if (opened.readyState !== EventSource.CLOSED) return;
+    heard = { id: "", at: 0 }; // perhaps it was this that was refused
     void loadMe();
     retry = setTimeout(() => open(wanted), RETRY_MS[Math.min(failures, RETRY_MS.length) - 1]);
   };
@@ -91,17 +118,21 @@ effect(() => {
   const text = JSON.stringify(wanted);
   if (text === last) return;
   last = text;
-  if (wanted) open(wanted);
-  else close();
+  if (wanted) return open(wanted);
+  close();
+  heard = { id: "", at: 0 };
 });
+
+/** Events of this are told from now on; null: those of pages that say nothing else. */
+export function lookAt(wanted: Scope | null): void {
+  scope.value = wanted ?? USUAL;
+}
 
 /** What this page is about; undefined members: all. Changes of others are not told. */
 export function useScope(wanted: Scope): void {
   useEffect(() => {
-    scope.value = wanted;
-    return () => {
-      scope.value = USUAL;
-    };
+    lookAt(wanted);
+    return () => lookAt(null);
   }, [wanted.dag, wanted.run, wanted.kinds]);
 }
 

@@ -42,6 +42,58 @@ export function longInstant(instant: string, zone: string): string {
   return `${then.date} ${then.time}`;
 }
 
+/** "2026-11-16T06:00" as clocks of the zone show it, as an instant in UTC; "" is no time. */
+export function instantFrom(local: string, zone: string): string {
+  const wanted = Date.parse(local + (local.length === 16 ? ":00Z" : "Z"));
+  if (Number.isNaN(wanted)) return "";
+  let instant = wanted;
+  // The offset is that of the instant itself: twice is enough, except within an hour that clocks leave out.
+  for (let i = 0; i < 2; i++) {
+    const clock = clockAt(instant, zone);
+    instant += wanted - Date.parse(`${clock.date}T${clock.time}Z`);
+  }
+  return new Date(instant).toISOString().replace(".000Z", "Z");
+}
+
+/** The same back, for a control; "" for what is no instant. */
+export function localFrom(instant: string, zone: string): string {
+  if (!instant || Number.isNaN(Date.parse(instant))) return "";
+  const clock = clockAt(instant, zone);
+  return `${clock.date}T${clock.time}`;
+}
+
+/** The first instant of a day as clocks of the zone have it; "" for what is no day. What is an instant stays one. */
+export function dayStart(day: string, zone: string): string {
+  if (day.includes("T")) return day;
+  const start = instantFrom(day + "T00:00", zone);
+  if (!start || clockAt(start, zone).date >= day) return start;
+  // Clocks leave out midnight: they go from the evening before to the first hour of the day.
+  const clock = clockAt(start, zone);
+  const left = Date.parse(`${day}T00:00:00Z`) - Date.parse(`${clock.date}T${clock.time}Z`);
+  return new Date(Date.parse(start) + left).toISOString().replace(".000Z", "Z");
+}
+
+/** Its last instant. */
+export function dayEnd(day: string, zone: string): string {
+  if (day.includes("T")) return day;
+  const noon = Date.parse(`${day}T12:00:00Z`);
+  if (Number.isNaN(noon)) return "";
+  const next = dayStart(new Date(noon + 86_400_000).toISOString().slice(0, 10), zone);
+  return new Date(Date.parse(next) - 1).toISOString().replace("Z", "999Z");
+}
+
+export interface Days {
+  from: string;
+  to: string;
+}
+
+/** So many whole days before today, as calendars of the zone have it. */
+export function lastDays(count: number, now: number, zone: string): Days {
+  const today = Date.parse(clockAt(now, zone).date + "T00:00:00Z");
+  const before = (days: number): string => new Date(today - days * 86_400_000).toISOString().slice(0, 10);
+  return { from: before(count), to: before(1) };
+}
+
 /** Seconds as "340 ms", "12.4 s", "3 m 20 s", "2 h 5 m", "3 d 4 h". */
 export function durationText(seconds: number): string {
   if (seconds < 0) return "-" + durationText(-seconds);

@@ -1,8 +1,8 @@
 // A change that somebody makes: a button, a question where it matters, the same as a command.
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { cliText, curlText } from "../core/cli";
-import { apiUrl, newKey, Problem, request, type Query } from "../core/http";
+import { apiUrl, ChangeKey, Problem, request, type Query } from "../core/http";
 import { Command } from "./basics";
 import { Dialog, tell } from "./dialog";
 import { Field } from "./form";
@@ -23,14 +23,14 @@ export interface Change {
   shownBody?: Record<string, unknown>;
 }
 
-/** Makes a change; what came of it is told, a failure is thrown. */
-export async function makeChange<T>(change: Change, done: string, href?: string): Promise<T> {
-  const isDelete = change.method === "DELETE";
-  const answer = await request<T>(change.method ?? "POST", change.path, {
-    ...(isDelete ? { query: change.body as Record<string, string> } : { body: change.body ?? {} }),
-    ...(change.takesKey === false ? {} : { key: newKey() }),
-  });
-  tell(done, "good", href);
+/** Makes a change; what came of it is told, a failure is thrown. With the same `key` it can be tried again. */
+export async function makeChange<T>(change: Change, done: string, key = new ChangeKey()): Promise<T> {
+  const { method = "POST", path, body } = change;
+  const given = method === "DELETE" ? { query: body as Query } : { body: body ?? {} };
+  const send = (more: { key?: string } = {}) => request<T>(method, path, { ...given, ...more });
+  const answer = await (change.takesKey === false ? send()
+    : key.use({ method, path, body }, (text) => send({ key: text })));
+  tell(done);
   return answer;
 }
 
@@ -78,6 +78,7 @@ function ActionDialog(props: ActionProps & { onClose: () => void }) {
   const [problem, setProblem] = useState<Problem | null>(null);
   const [isBusy, setBusy] = useState(false);
   const [reason, setReason] = useState("");
+  const key = useRef(new ChangeKey());
   const body = reason ? { ...props.change.body, reason } : props.change.body;
   const shown = props.change.shownBody ?? body ?? {};
   const cli = cliText(...props.change.cli, reason && "--reason", reason);
@@ -86,7 +87,7 @@ function ActionDialog(props: ActionProps & { onClose: () => void }) {
     setBusy(true);
     setProblem(null);
     try {
-      const answer = await makeChange({ ...props.change, body }, props.done);
+      const answer = await makeChange({ ...props.change, body }, props.done, key.current);
       props.onClose();
       props.onDone?.(answer);
     } catch (error) {

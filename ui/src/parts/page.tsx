@@ -1,9 +1,10 @@
 // What every page is made of: a heading with its actions, tabs, and what stands there while loading.
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
+import { isTyping } from "../core/keys";
 import type { Loaded } from "../core/load";
 import type { Problem } from "../core/http";
-import { place } from "../core/route";
+import { place, takeArrival } from "../core/route";
 
 export interface Crumb {
   text: string;
@@ -24,6 +25,11 @@ export function Page({ title, name, crumbs = [], actions, children }: PageProps)
   useEffect(() => {
     document.title = text ? `${text} · Eider` : "Eider";
   }, [text]);
+  const heading = useRef<HTMLHeadingElement>(null);
+  // Whoever comes by keys, or hears the page, begins at its top; where it is scrolled to is decided elsewhere.
+  useEffect(() => {
+    if (takeArrival() && !isTyping(document.activeElement)) heading.current?.focus({ preventScroll: true });
+  }, []);
   return (
     <main id="main" tabIndex={-1}>
       <header class="page-head">
@@ -35,7 +41,7 @@ export function Page({ title, name, crumbs = [], actions, children }: PageProps)
               ))}
             </nav>
           )}
-          <h1>{title}</h1>
+          <h1 ref={heading} tabIndex={-1}>{title}</h1>
         </div>
         {actions && <div class="actions">{actions}</div>}
       </header>

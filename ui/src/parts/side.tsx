@@ -9,6 +9,7 @@ import type { LiveEvent } from "../core/stream";
 import { Action, type Change } from "./action";
 import { Ago, Duration, Instant, State } from "./basics";
 import { Facts, Show } from "./page";
+import { Told } from "./told";
 
 /** Of GET /runs/N/tasks. */
 export interface TaskInstance {
@@ -90,13 +91,15 @@ export function RunSide({ number, namespace, onClose }: OfRun) {
     <Side title={<a href={pathOf("runs", number)}>Run {number}</a>} label={`Run ${number}`} onClose={onClose}>
       <Show of={loaded}>{(run) => (
         <>
-          <p class="side-counts"><State state={run.state} /> {run.reason && <span class="dim">{run.reason}</span>}</p>
-          {run.waits_because && <p class="dim">{run.waits_because}</p>}
+          <p class="side-counts">
+            <State state={run.state} /> {run.reason && <span class="dim"><Told text={run.reason} /></span>}
+          </p>
+          {run.waits_because && <p class="dim"><Told text={run.waits_because} /></p>}
           <Facts items={[
             ["Logical date", run.logical_date && <Instant at={run.logical_date} isLong />],
             ["Type", run.run_type],
             ["Started", run.start_date && <Ago at={run.start_date} />],
-            ["Duration", durationOf(run)],
+            ["Took", durationOf(run)],
             ["Version", run.dag_version],
             ["By", run.actor],
             ["Note", run.note],

@@ -10,6 +10,8 @@ export interface Column<T> {
   isNumber?: boolean;
   /** Not shown on a phone. */
   isExtra?: boolean;
+  /** The server sorts by it under this name; kept in the URL as `order`. */
+  order?: string;
 }
 
 interface TableProps<T> {
@@ -37,7 +39,9 @@ export function Table<T>({ label, rows, columns, keyOf, hrefOf, empty, isFolding
       <table aria-label={label} class={isFolding ? "folds" : ""}>
         <thead>
           <tr>{columns.map((column) => (
-            <th key={column.name} scope="col" class={classOf(column)}>{column.name}</th>
+            <th key={column.name} scope="col" class={classOf(column)} aria-sort={sortOf(column.order)}>
+              {column.order ? <OrderLink name={column.name} order={column.order} /> : column.name}
+            </th>
           ))}</tr>
         </thead>
         <tbody>
@@ -56,6 +60,26 @@ export function Table<T>({ label, rows, columns, keyOf, hrefOf, empty, isFolding
 
 const classOf = <T,>(column: Column<T>): string =>
   [column.isNumber && "number", column.isExtra && "extra"].filter(Boolean).join(" ");
+
+function sortOf(order: string | undefined): "ascending" | "descending" | undefined {
+  const given = place.value.query.get("order");
+  if (!order || !given) return undefined;
+  return given === order ? "ascending" : given === "-" + order ? "descending" : undefined;
+}
+
+/** From the largest, then from the smallest, then as it was. */
+function OrderLink({ name, order }: { name: string; order: string }) {
+  const sort = sortOf(order);
+  const next = sort === undefined ? "-" + order : sort === "descending" ? order : null;
+  const words = order.replaceAll("_", " ");
+  const title = sort === undefined ? `Sort by ${words}, descending`
+    : sort === "descending" ? `Sort by ${words}, ascending` : `Do not sort by ${words} any more`;
+  return (
+    <a class={`order ${sort ? "is-on" : ""}`} href={hrefWith({ order: next, offset: null })} title={title}>
+      {name}{sort && <span aria-hidden="true">{sort === "descending" ? " ▾" : " ▴"}</span>}
+    </a>
+  );
+}
 
 /** Pages by `offset` in the URL. */
 export function Pager({ total, limit, isMore }: { total: number; limit: number; isMore?: boolean }) {

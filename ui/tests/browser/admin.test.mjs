@@ -190,7 +190,7 @@ test("users come, change and go; roles count at once", async () => {
   await fillAndSend(page, {});
   await row(page, "ben").getByRole("button", { name: "Enable" }).waitFor();
   assert.equal((await ben()).disabled, true);
-  await row(page, "ben").getByRole("button", { name: "Remove" }).click();
+  await row(page, "ben").getByRole("button", { name: "Delete" }).click();
   await fillAndSend(page, {});
   await row(page, "ben").waitFor({ state: "detached" });
   assert.equal(await ben(), undefined);
@@ -202,7 +202,7 @@ test("namespaces are made and removed by admins only", async () => {
   await visit(daemon, page, "/users");
   await act(page, "New namespace", { Name: "shops", "What it is for": "what shops sold" }, "shops is there");
   assert.ok((await daemon.json("namespaces", "list")).namespaces.some((namespace) => namespace.name === "shops"));
-  await row(page, "shops").getByRole("button", { name: "Remove" }).click();
+  await row(page, "shops").getByRole("button", { name: "Delete" }).click();
   await fillAndSend(page, {});
   await row(page, "shops").waitFor({ state: "detached" });
   const editor = await openPage(daemon, { role: "editor" });
@@ -258,11 +258,17 @@ test("the server tells its health, checks and settings; an admin checks the stor
   await page.waitForURL(/q=keep_runs/);
   await until("few settings",
     async () => (await page.getByRole("table", { name: "Settings" }).locator("tbody tr").count()) < 5);
-  await page.getByRole("button", { name: "Remove old" }).click();
+  await page.getByRole("button", { name: "Delete old" }).click();
   await page.getByRole("button", { name: "What would go?" }).click();
   await page.getByText("Nothing is old enough.").waitFor();
-  await page.keyboard.press("Escape");
   assert.deepEqual(page.mistakes, []);
+  await page.route("**/api/v1/x/prune", (route) => route.fulfill({
+    status: 409, contentType: "application/problem+json",
+    body: JSON.stringify({ title: "Conflict", detail: "the store is being moved" }),
+  }));
+  await page.getByRole("button", { name: "What would go?" }).click();
+  await page.getByRole("alert").getByText("the store is being moved").waitFor();
+  await page.keyboard.press("Escape");
 });
 
 test("a viewer changes nothing, and is told which role it takes", async () => {

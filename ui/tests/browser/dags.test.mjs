@@ -102,6 +102,39 @@ test("who only looks on cannot pause", async () => {
   assert.ok(await line(page, "sales").getByRole("switch").isDisabled());
 });
 
+test("all that a filter leaves are paused and unpaused; one that fails does not hold up the others", async () => {
+  const page = await open({}, "?tag=money");
+  const isPaused = async (dag) => (await daemon.api("GET", `/api/v1/x/dags/${dag}`)).is_paused;
+  const dialog = page.getByRole("dialog");
+  await page.getByRole("button", { name: "Pause all shown", exact: true }).click();
+  await dialog.getByText("Nothing of 2 DAGs starts by itself any more.").waitFor();
+  await dialog.getByLabel("Reason").fill("warehouse is down");
+  await dialog.getByText("The same by command").click();
+  await dialog.getByText("eider dags pause sales stock --reason 'warehouse is down'").waitFor();
+  await page.route("**/dags/sales/pause", (route) => route.fulfill({
+    status: 409, contentType: "application/problem+json",
+    body: JSON.stringify({ title: "no", detail: "not on a Monday" }),
+  }));
+  await dialog.getByRole("button", { name: "Pause 2 DAGs" }).click();
+  const alert = dialog.getByRole("alert");
+  await alert.getByText("1 DAG could not be paused").waitFor();
+  assert.match(await alert.getByRole("listitem").innerText(), /^sales: .*not on a Monday/);
+  assert.deepEqual([await isPaused("sales"), await isPaused("stock"), await isPaused("evil")], [false, true, false]);
+  await page.unroute("**/dags/sales/pause");
+  await dialog.getByRole("button", { name: "Try again" }).click();
+  await dialog.waitFor({ state: "detached" });
+  assert.ok(await isPaused("sales"));
+  assert.ok(await page.getByRole("button", { name: "Pause all shown", exact: true }).isDisabled());
+  await page.getByRole("button", { name: "Unpause all shown" }).click();
+  await dialog.getByRole("button", { name: "Unpause 2 DAGs" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await until("both to be active", async () => !(await isPaused("sales")) && !(await isPaused("stock")));
+  await page.getByRole("link", { name: "Clear filters" }).click();
+  await page.getByRole("button", { name: "Pause all shown", exact: true }).waitFor({ state: "detached" });
+  const other = await open({ role: "viewer" }, "?tag=money");
+  assert.ok(await other.getByRole("button", { name: "Pause all shown", exact: true }).isDisabled());
+});
+
 test("a run that starts and ends is seen without loading the page again", async () => {
   const page = await open();
   const bars = line(page, "sales").locator(".run-bars a");

@@ -57,6 +57,14 @@ test("a year is told by shapes and words, walked by keys, and leads to the runs"
   assert.deepEqual(page.mistakes, []);
 });
 
+test("on a phone the calendar opens at this month", async () => {
+  const page = await openPage(daemon, { size: SIZES.phone });
+  await page.goto(new URL("/dags/shop/calendar", daemon.pages).href);
+  await page.locator(".day-cell.is-today").waitFor();
+  await until("today to be on the screen", () => page.locator(".day-cell.is-today").evaluate((day) =>
+    day.getBoundingClientRect().bottom < innerHeight && day.getBoundingClientRect().top > 0));
+});
+
 test("durations are drawn, told in numbers and as a table", async () => {
   const page = await openPage(daemon, { role: "viewer" });
   await open(page, "/dags/shop/durations");

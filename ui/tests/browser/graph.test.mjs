@@ -121,6 +121,22 @@ test("groups become one node, and what is around a task is all there is", async 
   assert.deepEqual(page.mistakes, []);
 });
 
+test("where there is nothing to draw, words say so", async () => {
+  const page = await openPage(daemon);
+  await page.goto(new URL("/dags/sales/graph?task=nothing_like_it&up=1&down=1", daemon.pages).href);
+  await page.getByRole("alert").getByText("has no task 'nothing_like_it'").waitFor();
+  assert.equal(await page.locator(".graph-box").count(), 0);
+  await page.getByRole("link", { name: "Whole graph" }).first().click();
+  await page.locator(".graph-box").waitFor();
+  await page.route("**/api/v1/x/graph/**", async (route) => {
+    const answer = await (await route.fetch()).json();
+    await route.fulfill({ json: { ...answer, nodes: [], edges: [], groups: [] } });
+  });
+  await page.reload();
+  await page.getByText("This DAG has no tasks.").waitFor();
+  assert.deepEqual(page.mistakes.filter((mistake) => !mistake.includes("404")), []);
+});
+
 test("tasks are found by a part of their name", async () => {
   const page = await openPage(daemon);
   await openGraph(page);

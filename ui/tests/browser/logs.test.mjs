@@ -108,6 +108,22 @@ for (const [name, size] of Object.entries(SIZES))
       assert.deepEqual(page.mistakes, []);
     });
 
+test("a log is waited for until its task starts", async () => {
+  const flag = path.join(daemon.folder, "go");
+  await daemon.write("later.yaml", `tasks:
+  first: { run: 'until [ -e ${flag} ]; do sleep 0.1; done' }
+  then: { needs: [first], run: 'echo at last' }
+`);
+  await until("the DAG is there", async () => (await daemon.json("dags", "list")).dags.length === 3);
+  const { number } = await daemon.json("dags", "trigger", "later");
+  const page = await openPage(daemon);
+  await at(page, `/runs/${number}/tasks/then/log`);
+  await page.getByText("It has not started yet.").waitFor();
+  await appendFile(flag, "");
+  await page.getByText("at last", { exact: true }).waitFor();
+  assert.deepEqual(page.mistakes, []);
+});
+
 test("lines are linked to, also several of them", async () => {
   const page = await openPage(daemon);
   await at(page, `/runs/${run}/tasks/long/log#L100`);

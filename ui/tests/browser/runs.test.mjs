@@ -8,6 +8,9 @@ const STEPS = `tasks:
   first: { run: 'echo began; until [ -e "$GATE/first" ]; do sleep 0.05; done; echo went on', env: { GATE: "GATES" } }
   second: { run: 'until [ -e "$GATE/second" ]; do sleep 0.05; done', needs: [first], env: { GATE: "GATES" } }
 `;
+const BETWEEN = `tasks:
+  waits: { run: 'until [ -e "$GATE/between" ]; do sleep 0.05; done', env: { GATE: "GATES" } }
+`;
 const ORDERS = `params:
   region: { type: string, default: eu }
 tasks:
@@ -31,9 +34,9 @@ before(async () => {
   daemon = await Daemon.start();
   gate = (name) => daemon.write(`../${name}`, "");
   await daemon.cli("secrets", "set", "db_password", "swordfish-4711");
-  for (const [name, text] of Object.entries({ steps: STEPS, orders: ORDERS, wide: WIDE }))
+  for (const [name, text] of Object.entries({ steps: STEPS, between: BETWEEN, orders: ORDERS, wide: WIDE }))
     await daemon.write(`${name}.yaml`, text.replaceAll("GATES", daemon.folder));
-  await until("the DAGs are there", async () => (await daemon.json("dags", "list")).dags.length === 3);
+  await until("the DAGs are there", async () => (await daemon.json("dags", "list")).dags.length === 4);
 });
 after(async () => {
   await closeBrowser();
@@ -44,7 +47,6 @@ const trigger = async (dag, ...more) => (await daemon.json("dags", "trigger", da
 const over = (run) => until(`run ${run} is over`, async () =>
   ["success", "failed", "cancelled"].includes((await daemon.json("runs", "show", run)).state));
 const at = (page, path) => page.goto(new URL(path, daemon.pages).href);
-const taskState = (page, task) => page.getByRole("row", { name: task }).locator("[data-state]").first();
 
 test("a run is watched from its start to its end", async () => {
   const run = await trigger("steps");
@@ -57,7 +59,7 @@ test("a run is watched from its start to its end", async () => {
   await page.locator('tr:has-text("second") [data-state="running"]').waitFor();
   await gate("second");
   await page.locator('h1 [data-state="success"]').waitFor();
-  assert.equal(await taskState(page, "second").getAttribute("data-state"), "success");
+  await page.locator('tr:has-text("second") [data-state="success"]').waitFor();
   await page.getByRole("link", { name: "Gantt" }).click();
   await page.getByRole("link", { name: /second; .*on the critical path/ }).waitFor();
   await page.getByRole("link", { name: "Events" }).click();
@@ -87,6 +89,42 @@ for (const theme of THEMES)
     assert.ok(width <= SIZES.phone.width, `the page is ${width} wide`);
     assert.deepEqual(page.mistakes, []);
   });
+
+test("what happens while one goes from a list to a run is told there", async () => {
+  const page = await openPage(daemon);
+  await page.addInitScript(() => {
+    const Source = window.EventSource;
+    window.readies = 0;
+    window.EventSource = class extends Source {
+      constructor(url) {
+        super(url);
+        this.addEventListener("ready", () => window.readies++);
+      }
+    };
+  });
+  // Its second task waits; nobody is told of it before the run is over.
+  const run = await trigger("between");
+  let letGo;
+  const held = new Promise((resolve) => (letGo = resolve));
+  await page.route((url) => url.pathname.endsWith("/x/events") && url.searchParams.has("run"), async (route) => {
+    await held;
+    await route.continue();
+  });
+  await at(page, "/runs");
+  const link = page.getByRole("link", { name: `#${run}`, exact: true });
+  await link.waitFor();
+  await page.waitForFunction(() => window.readies > 0);
+  await link.click();
+  await page.locator('tr:has-text("waits") [data-state="running"]').waitFor();
+  await page.waitForFunction(() => !document.documentElement.hasAttribute("data-waiting"));
+  // A tab that nobody sees asks for nothing by itself: only what is told shows up.
+  await page.evaluate(() => Object.defineProperty(document, "hidden", { value: true }));
+  await gate("between");
+  await over(run);
+  letGo();
+  await page.locator('h1 [data-state="success"]').waitFor();
+  assert.deepEqual(page.mistakes, []);
+});
 
 test("a failing task is mended and retried until the run is green", async () => {
   const run = await trigger("orders");
@@ -193,6 +231,24 @@ test("runs are found by their filters, which are in the URL", async () => {
   assert.deepEqual(page.mistakes, []);
 });
 
+test("days of the filters are those of the chosen zone", async () => {
+  const page = await openPage(daemon);
+  await page.evaluate(() => localStorage.setItem("eider.zone", "America/New_York"));
+  const asked = (name) => page.waitForRequest((request) => new URL(request.url()).pathname.endsWith(name));
+  let request = asked("/x/runs");
+  await at(page, "/runs?from=2026-11-15&to=2026-11-16");
+  const runs = new URL((await request).url()).searchParams;
+  assert.equal(runs.get("logical_from"), "2026-11-15T05:00:00Z");
+  assert.equal(runs.get("logical_to"), "2026-11-17T04:59:59.999999Z");
+  request = asked("/x/audit");
+  await at(page, "/audit?from=2026-11-15&to=2026-11-16");
+  const audit = new URL((await request).url()).searchParams;
+  assert.equal(audit.get("from"), "2026-11-15T05:00:00Z");
+  assert.equal(audit.get("to"), "2026-11-16T05:00:00Z");
+  await page.getByRole("table", { name: "Changes" }).or(page.getByText("Nobody changed anything")).first().waitFor();
+  assert.deepEqual(page.mistakes, []);
+});
+
 test("a run that goes on is cancelled", async () => {
   await daemon.write("endless.yaml", "tasks:\n  wait: { run: sleep 600 }\n");
   await until("the DAG is there", async () => (await daemon.json("dags", "list")).dags.some((dag) =>
@@ -203,8 +259,71 @@ test("a run that goes on is cancelled", async () => {
   await page.locator('h1 [data-state="running"]').waitFor();
   await page.getByRole("button", { name: "Cancel run" }).click();
   await page.getByRole("dialog").getByLabel("Reason").fill("a mistake");
+  await page.getByRole("dialog").getByLabel(/finally/).check();
+  await page.getByRole("dialog").getByText("The same by command").click();
+  await page.getByRole("dialog").getByText(`eider stop ${run} --kill --reason 'a mistake'`).waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Cancel run", exact: true }).click();
   await page.locator('h1 [data-state="cancelled"]').waitFor();
   await page.getByText("a mistake").waitFor();
   assert.deepEqual(page.mistakes, []);
+});
+
+/** What of a page is beyond its right edge, hidden by a box that scrolls. */
+const cutOff = (page, selector) => page.locator(selector).evaluateAll((boxes) =>
+  boxes.filter((box) => box.scrollWidth > box.clientWidth + 1).length);
+
+test("runs are sorted by how long they took, and fit a phone", async () => {
+  const short = await trigger("wide");
+  await over(short);
+  await daemon.write("slower.yaml", "dag: slower\ntasks: { nap: { run: sleep 1.5 } }\n");
+  await until("the DAG is there", async () => (await daemon.json("dags", "list")).dags.some((dag) =>
+    dag.dag_id === "slower"));
+  const long = await trigger("slower");
+  await over(long);
+  const last = await trigger("wide");
+  await over(last);
+  for (const size of Object.values(SIZES)) {
+    const page = await openPage(daemon, { size });
+    await at(page, `/runs?from=2000-01-01`);
+    const numbers = () => page.locator("tbody .run-number").allInnerTexts();
+    const before = (one, other) => async () => {
+      const all = (await numbers()).map((text) => text.trim());
+      return all.includes(`#${one}`) && all.indexOf(`#${one}`) < all.indexOf(`#${other}`);
+    };
+    await until("the newest first", before(last, long));
+    await page.getByRole("link", { name: "Took" }).click();
+    await page.waitForURL("**order=-duration**");
+    await until("the longest first", before(long, last));
+    assert.equal(await page.getByRole("columnheader", { name: "Took" }).getAttribute("aria-sort"), "descending");
+    await page.getByRole("link", { name: "Took" }).click();
+    await until("the shortest first", before(last, long));
+    assert.equal(await cutOff(page, ".table-box"), 0);
+    assert.deepEqual(page.mistakes, []);
+    await page.context().close();
+  }
+});
+
+test("what type a run is of is said with how far it was looked", async () => {
+  const page = await openPage(daemon);
+  await at(page, "/runs?type=manual");
+  await page.getByText(/Looked at all \d+ runs: \d+ are manual\./).waitFor();
+  await at(page, "/runs?type=backfill");
+  await page.getByText(/Looked at all \d+ runs: 0 are backfill\./).waitFor();
+});
+
+test("the name of a task may be very long", async () => {
+  const name = "a_very_long_name_".repeat(11).slice(0, 180);
+  await daemon.write("lengthy.yaml", `dag: lengthy\ntasks:\n  ${name}: { run: exit 1 }\n  b: { run: "true" }\n`);
+  await until("the DAG is there", async () => (await daemon.json("dags", "list")).dags.some((dag) =>
+    dag.dag_id === "lengthy"));
+  const run = await trigger("lengthy");
+  await over(run);
+  for (const size of Object.values(SIZES)) {
+    const page = await openPage(daemon, { size });
+    await at(page, `/runs/${run}`);
+    await page.getByRole("table", { name: "Tasks" }).getByRole("link", { name, exact: true }).waitFor();
+    assert.equal(await cutOff(page, ".table-box"), 0);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+    await page.context().close();
+  }
 });

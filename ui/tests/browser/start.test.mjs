@@ -37,11 +37,13 @@ tasks:
   a: { run: "until [ -e \\"$EIDER_HOME/../go\\" ]; do sleep 0.1; done" }
 `;
 
+const MANY = "dag: many\ntasks:\n" + Array.from({ length: 600 }, (_, i) => `  t${i}: { run: "true" }\n`).join("");
+
 let daemon;
 before(async () => {
-  daemon = await Daemon.start({ "sales.yaml": SALES, "daily.yaml": DAILY, "held.yaml": HELD },
+  daemon = await Daemon.start({ "sales.yaml": SALES, "daily.yaml": DAILY, "held.yaml": HELD, "many.yaml": MANY },
     { env: { EIDER_BACKFILL_APPROVAL: "30" } });
-  await until("all DAGs are there", async () => (await daemon.api("GET", "/api/v1/x/dags")).total_entries === 3);
+  await until("all DAGs are there", async () => (await daemon.api("GET", "/api/v1/x/dags")).total_entries === 4);
 });
 after(async () => {
   await closeBrowser();
@@ -116,6 +118,29 @@ test("the command that is shown makes the same run", async () => {
   assert.deepEqual([run.params.code, run.params.rows, run.counts.success], ["XY", 7, 1]);
 });
 
+test("of very many tasks a few hundred are drawn, and the others are searched for", async () => {
+  const page = await openPage(daemon, { role: "operator" });
+  await open(page, "/dags/many/trigger");
+  await page.getByText("All tasks", { exact: true }).click();
+  const boxes = page.locator(".task-boxes label");
+  await page.getByText("400 more: search for them.").first().waitFor();
+  assert.equal(await boxes.count(), 200);
+  assert.equal(await page.getByRole("combobox", { name: "Task to preview" }).locator("option").count(), 201);
+  await page.getByRole("searchbox", { name: "Filter tasks" }).fill("t599");
+  await until("one is left", async () => (await boxes.count()) === 1);
+  await page.getByLabel("t599", { exact: true }).check();
+  await page.getByRole("searchbox", { name: "Filter tasks" }).fill("");
+  await until("what was chosen stays", async () => (await boxes.count()) === 201);
+  assert.equal(await page.getByLabel("t599", { exact: true }).isChecked(), true);
+  await open(page, "/dags/many/settings");
+  await page.locator("summary", { hasText: "retries, pools" }).click();
+  const rows = page.getByRole("table", { name: "Tasks" }).locator("tbody tr");
+  assert.equal(await rows.count(), 200);
+  await page.getByRole("searchbox", { name: "Find a task" }).fill("t59");
+  await until("those that fit", async () => (await rows.count()) === 11);
+  assert.deepEqual(page.mistakes, []);
+});
+
 test("a task is shown with its templates filled in", async () => {
   const page = await openPage(daemon, { role: "viewer" });
   await open(page, "/dags/sales/trigger?p.code=AB&p.rows=42");
@@ -123,6 +148,18 @@ test("a task is shown with its templates filled in", async () => {
   await page.getByText("echo rows 42 of eu AB").waitFor();
   assert.ok(await page.getByRole("button", { name: "Trigger", exact: true }).isDisabled(), "a viewer only looks");
   assert.deepEqual(page.mistakes, []);
+});
+
+test("the last days are filled in by one press", async () => {
+  const page = await openPage(daemon);
+  await open(page, "/dags/daily/backfill");
+  const value = (label) => page.getByLabel(label).inputValue();
+  await page.getByRole("button", { name: "Last 7 days" }).click();
+  await until("the URL to have both", () => /from=\d{4}-\d\d-\d\d&to=\d{4}-\d\d-\d\d/.test(page.url()));
+  const days = (Date.parse(await value("Last date")) - Date.parse(await value("First date"))) / 86_400_000;
+  assert.equal(days, 6);
+  await page.getByRole("button", { name: "Yesterday" }).click();
+  await until("one day", async () => (await value("First date")) === (await value("Last date")));
 });
 
 test("a backfill is planned while it is filled in, then made", async () => {

@@ -102,13 +102,13 @@ test("the list of jobs is filtered by the URL, paged, and live", async () => {
 test("old jobs are counted and removed by an editor only", async () => {
   const operator = await openPage(daemon, { role: "operator" });
   await visit(daemon, operator, "/jobs");
-  assert.match(await operator.getByRole("button", { name: "Remove old" }).getAttribute("title"),
+  assert.match(await operator.getByRole("button", { name: "Delete old" }).getAttribute("title"),
     /needs the role editor/);
   const page = await openPage(daemon, { role: "editor" });
   await visit(daemon, page, "/jobs");
-  await page.getByRole("button", { name: "Remove old" }).click();
+  await page.getByRole("button", { name: "Delete old" }).click();
   await field(page, "Older than").fill("0s");
-  await field(page, "Only with the status").selectOption("completed");
+  await field(page, "Only in the state").selectOption("completed");
   await page.getByRole("button", { name: "What would happen?" }).click();
   await page.getByText(/[1-9]\d* jobs would go/).waitFor();
   assert.ok((await daemon.json("jobs", "list", "--status", "completed")).jobs.length > 0);
@@ -136,6 +136,17 @@ test("dead letters are looked at, requeued and forgotten", async () => {
   await page.getByText("No dead letters").waitFor();
   assert.equal((await daemon.json("dlq", "list")).letters.length, 0);
   assert.deepEqual(page.mistakes, []);
+});
+
+test("a dead letter of a task leads to its instance", async () => {
+  const page = await openPage(daemon, { role: "viewer" });
+  const letter = { id: "9", kind: "task", name: "sales/by-hand/load", queue: "default", died_at: "2026-01-01T00:00:00Z",
+    reason: "lost", attempts: 2, message: null, payload: null, run: "17", task_id: "load", map_index: 3 };
+  await page.route("**/api/v1/x/dlq?**", (route) => route.fulfill({ json: { letters: [letter], total_entries: 1 } }));
+  await visit(daemon, page, "/dead");
+  const link = page.getByRole("link", { name: "sales/by-hand/load [3]" });
+  assert.equal(await link.getAttribute("href"), "/runs/17/tasks/load?map=3");
+  assert.equal(await page.getByRole("link", { name: "Log" }).getAttribute("href"), "/runs/17/tasks/load/log?map=3");
 });
 
 test("queues are made, changed, paused and deleted", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { barHeights, facets, shownRows, windowOf, withChanges } = await load("pages/dags/rows.ts");
+const { barHeights, facets, shownRows, toPause, windowOf, withChanges } = await load("pages/dags/rows.ts");
 const { byFile, caretOf, splitHint } = await load("pages/dags/errors.ts");
 
 const STATES = ["queued", "running", "success", "failed", "cancelled"];
@@ -30,6 +30,13 @@ test("they are sorted by name, last run and next run; those without come last", 
   assert.equal(names({ sort: "last" }), "cab");
   assert.equal(names({ sort: "next" }), "cba");
   assert.equal(names({ sort: "nonsense" }), "abc");
+});
+
+test("a change for all that are shown leaves out what is so already, and what is not allowed", () => {
+  const ids = (isPause, isAllowed) => toPause(ROWS, isPause, isAllowed).map((one) => one.dag_id).join("");
+  assert.equal(ids(true, () => true), "ab");
+  assert.equal(ids(false, () => true), "c");
+  assert.equal(ids(true, (one) => one.owner === "bob"), "b");
 });
 
 test("what can be chosen is counted", () => {

@@ -17,6 +17,14 @@ test("a year is months of weeks from Monday", () => {
   assert.equal(calendar.monthsOf(2024)[1].cells.filter(Boolean).length, 29);
 });
 
+test("a year begins today, or with its newest run", () => {
+  const days = [["2025-03-01", 1], ["2025-08-09", 2], ["2025-12-24", 0]].map(([date, total]) =>
+    ({ date, total, counts: {}, planned: 0 }));
+  assert.equal(calendar.startOf(2026, [], "2026-11-16"), "2026-11-16");
+  assert.equal(calendar.startOf(2025, days, "2026-11-16"), "2025-08-09");
+  assert.equal(calendar.startOf(2024, [], "2026-11-16"), "2024-01-01");
+});
+
 test("keys lead from day to day, and not out of the year", () => {
   assert.equal(calendar.dayAfterKey("2026-03-31", "ArrowRight"), "2026-04-01");
   assert.equal(calendar.dayAfterKey("2026-03-31", "ArrowUp"), "2026-03-24");

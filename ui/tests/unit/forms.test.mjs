@@ -41,7 +41,9 @@ test("of a new connection everything is sent, and no secret is shown", () => {
 
 test("entries of the audit lead to what they are about", () => {
   const entry = { dag_id: "sales", number: "17" };
-  const leads = [["run 17 sales/manual__x", "/runs/17"], ["run 17 sales/manual__x load[3]", "/runs/17/tasks/load"],
+  const leads = [["run 17 sales/manual__x", "/runs/17"],
+    ["run 17 sales/manual__x load[3]", "/runs/17/tasks/load?map=3"],
+    ["run 17 sales/manual__x load", "/runs/17/tasks/load"],
     ["job 380503", "/jobs/380503"], ["queue mail", "/queues"],
     ["variable default/bucket", "/variables"], ["secret default/x", "/connections?tab=secrets"],
       ["something new", "/runs/17"]];

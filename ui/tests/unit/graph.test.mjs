@@ -60,11 +60,16 @@ test("the point under the mouse stays where it is while one zooms", () => {
 
 test("a small graph is seen whole, of a large one what can be read", () => {
   const screen = { width: 800, height: 400 };
-  const whole = graphs.firstView({ width: 600, height: 300 }, screen);
+  const whole = graphs.firstView({ width: 600, height: 300, nodes: [] }, screen);
   assert.equal(whole.scale, 1);
-  const large = { width: 20000, height: 9000 };
+  const at = (layer, y) => ({ ...node(`${layer} ${y}`, layer * 200, y), layer });
+  const large = { width: 20000, height: 9000, nodes: [at(0, 8000), at(0, 8100), at(1, 20), at(2, 4000)] };
   const part = graphs.firstView(large, screen);
   assert.ok(part.scale > 0.5);
+  for (const one of large.nodes) assert.equal(graphs.isVisible(one, part, screen), one.layer === 0);
+  const many = { ...large, nodes: Array.from({ length: 100 }, (_, i) => at(0, 90 * i + 30)) };
+  const from = graphs.firstView(many, screen);
+  assert.ok(graphs.isVisible(many.nodes[0], from, screen) && from.y < 30);
   const about = graphs.firstView(large, screen, node("x", 60, 4000));
   assert.ok(graphs.isVisible(node("x", 60, 4000), about, screen));
   assert.ok(!graphs.isVisible(node("x", 60, 4000), part, screen));

@@ -4,7 +4,7 @@ import { load } from "./load.mjs";
 
 const params = await load("pages/start/params.ts");
 const draft = await load("pages/start/draft.ts");
-const when = await load("pages/start/when.ts");
+const when = await load("core/time.ts");
 
 const SCHEMAS = {
   region: { type: "string", default: "eu", enum: ["eu", "us"] },
@@ -121,6 +121,13 @@ test("a backfill as a command", () => {
     "--redo", "failed", "--max-active", "4", "-t", "a", "--with-upstream"]);
 });
 
+test("the last days are whole ones of the zone", () => {
+  const now = Date.parse("2026-03-01T23:30:00Z");
+  assert.deepEqual(when.lastDays(1, now, "UTC"), { from: "2026-02-28", to: "2026-02-28" });
+  assert.deepEqual(when.lastDays(7, now, "Europe/Berlin"), { from: "2026-02-23", to: "2026-03-01" });
+  assert.deepEqual(when.lastDays(30, now, "UTC"), { from: "2026-01-30", to: "2026-02-28" });
+});
+
 test("clocks of a zone and instants", () => {
   assert.equal(when.instantFrom("2026-07-01T06:00", "Europe/Berlin"), "2026-07-01T04:00:00Z");
   assert.equal(when.instantFrom("2026-01-01T06:00:30", "Europe/Berlin"), "2026-01-01T05:00:30Z");
@@ -133,4 +140,20 @@ test("a run id is one that the server takes", () => {
   assert.equal(draft.runIdProblem(""), null);
   assert.ok(draft.runIdProblem("x y"));
   assert.ok(draft.runIdProblem("-x"));
+});
+
+test("what is a secret, or is named like one, does not get into the URL", () => {
+  const schemas = { ...SCHEMAS, api_key: { type: "string" }, pin: { type: "string", secret: true } };
+  const urlOf = (given) => draft.queryOf(given, new URLSearchParams("view=1"), schemas, ["conf", "note"]);
+  assert.equal(urlOf({ "p.token": "t1", "p.api_key": "k1", "p.pin": "4711", "p.region": "us" }).toString(),
+    "view=1&p.region=us");
+  const confOf = (text) => urlOf({ conf: text }).get("conf");
+  const plain = '{ "rows": [1, 2],  "": 3 }';
+  assert.equal(confOf(plain), plain, "as it was typed");
+  assert.equal(confOf('{"a": 1, "password": "p", "db": {"apiToken": "t", "host": "h"}, "pin": "4711"}'),
+    '{"a":1,"db":{"host":"h"}}');
+  assert.equal(confOf('{"secret": "s"}'), null);
+  assert.equal(confOf('{"password": "p'), null, "also while it is typed");
+  assert.equal(confOf('{"pin": "47'), null);
+  assert.equal(confOf('{"rows": 1'), '{"rows": 1');
 });

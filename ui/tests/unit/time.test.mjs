@@ -4,6 +4,25 @@ import { load } from "./load.mjs";
 
 const time = await load("core/time.ts");
 
+test("a day of a zone is from its first to its last instant", () => {
+  assert.equal(time.dayStart("2026-11-16", "UTC"), "2026-11-16T00:00:00Z");
+  assert.equal(time.dayEnd("2026-11-16", "UTC"), "2026-11-16T23:59:59.999999Z");
+  assert.equal(time.dayStart("2026-11-16", "America/New_York"), "2026-11-16T05:00:00Z");
+  assert.equal(time.dayEnd("2026-11-16", "Asia/Kolkata"), "2026-11-16T18:29:59.999999Z");
+  // One day has 23 hours, one 25, and one begins at one o'clock.
+  assert.equal(time.dayStart("2026-03-29", "Europe/Berlin"), "2026-03-28T23:00:00Z");
+  assert.equal(time.dayEnd("2026-03-29", "Europe/Berlin"), "2026-03-29T21:59:59.999999Z");
+  assert.equal(time.dayEnd("2026-10-25", "Europe/Berlin"), "2026-10-25T22:59:59.999999Z");
+  for (const [day, zone, first] of [["2018-11-04", "America/Sao_Paulo", "2018-11-04T03:00:00Z"],
+    ["2026-04-24", "Africa/Cairo", "2026-04-23T22:00:00Z"]]) {
+    assert.equal(time.dayStart(day, zone), first);
+    assert.equal(time.clockAt(first, zone).time, "01:00:00");
+  }
+  assert.equal(time.dayStart("2026-11-16T05:00:00Z", "Asia/Tokyo"), "2026-11-16T05:00:00Z", "an instant is one");
+  assert.equal(time.dayStart("soon", "UTC"), "");
+  assert.equal(time.dayEnd("soon", "UTC"), "");
+});
+
 test("durations are told in two units at most", () => {
   const told = [[0.34, "340 ms"], [12.4, "12.4 s"], [200, "3 m 20 s"], [7500, "2 h 5 m"], [273600, "3 d 4 h"],
     [59.96, "1 m 0 s"], [0.9999, "1.0 s"], [3599.6, "1 h 0 m"], [-5, "-5.0 s"]];

@@ -1,6 +1,8 @@
 // Who changed what, when and why.
 import { useLoad } from "../../core/load";
-import { hrefWith, pathOf } from "../../core/route";
+import { zone } from "../../core/prefs";
+import { hrefWith, pathOf, place } from "../../core/route";
+import { dayStart } from "../../core/time";
 import { Instant } from "../../parts/basics";
 import { ChoiceFilter } from "../../parts/form";
 import { NameFilter, OlderPager, queryOf } from "../../parts/paging";
@@ -10,10 +12,16 @@ import { hrefOfObject, objectText } from "./auditLinks";
 import type { AuditEntry } from "./types";
 
 const LIMIT = 50;
-const FILTERS = ["actor", "dag", "run", "from", "to", "all", "before"];
+const FILTERS = ["actor", "dag", "run", "all", "before"];
+
+/** The days of the URL as instants. */
+function days(): Record<string, string> {
+  const given = ["from", "to"].map((name) => [name, dayStart(place.value.query.get(name) ?? "", zone.value)]);
+  return Object.fromEntries(given.filter(([, instant]) => instant)) as Record<string, string>;
+}
 
 export function AuditPage() {
-  const loaded = useLoad<{ entries: AuditEntry[] }>(`/audit${queryOf(FILTERS, { limit: LIMIT })}`,
+  const loaded = useLoad<{ entries: AuditEntry[] }>(`/audit${queryOf(FILTERS, { ...days(), limit: LIMIT })}`,
     { every: 5000, keep: true });
   return (
     <Page title="Audit">

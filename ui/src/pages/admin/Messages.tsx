@@ -11,6 +11,7 @@ import { Choose, Input, useForm } from "../../parts/inputs";
 import { counted, limitOf, NameFilter, queryOf, ShowMore } from "../../parts/paging";
 import { Page, Show } from "../../parts/page";
 import { Table } from "../../parts/table";
+import { runHref, taskHref } from "../runs/links";
 import type { Notice } from "./types";
 
 const STATES = ["pending", "sending", "sent", "failed", "dropped", "folded"];
@@ -76,10 +77,10 @@ function NoticeTable({ notices, onDone }: { notices: Notice[]; onDone: () => voi
 }
 
 function About({ notice }: { notice: Notice }) {
-  const name =
-    `${notice.dag_id ?? "?"}${notice.number ? ` ${notice.number}` : ""}${notice.task_id ? ` / ${notice.task_id}` : ""}`;
-  const href = !notice.number ? null
-    : notice.task_id ? pathOf("runs", notice.number, "tasks", notice.task_id) : pathOf("runs", notice.number);
+  const { number, task_id: task, map_index: map = -1 } = notice;
+  const name = `${notice.dag_id ?? "?"}${number ? ` ${number}` : ""}${task ? ` / ${task}` : ""}` +
+    (map >= 0 ? ` [${map}]` : "");
+  const href = !number ? null : task ? taskHref({ number, task_id: task, map_index: map }) : runHref(number);
   return <>{href ? <a href={href}>{name}</a>
     : name} <span class="tag">{HAPPENED[notice.event] ?? notice.event}</span></>;
 }

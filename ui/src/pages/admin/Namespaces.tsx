@@ -25,7 +25,7 @@ export function NamespacesSection() {
               cell: (row) => <><b class="kept-name">{row.name}</b>{row.doc
                 && <div><small class="dim">{row.doc}</small></div>}</> },
             ...counts,
-            { name: "", cell: (row) => row.name !== "default" && <RemoveNamespace row={row} onDone={loaded.reload} /> },
+            { name: "", cell: (row) => row.name !== "default" && <DeleteNamespace row={row} onDone={loaded.reload} /> },
           ]} />
       )}</Show>
     </Section>
@@ -48,12 +48,12 @@ function AddNamespace({ onDone }: { onDone: () => void }) {
   );
 }
 
-function RemoveNamespace({ row, onDone }: { row: Namespace; onDone: () => void }) {
+function DeleteNamespace({ row, onDone }: { row: Namespace; onDone: () => void }) {
   return (
     <div class="actions row-actions">
-      <Action label={`Remove the namespace ${row.name}`} face="Remove" isSmall isDanger isAllowed={can("admin")}
+      <Action label={`Delete the namespace ${row.name}`} face="Delete" isSmall isDanger isAllowed={can("admin")}
         needs="admin"
-        question="Only an empty one can go." done={`The namespace ${row.name} is removed.`} onDone={onDone}
+        question="Only an empty one can go." done={`The namespace ${row.name} is deleted.`} onDone={onDone}
         change={{ method: "DELETE", path: pathOf("namespaces", row.name), cli: ["namespaces", "remove", row.name] }} />
     </div>
   );

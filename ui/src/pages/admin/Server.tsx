@@ -6,6 +6,7 @@ import { place } from "../../core/route";
 import { can } from "../../core/session";
 import { Action } from "../../parts/action";
 import { Command, Copy, Instant, StateIcon } from "../../parts/basics";
+import { DryRun } from "../../parts/dryRun";
 import { ChoiceFilter, SearchField } from "../../parts/form";
 import { Facts, Page, ProblemBox, Section, Show } from "../../parts/page";
 import { Table } from "../../parts/table";
@@ -121,21 +122,16 @@ function Store() {
 }
 
 function Prune() {
-  const [told, setTold] = useState("");
-  const look = async () => {
-    const answer = await request<Record<string, number | boolean>>("POST", "/prune", { body: { dry_run: true } });
-    const words = Object.entries(answer).filter(([, count]) => typeof count === "number" && count > 0)
-      .map(([name, count]) => `${String(count)} ${name.replaceAll("_", " ")}`);
-    setTold(words.join(", ") || "Nothing is old enough.");
-  };
+  const words = (answer: Record<string, unknown>) => Object.entries(answer)
+    .filter(([, count]) => typeof count === "number" && count > 0)
+    .map(([name, count]) => `${String(count)} ${name.replaceAll("_", " ")}`)
+    .join(", ") || "Nothing is old enough.";
   return (
-    <Action label="Remove what is old" face="Remove old…" isSmall isDanger isAllowed={can("admin")} needs="admin"
-      onOpen={() => setTold("")}
+    <Action label="Delete what is old" face="Delete old…" isSmall isDanger isAllowed={can("admin")} needs="admin"
       question="What is older than the settings keep goes. A daemon does so by itself, a little at a time."
-      done="What was old is removed."
+      done="What was old is deleted."
       change={{ path: "/prune", takesKey: false, cli: ["store", "prune"] }}>
-      <div class="dry-run"><button type="button" class="small" onClick={() => void look()}>What would go?</button>
-        {told && <span role="status">{told}</span>}</div>
+      <DryRun label="What would go?" method="POST" path="/prune" body={{}} tell={words} />
     </Action>
   );
 }

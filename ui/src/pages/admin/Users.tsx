@@ -83,13 +83,13 @@ function UserActions({ user, onDone }: { user: User; onDone: () => void }) {
         isAllowed={can("admin")} needs="admin"
         done={user.disabled ? `${user.name} is let in again.` : `${user.name} is let in no more.`} onDone={onDone}
         question={user.disabled ? "With the roles and tokens from before."
-          : "At once, with all sessions and tokens. Nothing is removed."}
+          : "At once, with all sessions and tokens. Nothing is deleted."}
         change={{
           method: "PATCH", path: pathOf("users", user.name), takesKey: false, body: { disabled: !user.disabled },
           cli: ["users", "set", user.name, user.disabled ? "--enable" : "--disable"],
         }} />
-      <Action label={`Remove ${user.name}`} face="Remove" isSmall isDanger isAllowed={can("admin")} needs="admin"
-        done={`${user.name} is removed.`} onDone={onDone}
+      <Action label={`Delete ${user.name}`} face="Delete" isSmall isDanger isAllowed={can("admin")} needs="admin"
+        done={`${user.name} is deleted.`} onDone={onDone}
         question="With all tokens of that one."
         change={{ method: "DELETE", path: pathOf("users", user.name), takesKey: false,
           cli: ["users", "remove", user.name, "--yes"] }} />

@@ -1,5 +1,6 @@
 // Where the things are that an entry of the audit is about. Pure.
 import { pathOf } from "../../core/route";
+import { runHref, taskHref } from "../runs/links";
 import type { AuditEntry } from "./types";
 
 const LISTS: Record<string, string> = {
@@ -21,8 +22,9 @@ export function objectText(object: string): string {
 /** An object is told as "run 17 sales/...", "job 380...", "variable default/bucket". */
 export function hrefOfObject(object: string, entry: Pick<AuditEntry, "dag_id" | "number">): string | null {
   const [kind = "", name = ""] = object.split(" ", 2);
-  const task = RUN.exec(object)?.[3]?.replace(/\[\d+\]$/, "");
-  if (kind === "run" && /^\d+$/.test(name)) return task ? pathOf("runs", name, "tasks", task) : pathOf("runs", name);
+  const task = /^([^[]*)(?:\[(\d+)\])?$/.exec(RUN.exec(object)?.[3] ?? "");
+  if (kind === "run" && /^\d+$/.test(name))
+    return task?.[1] ? taskHref({ number: name, task_id: task[1], map_index: Number(task[2] ?? -1) }) : runHref(name);
   if (kind === "job" && /^\d+$/.test(name)) return pathOf("jobs", name);
   if (kind === "backfill" && /^\d+$/.test(name)) return pathOf("backfills", name);
   if (kind === "dag" && name) return pathOf("dags", name);

@@ -74,6 +74,7 @@ export interface Notice {
   dag_id: string | null;
   number: string | null;
   task_id: string | null;
+  map_index?: number;
   happened_at: string;
   next_try: string | null;
   ended_at: string | null;

@@ -1,12 +1,14 @@
 // A year of a DAG, day by day.
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useLoad } from "../../core/load";
+import { zone as chosenZone } from "../../core/prefs";
 import { go, hrefWith, pathOf, place, type Params } from "../../core/route";
 import { lookOf } from "../../core/states";
 import type { LiveEvent } from "../../core/stream";
+import { dayEnd, dayStart } from "../../core/time";
 import { Show } from "../../parts/page";
-import { instantFrom } from "../start/when";
-import { dayAfterKey, dayText, lookOfDay, monthsOf, type CalendarDay } from "./calendar";
+import { Told } from "../../parts/told";
+import { dayAfterKey, dayText, lookOfDay, monthsOf, startOf, type CalendarDay } from "./calendar";
 import { DagFrame, type Dag } from "./DagFrame";
 
 interface CalendarAnswer {
@@ -17,6 +19,8 @@ interface CalendarAnswer {
   planned_until: string | null;
 }
 
+/** As high as the bar below on a phone. */
+const BAR = 60;
 const isOfRun = (event: LiveEvent): boolean => event.kind.startsWith("run");
 
 export function CalendarPage({ params }: { params: Params }) {
@@ -38,7 +42,10 @@ function Calendar({ dag }: { dag: Dag }) {
           <Key />
         </div>
         <Year key={answer.year} dag={dag} answer={answer} />
-        {answer.has_more && <p class="dim">What is planned is shown until {answer.planned_until ?? "its bound"}.</p>}
+        {answer.has_more && (
+          <p class="dim">What is planned is shown until {answer.planned_until
+            ? <Told text={answer.planned_until} /> : "its bound"}.</p>
+        )}
       </>
     )}</Show>
   );
@@ -72,23 +79,26 @@ function zoneOf(dag: Dag): string {
   return typeof zone === "string" ? zone : "UTC";
 }
 
-/** Days of UTC as such, those of other zones as instants. */
+/** Days of the zone that is looked at as such, those of others as instants. */
 function runsHref(dag: Dag, date: string): string {
-  const next = new Date(Date.parse(date + "T00:00:00Z") + 86_400_000).toISOString().slice(0, 10);
   const zone = zoneOf(dag);
-  const from = instantFrom(date + "T00:00", zone);
-  const to = new Date(Date.parse(instantFrom(next + "T00:00", zone)) - 1).toISOString();
-  const range = zone === "UTC" ? { from: date, to: date } : { from, to };
+  const range = zone === chosenZone.value ? { from: date, to: date }
+    : { from: dayStart(date, zone), to: dayEnd(date, zone) };
   return pathOf("dags", dag.dag_id, "runs") + "?" + new URLSearchParams(range).toString();
 }
 
 function Year({ dag, answer }: { dag: Dag; answer: CalendarAnswer }) {
   const days = new Map(answer.days.map((day) => [day.date, day]));
   const today = new Date().toISOString().slice(0, 10);
-  const start = today.startsWith(String(answer.year)) ? today : `${answer.year}-01-01`;
+  const [start] = useState(() => startOf(answer.year, answer.days, today));
   const [focused, setFocused] = useState(start);
   const [pointed, setPointed] = useState<string | null>(null);
   const grid = useRef<HTMLDivElement>(null);
+  // Its month may be far below; what is on the screen already stays where it is.
+  useEffect(() => {
+    const month = grid.current?.querySelector(`[data-date="${start}"]`)?.closest("section");
+    if (month && month.getBoundingClientRect().bottom > innerHeight - BAR) month.scrollIntoView({ block: "center" });
+  }, []);
   const move = (event: KeyboardEvent) => {
     const date = (event.target as HTMLElement).dataset["date"];
     if (event.key === "Enter" && date && days.get(date)?.total) return go(runsHref(dag, date));

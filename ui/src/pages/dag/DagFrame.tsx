@@ -12,6 +12,7 @@ import { Ago, Instant, State, Tag } from "../../parts/basics";
 import { tell } from "../../parts/dialog";
 import { Switch } from "../../parts/form";
 import { Page, Show, Tabs } from "../../parts/page";
+import { Told } from "../../parts/told";
 
 export interface DagTask {
   task_id: string;
@@ -207,7 +208,8 @@ function Notices({ dag }: { dag: Dag }) {
       )}
       {dag.refused && (
         <div class="problem" role="status">
-          <b>No run could be made of {dag.refused.what} (<Ago at={dag.refused.at} />)</b><p>{dag.refused.why}</p>
+          <b>No run could be made of {dag.refused.what} (<Ago at={dag.refused.at} />)</b>
+          <p><Told text={dag.refused.why} /></p>
         </div>
       )}
     </>

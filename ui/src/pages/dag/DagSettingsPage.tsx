@@ -8,9 +8,11 @@ import type { LiveEvent } from "../../core/stream";
 import { durationText } from "../../core/time";
 import { Action } from "../../parts/action";
 import { Ago, Copy, Instant, Tag } from "../../parts/basics";
+import { useFew } from "../../parts/few";
 import { Field } from "../../parts/form";
 import { Facts, Section, Show } from "../../parts/page";
 import { Table } from "../../parts/table";
+import { Told } from "../../parts/told";
 import { isRequired, rulesOf, typeOf, type ParamSchema } from "../start/params";
 import { DagFrame, type Dag } from "./DagFrame";
 
@@ -68,6 +70,9 @@ export function DagSettingsPage({ params }: { params: Params }) {
 const seconds = (value: number | null | undefined) =>
   (value === null || value === undefined ? null : durationText(value));
 
+/** A key of a DAG file as the other labels are: depends_on_past is "Depends on past". */
+const labelOf = (key: string): string => key.slice(0, 1).toUpperCase() + key.slice(1).replaceAll("_", " ");
+
 /** Any value of a DAG file, as text. */
 function valueText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
@@ -76,15 +81,15 @@ function valueText(value: unknown): string {
 function AllFacts({ dag }: { dag: WholeDag }) {
   const schedule = typeof dag.schedule === "object" && dag.schedule ? Object.entries(dag.schedule) : [];
   return (
-    <Section title="Settings" actions={<a href={pathOf("dags", dag.dag_id, "source")}>in its file</a>}>
+    <Section title="Settings" actions={<a href={pathOf("dags", dag.dag_id, "source")}>In its file</a>}>
       <Facts items={[
         ["Schedule", scheduleText(dag.schedule)],
-        ...schedule.map(([name, value]): [string, string] => [`schedule: ${name}`, valueText(value)]),
+        ...schedule.map(([name, value]): [string, string] => [`Schedule: ${name}`, valueText(value)]),
         ["Runs at once", dag.max_active_runs || "no bound"],
         ["Tasks at once", dag.max_active_tasks || "no bound"],
         ["Timeout of a run", seconds(dag.timeout)],
         ...Object.entries(dag.keys ?? {}).map(([name, value]): [string, string] =>
-          [name.replaceAll("_", " "), valueText(value)]),
+          [labelOf(name), valueText(value)]),
         ["A run succeeds by", dag.verdict && dag.verdict !== "all" ? valueText(dag.verdict) : null],
         ["Namespace", dag.namespace],
         ["Tier", dag.tier],
@@ -104,7 +109,7 @@ function ParamsTable({ dag }: { dag: Dag }) {
   const rows = Object.entries(dag.params as Record<string, ParamSchema>);
   if (rows.length === 0) return null;
   return (
-    <Section title="Parameters" actions={<a href={pathOf("dags", dag.dag_id, "trigger")}>fill them in</a>}>
+    <Section title="Parameters" actions={<a href={pathOf("dags", dag.dag_id, "trigger")}>Fill them in</a>}>
       <Table label="Parameters" rows={rows} keyOf={([name]) => name} columns={[
         { name: "Name", cell: ([name, schema]) =>
           <><code>{name}</code>{isRequired(schema) && <span class="need"> required</span>}</> },
@@ -121,10 +126,12 @@ function ParamsTable({ dag }: { dag: Dag }) {
 
 function TasksTable({ dag }: { dag: WholeDag }) {
   const dash = <span class="dim">–</span>;
+  const few = useFew(dag.tasks, { nameOf: (row) => row.task_id, label: "Find a task" });
   return (
     <details class="card">
       <summary><b>Tasks</b> <span class="dim">retries, pools, queues, timeouts</span></summary>
-      <Table label="Tasks" rows={dag.tasks} keyOf={(row) => row.task_id} columns={[
+      {few.search}
+      <Table label="Tasks" rows={few.rows} keyOf={(row) => row.task_id} columns={[
         { name: "Task", cell: (row) => row.task_id },
         { name: "Kind", cell: (row) => row.operator, isExtra: true },
         { name: "Runs when", cell: (row) => row.trigger_rule.replaceAll("_", " "), isExtra: true },
@@ -135,6 +142,7 @@ function TasksTable({ dag }: { dag: WholeDag }) {
         { name: "Queue", cell: (row) => row.queue, isExtra: true },
         { name: "Priority", cell: (row) => row.priority_weight, isNumber: true, isExtra: true },
       ]} />
+      {few.rest}
     </details>
   );
 }
@@ -148,23 +156,18 @@ function Why({ dag }: { dag: Dag }) {
   const loaded = useLoad<Explained>(`/explain${pathOf("dags", dag.dag_id)}`, { live: isOfDag });
   return (
     <Section title="Why no run starts now">
-      <Show of={loaded}>{(answer) => (answer.conditions.length === 0 ? <p>{answer.summary}</p> : (
+      <Show of={loaded}>{(answer) => (answer.conditions.length === 0 ? <p><Told text={answer.summary} /></p> : (
         <ul class="why">
           {answer.conditions.map((condition) => (
             <li key={condition.code}>
-              {condition.because}
-              {condition.change && <small class="dim"><WithCode text={condition.change} /></small>}
+              <Told text={condition.because} />
+              {condition.change && <small class="dim"><Told text={condition.change} /></small>}
             </li>
           ))}
         </ul>
       ))}</Show>
     </Section>
   );
-}
-
-/** What stands between backticks is something to type. */
-function WithCode({ text }: { text: string }) {
-  return <>{text.split("`").map((part, i) => (i % 2 === 1 ? <code key={i}>{part}</code> : part))}</>;
 }
 
 interface Tick {
@@ -191,7 +194,7 @@ function NextTicks({ dag }: { dag: Dag }) {
           { name: "On its own clock", cell: (tick) => <span class="mono">{tick.local ?? tick.run_after}</span>,
             isExtra: true },
           { name: "Data from", cell: (tick) => <Instant at={tick.data_interval_start} isLong />, isExtra: true },
-          { name: "to", cell: (tick) => <Instant at={tick.data_interval_end} isLong />, isExtra: true },
+          { name: "Data to", cell: (tick) => <Instant at={tick.data_interval_end} isLong />, isExtra: true },
         ]} />
       )}</Show>
     </Section>
@@ -251,7 +254,7 @@ function Webhooks({ dag }: { dag: Dag }) {
         <Table label="Webhooks" rows={webhooks} keyOf={(row) => row.id} empty="No token yet." columns={[
           { name: "Id", cell: (row) => row.id },
           { name: "Name", cell: (row) => row.name || <span class="dim">–</span> },
-          { name: "Made", cell: (row) => <><Ago at={row.created_at} /> by {row.created_by}</>, isExtra: true },
+          { name: "Created", cell: (row) => <><Ago at={row.created_at} /> by {row.created_by}</>, isExtra: true },
           { name: "Calls", cell: (row) => row.calls, isNumber: true },
           { name: "Last used", cell: (row) => <Ago at={row.last_used} />, isExtra: true },
           { name: "", cell: (row) => (

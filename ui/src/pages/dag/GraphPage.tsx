@@ -31,11 +31,13 @@ function RunChoice({ dag, given }: { dag: Dag; given: string | null }) {
     `run ${run.number}, ${lookOf(run.state).word}, ${shortInstant(run.logical_date ?? run.queued_at, zone.value)}`;
   const isOlder = given !== null && given !== NO_RUN && !runs.some((run) => run.number === given);
   return (
-    <ChoiceFilter name="run" label="States of this run" choices={[
-      { value: "", text: dag.last_run ? `Latest run: ${wordOf(dag.last_run)}` : "No run yet" },
-      { value: NO_RUN, text: "No states: the current version" },
-      ...(isOlder ? [{ value: given, text: `run ${given}` }] : []),
-      ...runs.map((run) => ({ value: run.number, text: wordOf(run) })),
-    ]} />
+    <span class="run-choice">
+      <ChoiceFilter name="run" label="States of this run" choices={[
+        { value: "", text: dag.last_run ? `Latest: ${wordOf(dag.last_run)}` : "No run yet" },
+        { value: NO_RUN, text: "No states: the current version" },
+        ...(isOlder ? [{ value: given, text: `run ${given}` }] : []),
+        ...runs.map((run) => ({ value: run.number, text: wordOf(run) })),
+      ]} />
+    </span>
   );
 }

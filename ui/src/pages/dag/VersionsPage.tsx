@@ -67,7 +67,7 @@ function VersionList({ dag, versions, reload }: { dag: Dag; versions: Version[];
         </>
       ),
     },
-    { name: "Made", cell: (row) => <span class="nowrap"><Ago at={row.created_at} /></span> },
+    { name: "Created", cell: (row) => <span class="nowrap"><Ago at={row.created_at} /></span> },
     { name: "At", cell: (row) => <Instant at={row.created_at} isLong />, isExtra: true },
     { name: "By", cell: (row) => row.actor, isExtra: true },
     { name: "Hash", cell: (row) => <code title={row.hash}>{row.hash.slice(0, 12)}</code>, isExtra: true },

@@ -30,6 +30,12 @@ export function monthsOf(year: number): Month[] {
   });
 }
 
+/** Where one begins to look at a year: today, else at the newest day with a run, else at the first. */
+export function startOf(year: number, days: CalendarDay[], today: string): string {
+  if (today.startsWith(`${year}-`)) return today;
+  return days.reduce((newest, day) => (day.total > 0 && day.date > newest ? day.date : newest), `${year}-01-01`);
+}
+
 /** The day that a key leads to from another one; null: none of this year, or no such key. */
 export function dayAfterKey(date: string, key: string): string | null {
   const steps: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -7, ArrowDown: 7 };

@@ -1,4 +1,5 @@
 // All DAGs: found, filtered and sorted in the browser, drawn as far as they are on the screen.
+import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useShortcuts } from "../../core/keys";
 import { hrefWith, place } from "../../core/route";
@@ -8,11 +9,12 @@ import { FirstSteps } from "../../parts/firstSteps";
 import { ChoiceFilter, SearchField, type Choice } from "../../parts/form";
 import { Page, Show } from "../../parts/page";
 import { DagLine, type LineProps } from "./DagLine";
-import { facets, NEVER_RAN, shownRows, windowOf, type DagFilter, type DagRow } from "./rows";
+import { PauseShown } from "./PauseShown";
+import { facets, isEnough, NEVER_RAN, shownRows, windowOf, type DagFilter, type DagRow } from "./rows";
 import { useDagRows } from "./useDagRows";
 
-const FEW = 200;
-const SPARE = 8;
+const FEW = 24;
+const SPARE = 6;
 const HEIGHT = 61;
 const PHONE_HEIGHT = 132;
 const phone = matchMedia("(max-width: 760px)");
@@ -42,7 +44,7 @@ function useWindow(count: number) {
   const look = () => {
     const top = body.current?.getBoundingClientRect().top ?? 0;
     const next = count <= FEW ? { first: 0, last: count } : windowOf(count, height, top, innerHeight, SPARE);
-    setRange((old) => (old.first === next.first && old.last === next.last ? old : next));
+    setRange((old) => (isEnough(old, next) ? old : next));
   };
   useLayoutEffect(look, [count, height]);
   useEffect(() => {
@@ -86,7 +88,13 @@ const sortOf = (value: string, back?: string): "ascending" | "descending" | unde
   return sort !== value ? undefined : value === "last" ? "descending" : "ascending";
 };
 
-function DagTable({ rows, states, change, isSpaced }: Omit<LineProps, "row"> & { rows: DagRow[] }) {
+interface TableProps extends Omit<LineProps, "row"> {
+  rows: DagRow[];
+  missing: number;
+}
+
+/** `missing`: rows that are still on the way; the list is as long as if they were there. */
+function DagTable({ rows, missing, states, change, isSpaced }: TableProps) {
   const { body, height, first, last } = useWindow(rows.length);
   const columns = isSpaced ? 7 : 6;
   const gap = (lines: number) => lines > 0 && (
@@ -111,7 +119,7 @@ function DagTable({ rows, states, change, isSpaced }: Omit<LineProps, "row"> & {
           {rows.slice(first, last).map((row) => (
             <DagLine key={row.dag_id} row={row} states={states} change={change} isSpaced={isSpaced} />
           ))}
-          {gap(rows.length - last)}
+          {gap(rows.length - last + missing)}
         </tbody>
       </table>
     </div>
@@ -127,7 +135,14 @@ function choicesOf(all: string, found: [string, number][], chosen: string): Choi
 /** Name in the URL, label, and how many there must be for a choice. */
 const FACETS = [["tag", "Tag", 1], ["owner", "Owner", 1], ["namespace", "Namespace", 2]] as const;
 
-function Filters({ rows, filter }: { rows: DagRow[]; filter: DagFilter }) {
+interface FiltersProps {
+  rows: DagRow[];
+  filter: DagFilter;
+  /** What can be done with all that they leave. */
+  actions: ComponentChildren;
+}
+
+function Filters({ rows, filter, actions }: FiltersProps) {
   const choices = useMemo(() => ({
     tag: facets(rows, (row) => row.tags), owner: facets(rows, (row) => [row.owner]),
     namespace: facets(rows, (row) => [row.namespace]),
@@ -144,6 +159,7 @@ function Filters({ rows, filter }: { rows: DagRow[]; filter: DagFilter }) {
       {isFiltered && (
         <a href={hrefWith({ q: null, tag: null, owner: null, namespace: null, state: null })}>Clear filters</a>
       )}
+      {isFiltered && actions}
     </div>
   );
 }
@@ -156,16 +172,21 @@ export function DagsPage() {
   const shown = useMemo(() => shownRows(rows, filter, states), [rows, states, JSON.stringify(filter)]);
   const isSpaced = useMemo(() => new Set(rows.map((row) => row.namespace)).size > 1, [rows]);
   useShortcuts([{ keys: "s", what: "search among the DAGs", run: focusSearch }]);
-  const all = numberText(rows.length);
+  const onTheWay = loaded.data ? loaded.data.total_entries - loaded.data.dags.length : 0;
+  const missing = shown.length === rows.length ? onTheWay : 0;
+  const all = numberText(rows.length + onTheWay);
   const count = shown.length === rows.length ? all : `${numberText(shown.length)} of ${all}`;
   const title = <>DAGs {loaded.data && <span class="count" role="status" title={`${count} DAGs`}>{count}</span>}</>;
   return (
     <Page title={title} name="DAGs">
-      {rows.length > 0 && <Filters rows={rows} filter={filter} />}
+      {rows.length > 0 && (
+        <Filters rows={rows} filter={filter}
+          actions={<PauseShown rows={shown} isPart={onTheWay > 0} change={change} />} />
+      )}
       <Show of={loaded}>
         {() => rows.length === 0 ? <FirstSteps />
           : shown.length === 0 ? <Empty>No DAG is like that.</Empty>
-          : <DagTable rows={shown} states={states} change={change} isSpaced={isSpaced} />}
+          : <DagTable rows={shown} missing={missing} states={states} change={change} isSpaced={isSpaced} />}
       </Show>
     </Page>
   );

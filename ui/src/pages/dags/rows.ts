@@ -21,6 +21,7 @@ export interface DagRow {
 export interface DagRows {
   states: string[];
   dags: DagRow[];
+  /** Of those there are, of which perhaps only the first were asked for. */
   total_entries: number;
 }
 
@@ -82,6 +83,11 @@ export function shownRows(rows: DagRow[], filter: DagFilter, states: string[]): 
   return found.sort(ORDERS[filter.sort] ?? byName);
 }
 
+/** Which of them a change for all of them would change: not those that are so already, nor those of others. */
+export function toPause(rows: DagRow[], isPause: boolean, isAllowed: (row: DagRow) => boolean): DagRow[] {
+  return rows.filter((row) => row.is_paused !== isPause && isAllowed(row));
+}
+
 /** What can be chosen, with how many have it, by name. */
 export function facets(rows: DagRow[], of: (row: DagRow) => (string | null)[]): [string, number][] {
   const counts = new Map<string, number>();
@@ -112,6 +118,12 @@ export function windowOf(count: number, height: number, top: number, screen: num
   const first = Math.max(0, Math.floor(-top / height) - spare);
   const last = Math.min(count, Math.ceil((screen - top) / height) + spare);
   return { first: Math.min(first, count), last: Math.max(last, Math.min(first, count)) };
+}
+
+/** Whether what is drawn may stay: it has what is wanted, and not much more. */
+export function isEnough(drawn: Window, wanted: Window): boolean {
+  const spare = drawn.last - drawn.first - (wanted.last - wanted.first);
+  return drawn.first <= wanted.first && drawn.last >= wanted.last && spare <= wanted.last - wanted.first;
 }
 
 /** Heights of bars in percent, by how long each run took; short ones stay visible. */

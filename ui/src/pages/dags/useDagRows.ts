@@ -1,7 +1,8 @@
-// All DAGs, loaded once; after that only those are asked for again of which something was heard.
+// All DAGs, loaded once, those on the screen first; then only those are asked for again that something was heard of.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { get } from "../../core/http";
-import { useLoad, type Loaded } from "../../core/load";
+import { isKept, useLoad, type Loaded } from "../../core/load";
+import { place } from "../../core/route";
 import { useEvents, type LiveEvent } from "../../core/stream";
 import { lastState, withChanges, type DagRow, type DagRows } from "./rows";
 
@@ -57,6 +58,24 @@ class Changes {
   }
 }
 
+const ALL = "/dag-rows";
+/** More than fit on a screen; asked for ahead of the page, too. */
+const FIRST = "/dag-rows?limit=40";
+
+/** What events tell is asked for DAG by DAG. */
+const neverAll = (): boolean => false;
+
+/** What is on the screen comes first; then all, unless those were all. */
+function useFirstThenAll(): Loaded<DagRows> {
+  const [isAll, setAll] = useState(() => place.value.query.size > 0 || isKept(ALL));
+  const loaded = useLoad<DagRows>(isAll ? ALL : FIRST, { keep: true, live: neverAll });
+  const { data, problem } = loaded;
+  useEffect(() => {
+    if (problem || (data && data.dags.length < data.total_entries)) setAll(true);
+  }, [data, problem]);
+  return loaded;
+}
+
 export interface LiveRows {
   loaded: Loaded<DagRows>;
   rows: DagRow[];
@@ -66,7 +85,7 @@ export interface LiveRows {
 }
 
 export function useDagRows(): LiveRows {
-  const loaded = useLoad<DagRows>("/dag-rows");
+  const loaded = useFirstThenAll();
   const [changed, setChanged] = useState<{ of: DagRows | undefined; rows: DagRow[] } | null>(null);
   const rows = changed && changed.of === loaded.data ? changed.rows : (loaded.data?.dags ?? []);
   const states = loaded.data?.states ?? [];

@@ -5,6 +5,7 @@ import { Ago, Instant, Tag } from "../../parts/basics";
 import { limitOf, ShowMore } from "../../parts/paging";
 import { Facts, Page, Section, Show } from "../../parts/page";
 import { Table } from "../../parts/table";
+import { taskHref } from "../runs/links";
 import { EmitAsset } from "./emit";
 import type { Asset, AssetEvent } from "./types";
 
@@ -77,6 +78,7 @@ function Source({ event }: { event: AssetEvent }) {
   if (!event.source_dag_id) return <>{event.actor ?? "somebody"}, by hand</>;
   const index = event.source_map_index >= 0 ? ` [${event.source_map_index}]` : "";
   const name = `${event.source_dag_id} / ${event.source_task_id}${index}`;
-  return event.source_run
-    ? <a href={pathOf("runs", event.source_run, "tasks", event.source_task_id ?? "")}>{name}</a> : <>{name}</>;
+  if (!event.source_run) return <>{name}</>;
+  const task = { number: event.source_run, task_id: event.source_task_id ?? "", map_index: event.source_map_index };
+  return <a href={taskHref(task)}>{name}</a>;
 }

@@ -7,6 +7,7 @@ import { ChoiceFilter } from "../../parts/form";
 import { limitOf, queryOf, ShowMore } from "../../parts/paging";
 import { Page, Section, Show } from "../../parts/page";
 import { Table } from "../../parts/table";
+import { taskHref } from "../runs/links";
 
 interface Miss {
   number: string;
@@ -129,7 +130,7 @@ function Misses({ rows }: { rows: Miss[] }) {
 function What({ row }: { row: Miss }) {
   const name = `${row.dag_id} ${row.number}`;
   return row.task_id
-    ? <a href={pathOf("runs", row.number, "tasks", row.task_id)}>{name} / {row.task_id}{row.map_index >= 0
+    ? <a href={taskHref({ ...row, task_id: row.task_id })}>{name} / {row.task_id}{row.map_index >= 0
       && ` [${row.map_index}]`}</a>
     : <a href={pathOf("runs", row.number)}>{name}</a>;
 }

@@ -18,8 +18,11 @@ export interface Lines {
 const LIVE_MS = 1000;
 
 /** Why there is nothing to see. */
-export const nothingText = ({ removed, live }: { removed: boolean; live: boolean }): string =>
-  removed ? "What was printed is not kept any more." : live ? "Nothing was printed yet." : "It printed nothing.";
+export const nothingText = ({ removed, live, try_number }: Pick<Lines, "removed" | "live" | "try_number">): string =>
+  removed ? "What was printed is not kept any more."
+    : !live ? "It printed nothing."
+    : try_number === 0 ? "It has not started yet. What it prints comes here when it does."
+    : "Nothing was printed yet.";
 
 /** `path` of the API, without a count; `hrefOf` a line in the viewer. */
 export function LogTail({ path, count = 10, isLive, hrefOf }: {

@@ -19,6 +19,8 @@ interface LogViewProps {
   query: Query;
   downloadHref: string;
   tools?: ComponentChildren;
+  /** How it is with what prints: when that is another, there may be more. */
+  state: string | undefined;
 }
 
 const isWrapped = (): boolean => here.value.query.get("wrap") === "1";
@@ -30,13 +32,14 @@ function searchWish(): SearchWish | null {
   return find ? { find, isRegex: given.get("re") === "1", isSameCase: given.get("case") === "1" } : null;
 }
 
-export function LogView({ base, query, downloadHref, tools }: LogViewProps) {
+export function LogView({ base, query, downloadHref, tools, state }: LogViewProps) {
   const key = base + JSON.stringify(query);
   const reader = useMemo(() => new LogReader(base, query), [key]);
   useEffect(() => {
     reader.begin();
     return () => reader.end();
   }, [reader]);
+  useEffect(() => reader.look(), [reader, state]);
   const wish = searchWish();
   useEffect(() => reader.find(wish), [reader, JSON.stringify(wish)]);
   const head = reader.head.value;

@@ -33,7 +33,7 @@ export function TaskLogPage({ params }: { params: Params }) {
         ...(head ? [{ text: head.dag_id, href: pathOf("dags", head.dag_id) }] : []),
         { text: `#${run}`, href: pathOf("runs", run) },
         { text: name, href: base + (map === null ? "" : `?map=${map}`) }]}>
-      <LogView base={base} query={queryOf(map, attempt)}
+      <LogView base={base} query={queryOf(map, attempt)} state={head && `${head.state} ${head.try_number}`}
         tools={<Tries newest={head?.try_number ?? 0} chosen={attempt} />}
         downloadHref={apiUrl(base + "/log", { download: true, map_index: map, try: attempt })} />
     </Page>
@@ -52,7 +52,7 @@ export function JobLogPage({ params }: { params: Params }) {
     <Page name={`Log of job ${job}`} crumbs={[{ text: "Jobs", href: "/jobs" }, { text: job, href: base }]}
       title={<span class="run-title"><span class="mono">{head?.handler ?? job}</span> {head && <State
         state={head.status} />}</span>}>
-      <LogView base={base} query={queryOf(null, attempt)}
+      <LogView base={base} query={queryOf(null, attempt)} state={head && `${head.status} ${head.attempts}`}
         tools={<Tries newest={head?.attempts ?? 0} chosen={attempt} />}
         downloadHref={apiUrl(base + "/log", { download: true, try: attempt })} />
     </Page>

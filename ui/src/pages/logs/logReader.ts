@@ -6,6 +6,8 @@ import { LineStore } from "./logWindow";
 
 const TAIL = 200;
 const LIVE_MS = 400;
+/** Before the first try: that may be long, and its start is told. */
+const WAITING_MS = 3000;
 const RETRY_MS = 2000;
 /** More hits than anybody steps through. */
 const HITS_MAX = 100_000;
@@ -68,6 +70,11 @@ export class LogReader {
     if (!document.hidden && this.head.value?.live) this.askLater(0);
   };
 
+  /** Something was heard of whose log it is: perhaps it began, or begins again. */
+  look(): void {
+    if (this.head.value || this.problem.value) this.askLater(0);
+  }
+
   private askLater(ms: number): void {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => void this.askTail(), ms);
@@ -86,7 +93,8 @@ export class LogReader {
       if (error.isUnreachable) this.askLater(RETRY_MS);
       return;
     }
-    if (this.head.value?.live && !document.hidden) this.askLater(LIVE_MS);
+    const head = this.head.value;
+    if (head?.live && !document.hidden) this.askLater(head.try_number === 0 ? WAITING_MS : LIVE_MS);
   }
 
   private take(answer: Lines): void {

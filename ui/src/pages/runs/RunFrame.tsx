@@ -7,6 +7,7 @@ import { useScope } from "../../core/stream";
 import { durationText } from "../../core/time";
 import { Ago, Copy, Duration, Instant, State } from "../../parts/basics";
 import { Facts, Page, Show, Tabs } from "../../parts/page";
+import { Told } from "../../parts/told";
 import { Changed } from "./Changed";
 import { CancelAction, MoreActions, NoteAction, RerunAction, RetryAction } from "./actions";
 import { runHref } from "./links";
@@ -119,10 +120,11 @@ function Why({ run }: { run: Run }) {
       {told?.conditions.length
         ? told.conditions.map((each) => (
           <p key={each.because}>
-            <b>{each.because}</b> {each.change && <span class="dim">To change it: {each.change}</span>}
+            <b><Told text={each.because} /></b>
+            {" "}{each.change && <span class="dim">To change it: <Told text={each.change} /></span>}
           </p>
         ))
-        : words}
+        : words && <Told text={words} />}
     </div>
   );
 }
@@ -149,7 +151,7 @@ function More({ run }: { run: Run }) {
         ["Replaced by", run.replaced_by],
       ]} />
       {hasMembers(run.params) && <><h3>Parameters</h3><pre class="code">{JSON.stringify(run.params, null, 2)}</pre></>}
-      {hasMembers(run.conf) && <><h3>Configuration</h3><pre class="code">{JSON.stringify(run.conf, null, 2)}</pre></>}
+      {hasMembers(run.conf) && <><h3>Conf</h3><pre class="code">{JSON.stringify(run.conf, null, 2)}</pre></>}
     </details>
   );
 }

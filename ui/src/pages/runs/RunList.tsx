@@ -1,12 +1,16 @@
 // A list of runs with its filters: of all DAGs, or of one.
 import { useLoad } from "../../core/load";
+import { zone } from "../../core/prefs";
 import { go, place, setQuery } from "../../core/route";
 import { RUN_STATES, lookOf } from "../../core/states";
 import type { LiveEvent } from "../../core/stream";
+import { clockAt, dayEnd, dayStart, numberText } from "../../core/time";
+import { plainTold } from "../../core/told";
 import { Ago, Duration, Instant, State, StateIcon } from "../../parts/basics";
 import { ChoiceFilter, SearchField } from "../../parts/form";
 import { Show } from "../../parts/page";
 import { Pager, Table, type Column } from "../../parts/table";
+import { Told } from "../../parts/told";
 import { runHref } from "./links";
 import type { Run } from "./types";
 
@@ -17,7 +21,7 @@ interface RunPageData {
 }
 
 const LIMIT = 50;
-/** Types are told apart here: there is no index of them. */
+/** Types are told apart here: the server has no list by them. */
 const LOOKED_AT = 500;
 const RUN_TYPES = ["scheduled", "manual", "backfill", "event"];
 const isOfRuns = (event: LiveEvent): boolean => event.kind.startsWith("run");
@@ -33,8 +37,9 @@ function listPath(dag: string | undefined): string {
   if (dag) asked.set("dag", dag);
   else copy("dag", "dag");
   copy("state", "state");
-  copy("from", "logical_from", (from) => from.includes("T") ? from : `${from}T00:00:00Z`);
-  copy("to", "logical_to", (to) => to.includes("T") ? to : `${to}T23:59:59.999999Z`);
+  copy("from", "logical_from", (from) => dayStart(from, zone.value));
+  copy("to", "logical_to", (to) => dayEnd(to, zone.value));
+  copy("order", "order_by");
   copy("offset", "offset");
   return "/runs?" + asked.toString();
 }
@@ -58,7 +63,7 @@ function Listed({ dag }: { dag?: string | undefined }) {
     <Show of={runs}>
       {(data) => (
         <>
-          {type && <p class="dim">Of the newest {LOOKED_AT} runs those that are {type}.</p>}
+          {type && <TypeHint type={type} data={data} />}
           <Table label="Runs" rows={data.dag_runs.filter((run) => !type || run.run_type === type)}
             columns={columnsOf(dag)} keyOf={(run) => run.number}
             hrefOf={(run) => runHref(run.number)}
@@ -68,6 +73,23 @@ function Listed({ dag }: { dag?: string | undefined }) {
         </>
       )}
     </Show>
+  );
+}
+
+/** How far it was looked for the type: others of it may be on other pages. */
+function TypeHint({ type, data }: { type: string; data: RunPageData }) {
+  const offset = Number(place.value.query.get("offset") ?? 0) || 0;
+  const looked = data.dag_runs.length;
+  const found = data.dag_runs.filter((run) => run.run_type === type).length;
+  const isAll = offset === 0 && looked >= data.total_entries;
+  const which = isAll ? `all ${numberText(looked)} runs`
+    : `runs ${numberText(offset + 1)}–${numberText(offset + looked)} of ${numberText(data.total_entries)}` +
+      (data.total_is_more ? "+" : "");
+  return (
+    <p class="dim" role="status">
+      Looked at {which}: {numberText(found)} {found === 1 ? "is" : "are"} {type}.
+      {!isAll && " For others go to the next page, or choose dates."}
+    </p>
   );
 }
 
@@ -124,9 +146,11 @@ function Filters({ dag }: { dag?: string | undefined }) {
 }
 
 function Day({ name, label }: { name: string; label: string }) {
+  const given = place.value.query.get(name) ?? "";
+  const isInstant = given.includes("T") && !Number.isNaN(Date.parse(given));
   return (
     <label class="day"><span class="dim">{name}</span>
-      <input type="date" aria-label={label} value={place.value.query.get(name)?.slice(0, 10) ?? ""}
+      <input type="date" aria-label={label} value={isInstant ? clockAt(given, zone.value).date : given}
         onChange={(event) => setQuery({ [name]: event.currentTarget.value, offset: null })} />
     </label>
   );
@@ -139,19 +163,26 @@ function columnsOf(dag: string | undefined): Column<Run>[] {
         {run.note && <div class="dim cut" title={run.note}>{run.note}</div>}</>
     ) },
     { name: "DAG", cell: (run) => (
-      <a class="cut" title={run.dag_id} href={`/dags/${encodeURIComponent(run.dag_id)}`}>{run.dag_id}</a>
+      <>
+        <a class="cut" title={run.dag_id} href={`/dags/${encodeURIComponent(run.dag_id)}`}>{run.dag_id}</a>
+        <div class="dim on-phone"><Ago at={run.queued_at} /></div>
+      </>
     ) },
     { name: "State", cell: (run) => <><span
       class={`state s-${lookOf(run.state).colour}`}>{lookOf(run.state).word}</span>
       {run.late && <> <span class="tag bad">late</span></>}
-      {run.waits_because && <div class="dim cut" title={run.waits_because}>{run.waits_because}</div>}</> },
-    { name: "Logical date", cell: (run) => <Instant at={run.logical_date} isLong />, isExtra: true },
+      {run.waits_because && (
+        <div class="dim cut" title={plainTold(run.waits_because, zone.value)}><Told text={run.waits_because} /></div>
+      )}</> },
+    { name: "Logical date", cell: (run) => <Instant at={run.logical_date} isLong />, isExtra: true,
+      order: "logical_date" },
     { name: "Type", cell: (run) => run.run_type, isExtra: true },
     { name: "By", cell: (run) => run.actor ?? <span class="dim">–</span>, isExtra: true },
-    { name: "Queued", cell: (run) => <Ago at={run.queued_at} /> },
+    // On a phone it stands below the DAG.
+    { name: "Queued", cell: (run) => <Ago at={run.queued_at} />, isExtra: !dag },
     { name: "Took", cell: (run) => (
       <Duration seconds={run.end_date ? run.duration ?? null : null} since={run.start_date ?? null} />
-    ), isNumber: true },
+    ), isNumber: true, order: "duration" },
     { name: "Tasks", cell: (run) => <CountsBar run={run} />, isExtra: true },
   ];
   return dag ? columns.filter((column) => column.name !== "DAG") : columns;

@@ -6,6 +6,7 @@ import { bytesText, durationText, numberText } from "../../core/time";
 import { Instant, State, StateIcon } from "../../parts/basics";
 import { Facts, Page, Section, Show } from "../../parts/page";
 import { Table, type Column } from "../../parts/table";
+import { Told } from "../../parts/told";
 import { LogTail } from "../logs/LogTail";
 import { CancelAction, ClearAction, MarkAction, NoteAction, RetryAction } from "./actions";
 import { logHref, runHref, taskApi, taskHref } from "./links";
@@ -80,7 +81,7 @@ function TaskBody({ run, task, onDone }: BodyProps) {
         class={`error-line ${lookOf(task.state).colour === "failed" ? "" : "is-calm"}`}>{task.message}</p>}
       {task.note && <p class="notice run-note">{task.note}</p>}
       {!isFolder(task) && task.try_number > 0 && (
-        <Section title="Last lines" actions={<a class="button small" href={logHref(task)}>Open the log</a>}>
+        <Section title="Last lines" actions={<a class="button small" href={logHref(task)}>Log</a>}>
           <LogTail path={taskApi(task, "lines")} count={12} isLive={isRunning}
             hrefOf={(line) => logHref(task, { line })} />
         </Section>
@@ -137,14 +138,14 @@ function WhyBlocked({ task }: { task: TaskInstance }) {
       <Show of={told}>
         {(data) => {
           const one = data.tasks[0];
-          if (!one) return <p>{data.summary}</p>;
+          if (!one) return <p><Told text={data.summary} /></p>;
           return (
             <ul class="conditions">
               {one.conditions.map((each) => (
-                <li key={each.because}><b>{each.because}</b>{each.change && <p
-                  class="dim">To change it: {each.change}</p>}</li>
+                <li key={each.because}><b><Told text={each.because} /></b>{each.change && <p
+                  class="dim">To change it: <Told text={each.change} /></p>}</li>
               ))}
-              {one.conditions.length === 0 && <li>{one.because || data.summary}</li>}
+              {one.conditions.length === 0 && <li><Told text={one.because || data.summary} /></li>}
             </ul>
           );
         }}

@@ -151,14 +151,19 @@ const COLUMNS: Column<Row>[] = [
     <a href={logHref(task)} aria-label={`Log of ${taskName(task)}`}>Log</a> },
 ];
 
+/** Longer than this a name takes several lines. */
+const LONG = 30;
+const idClass = (task: TaskInstance): string =>
+  `mono task-id ${isInstance(task) ? "is-instance" : ""} ${taskName(task).length > LONG ? "is-long" : ""}`;
+
 function Name({ task }: { task: TaskInstance }) {
   const isOpen = place.value.query.get("open") === task.task_id;
   if (!isFolder(task))
-    return <a class={`mono ${isInstance(task) ? "is-instance" : ""}`} href={taskHref(task)}>{taskName(task)}</a>;
+    return <a class={idClass(task)} href={taskHref(task)}>{taskName(task)}</a>;
   const counts = task.instances;
   return (
     <>
-      <a class="mono" href={taskHref(task)}>{task.task_id}</a>{" "}
+      <a class={idClass(task)} href={taskHref(task)}>{task.task_id}</a>{" "}
       <a class="tag" role="button" aria-expanded={isOpen}
         href={hrefWith({ open: isOpen ? null : task.task_id, at: null })}>
         {isOpen ? "▾" : "▸"} {numberText(counts?.total ?? 0)} instances

@@ -82,17 +82,19 @@ export function CancelAction({ run, task, onDone, isSmall }: RunProps & { task?:
     <Action label={task ? "Stop" : "Cancel run"} isDanger {...pick({ isSmall })} isAllowed={mayOperate(run)}
       onDone={onDone}
       question={task ? `Stop ${taskName(task)}? What comes after it is decided as after a task that did not succeed.`
-        : "Tasks that run are stopped; nothing more of this run starts."}
+        : "Tasks that run are stopped; nothing more of this run starts but its finally tasks."}
       change={{
         path: pathOf("runs", run.number, "cancel"),
         body: { ...(task && { task: task.task_id }), ...(map !== undefined && { map_index: map }),
           ...(isKill && { kill: true }) },
-        cli: ["stop", run.number, task?.task_id, ...mapWords(map)],
+        cli: ["stop", run.number, task?.task_id, ...mapWords(map), isKill && "--kill"],
       }}
       done={task ? `${taskName(task)} is being stopped` : `Run ${run.number} is being cancelled`}>
-      <label class="check"><input type="checkbox" checked={isKill}
-        onChange={(event) => setKill(event.currentTarget.checked)} />
-        {" "}Kill at once, without time to clean up</label>
+      {!task && (
+        <label class="check"><input type="checkbox" checked={isKill}
+          onChange={(event) => setKill(event.currentTarget.checked)} />
+          {" "}Kill: leave out its <code>finally</code> tasks, too</label>
+      )}
     </Action>
   );
 }

@@ -1,9 +1,11 @@
 // Makes a backfill; what it would do is shown while it is filled in.
 import { useRef, useState } from "preact/hooks";
-import { newKey, post, Problem } from "../../core/http";
+import { ChangeKey, post, Problem } from "../../core/http";
 import { useLoad } from "../../core/load";
+import { zone } from "../../core/prefs";
 import { go, pathOf, type Params } from "../../core/route";
 import { can } from "../../core/session";
+import { lastDays } from "../../core/time";
 import { tell } from "../../parts/dialog";
 import { Field } from "../../parts/form";
 import { Page, ProblemBox, Section, Show } from "../../parts/page";
@@ -50,6 +52,7 @@ function BackfillForm({ dag }: { dag: Dag }) {
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
   const form = useRef<HTMLFormElement>(null);
+  const key = useRef(new ChangeKey());
   const read = readParams(draft, schemas);
   Object.assign(read.problems, rangeProblems(draft));
   const isReady = Object.keys(read.problems).length === 0;
@@ -65,7 +68,7 @@ function BackfillForm({ dag }: { dag: Dag }) {
     if (!isReady) return focusFirstWrong(form.current);
     setBusy(true);
     try {
-      const made = await post<{ backfill: string }>("/backfills", body, newKey());
+      const made = await key.current.use(body, (text) => post<{ backfill: string }>("/backfills", body, text));
       tell(`Backfill ${made.backfill} of ${dag.dag_id} is made.`);
       go(pathOf("backfills", made.backfill));
     } catch (error) {
@@ -77,6 +80,7 @@ function BackfillForm({ dag }: { dag: Dag }) {
   return (
     <form class="start-form" ref={form} noValidate onSubmit={(event) => void send(event)}>
       <Section title="Dates">
+        <QuickDays {...fields} />
         <RangeFields {...fields} />
       </Section>
       <PlanBox dag={dag} body={body} isReady={isReady} />
@@ -96,6 +100,29 @@ function BackfillForm({ dag }: { dag: Dag }) {
       </div>
       <SameByCommand words={backfillWords(shownBody)} path="/backfills" body={shownBody} />
     </form>
+  );
+}
+
+const QUICK: [string, number][] = [["Yesterday", 1], ["Last 7 days", 7], ["Last 30 days", 30]];
+
+/** The days before today, of the zone that is chosen above. */
+function QuickDays({ draft, change }: FormProps) {
+  return (
+    <div class="actions quick-days" role="group" aria-label={`Days before today, in ${zone.value}`}>
+      {QUICK.map(([text, count]) => {
+        const { from, to } = lastDays(count, Date.now(), zone.value);
+        const choose = () => {
+          change("from", from);
+          change("to", to);
+        };
+        return (
+          <button key={count} type="button" class="small" onClick={choose}
+            title={from === to ? from : `${from} to ${to}`}
+            aria-pressed={draft["from"] === from && draft["to"] === to}>{text}</button>
+        );
+      })}
+      <span class="dim">whole days before today, {zone.value}</span>
+    </div>
   );
 }
 

@@ -9,6 +9,7 @@ import { durationText, numberText } from "../../core/time";
 import { Action } from "../../parts/action";
 import { Ago, Empty, Instant, State, StateIcon } from "../../parts/basics";
 import { Facts, Page, Section, Show } from "../../parts/page";
+import { Told } from "../../parts/told";
 import type { Dag } from "../dag/DagFrame";
 import { dateText, isOver, rangeText, segmentsOf, type Backfill, type BackfillDate } from "./backfill";
 import { isOfBackfill } from "./BackfillsPage";
@@ -92,7 +93,7 @@ function Body({ backfill }: { backfill: Backfill }) {
     Object.keys(value).length > 0 ? <code>{JSON.stringify(value)}</code> : null;
   return (
     <>
-      {backfill.held_because && !isOver(backfill) && <div class="notice">{backfill.held_because}</div>}
+      {backfill.held_because && !isOver(backfill) && <div class="notice"><Told text={backfill.held_because} /></div>}
       <Section title={<State state={backfill.state} />} actions={
         backfill.state === "running" && backfill.estimate_left
           ? <span>about {durationText(backfill.estimate_left)} left</span> : null}>
@@ -114,8 +115,8 @@ function Body({ backfill }: { backfill: Backfill }) {
           ["Only the tasks", backfill.tasks.join(", ")],
           ["Parameters", json(backfill.params)],
           ["Conf", json(backfill.conf)],
-          ["Made by", backfill.actor],
-          ["Made", <><Instant at={backfill.created_at} isLong /> (<Ago at={backfill.created_at} />)</>],
+          ["Created by", backfill.actor],
+          ["Created", <><Instant at={backfill.created_at} isLong /> (<Ago at={backfill.created_at} />)</>],
           ["Ended", backfill.end_date && <Instant at={backfill.end_date} isLong />],
           ["Note", backfill.note],
           ["Reason", backfill.reason],

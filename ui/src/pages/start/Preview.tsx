@@ -1,6 +1,7 @@
 // What a task would be with the values of the form: its templates, filled in by the server.
 import { useEffect, useState } from "preact/hooks";
 import { post, Problem } from "../../core/http";
+import { useFew } from "../../parts/few";
 import { Section } from "../../parts/page";
 import type { Dag } from "../dag/DagFrame";
 
@@ -14,6 +15,9 @@ const PAUSE_MS = 300;
 export function Preview({ dag, body, isReady }: { dag: Dag; body: Record<string, unknown>; isReady: boolean }) {
   const [task, setTask] = useState("");
   const [answer, setAnswer] = useState<Rendered | Problem | null>(null);
+  const few = useFew(dag.tasks, {
+    nameOf: (row) => row.task_id, label: "Find a task to preview", isKept: (row) => row.task_id === task,
+  });
   const { params, conf, logical_date } = body;
   const asked = JSON.stringify({ dag: dag.dag_id, task, params, conf, logical_date });
   useEffect(() => {
@@ -30,11 +34,13 @@ export function Preview({ dag, body, isReady }: { dag: Dag; body: Record<string,
     };
   }, [asked, isReady]);
   return (
-    <Section title="Preview of a task" actions={
+    <Section title="Preview of a task" actions={<>
+      {few.search}
       <select aria-label="Task to preview" value={task} onChange={(event) => setTask(event.currentTarget.value)}>
         <option value="">choose a task…</option>
-        {dag.tasks.map((row) => <option key={row.task_id} value={row.task_id}>{row.task_id}</option>)}
-      </select>}>
+        {few.rows.map((row) => <option key={row.task_id} value={row.task_id}>{row.task_id}</option>)}
+      </select></>}>
+      {few.rest}
       {!task ? <p class="dim">Its commands and values with the parameters above filled in.</p>
         : !isReady ? <p class="dim">As soon as the parameters above are right.</p>
         : answer instanceof Problem ? <p class="bad">{answer.detail || answer.title}</p>

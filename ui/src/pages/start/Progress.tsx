@@ -2,6 +2,7 @@
 import { lookOf } from "../../core/states";
 import { numberText } from "../../core/time";
 import { State } from "../../parts/basics";
+import { Told } from "../../parts/told";
 import { isOver, percentOf, segmentsOf, type Backfill, type Segment } from "./backfill";
 
 export function PartsBar({ segments, label }: { segments: Segment[]; label: string }) {
@@ -41,7 +42,9 @@ export function BackfillState({ backfill }: { backfill: Backfill }) {
   return (
     <>
       <State state={backfill.state} />
-      {!isOver(backfill) && backfill.held_because && <small class="warn held">{backfill.held_because}</small>}
+      {!isOver(backfill) && backfill.held_because && (
+        <small class="warn held"><Told text={backfill.held_because} /></small>
+      )}
     </>
   );
 }

@@ -1,10 +1,11 @@
 // Starts a run: the parameters of the DAG as fields, and everything else that a run can be given.
 import { useRef, useState } from "preact/hooks";
-import { newKey, post, Problem } from "../../core/http";
+import { ChangeKey, post, Problem } from "../../core/http";
 import { useLoad } from "../../core/load";
 import { zone } from "../../core/prefs";
 import { go, pathOf, type Params } from "../../core/route";
 import { can } from "../../core/session";
+import { instantFrom, localFrom } from "../../core/time";
 import { Field } from "../../parts/form";
 import { tell } from "../../parts/dialog";
 import { Page, ProblemBox, Section, Show } from "../../parts/page";
@@ -14,7 +15,6 @@ import { ConfField, SameByCommand, TaskChoice, TextField, useDraft } from "./fie
 import { ParamFields, type FormProps } from "./ParamFields";
 import { problemsByField, type ParamSchemas } from "./params";
 import { Preview } from "./Preview";
-import { instantFrom, localFrom } from "./when";
 
 const FIELDS = ["conf", "date", "run_id", "note", "tasks", "reason"];
 
@@ -45,7 +45,7 @@ function TriggerForm({ dag }: { dag: Dag }) {
   const [isBusy, setBusy] = useState(false);
   const [refused, setRefused] = useState<{ problem: Problem; draft: Draft } | null>(null);
   const form = useRef<HTMLFormElement>(null);
-  const key = useRef({ text: "", key: "" });
+  const key = useRef(new ChangeKey());
 
   const read = readParams(draft, schemas);
   const idProblem = runIdProblem(draft["run_id"]);
@@ -65,11 +65,9 @@ function TriggerForm({ dag }: { dag: Dag }) {
     setTried(true);
     if (Object.keys(read.problems).length > 0) return focusFirstWrong(form.current);
     setBusy(true);
-    // The same body has the same key: sent twice, it makes one run.
-    const text = JSON.stringify(body);
-    if (key.current.text !== text) key.current = { text, key: newKey() };
     try {
-      const run = await post<{ number: string; dag_run_id: string }>(path, body, key.current.key);
+      const run = await key.current.use(body, (text) =>
+        post<{ number: string; dag_run_id: string }>(path, body, text));
       tell(`Run ${run.number} of ${dag.dag_id} is made.`);
       go(pathOf("runs", run.number));
     } catch (error) {

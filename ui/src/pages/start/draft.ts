@@ -1,5 +1,5 @@
 // What is filled into the forms that start runs: to and from the URL, as a request, and as words of a command.
-import { readParam, type ParamSchemas } from "./params";
+import { isSecret, readParam, type ParamSchemas } from "./params";
 
 /** Texts by field; parameters are under "p.NAME". Fields that nobody touched are missing. */
 export type Draft = Record<string, string>;
@@ -21,10 +21,29 @@ export function queryOf(draft: Draft, before: URLSearchParams, schemas: ParamSch
     if (!name.startsWith(PARAM) && !fields.includes(name)) query.append(name, value);
   for (const [name, value] of Object.entries(draft)) {
     const isParam = name.startsWith(PARAM);
-    if (isParam && schemas[name.slice(PARAM.length)]?.secret) continue;
-    if (value !== "" || isParam) query.set(name, value);
+    if (isParam && isSecret(name.slice(PARAM.length), schemas)) continue;
+    const shown = name === "conf" ? confForUrl(value, schemas) : value;
+    if (shown !== "" || isParam) query.set(name, shown);
   }
   return query;
+}
+
+/** The text of a conf without its secrets; as it was typed when there are none. */
+function confForUrl(text: string, schemas: ParamSchemas): string {
+  let hasSecrets = false;
+  const known = (name: string, value: unknown): unknown => {
+    if (name === "" || !isSecret(name, schemas)) return value;
+    hasSecrets = true;
+    return undefined;
+  };
+  try {
+    const kept = JSON.stringify(JSON.parse(text, known));
+    return !hasSecrets ? text : kept === "{}" ? "" : kept;
+  } catch {
+    // Not yet, or no more, JSON: whatever it becomes, a name in it may be that of a secret.
+    const names = Object.keys(schemas).filter((name) => schemas[name]?.secret);
+    return isSecret(text, schemas) || names.some((name) => text.includes(name)) ? "" : text;
+  }
 }
 
 export interface ReadParams {

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { cliText, curlText } from "../../core/cli";
 import { go, place } from "../../core/route";
 import { Command } from "../../parts/basics";
+import { useFew } from "../../parts/few";
 import { Field } from "../../parts/form";
 import { draftFrom, listOf, queryOf, type Draft } from "./draft";
 import type { FormProps } from "./ParamFields";
@@ -76,33 +77,33 @@ const MANY = 12;
 
 /** Which tasks; none chosen: all. */
 export function TaskChoice({ tasks, draft, change }: FormProps & { tasks: { task_id: string; operator: string }[] }) {
-  const [filter, setFilter] = useState("");
   const chosen = listOf(draft["tasks"]);
+  const few = useFew(tasks, {
+    nameOf: (task) => task.task_id, label: "Filter tasks", many: MANY,
+    isKept: (task) => chosen.includes(task.task_id),
+  });
   const toggle = (task: string) => {
     const after = chosen.includes(task) ? chosen.filter((name) => name !== task) : [...chosen, task];
     change("tasks", after.join(",") || undefined);
   };
-  const shown = tasks.filter((task) => task.task_id.includes(filter));
   return (
     <details class="tasks-choice" open={chosen.length > 0}>
       <summary>{chosen.length > 0 ? `Only ${chosen.length} of ${tasks.length}` : "All"} tasks</summary>
       <div class="filters">
-        {tasks.length > MANY && (
-          <input type="search" placeholder="Filter tasks" aria-label="Filter tasks" value={filter}
-            onInput={(event) => setFilter(event.currentTarget.value)} />
-        )}
+        {few.search}
         {chosen.length > 0 && (
           <button type="button" class="small" onClick={() => change("tasks", undefined)}>All tasks</button>
         )}
       </div>
       <div class="task-boxes">
-        {shown.map((task) => (
+        {few.rows.map((task) => (
           <label key={task.task_id}>
             <input type="checkbox" checked={chosen.includes(task.task_id)} onChange={() => toggle(task.task_id)} />
             <span>{task.task_id}</span>
           </label>
         ))}
       </div>
+      {few.rest}
     </details>
   );
 }

@@ -39,6 +39,13 @@ export function isNullable(schema: ParamSchema): boolean {
     (Array.isArray(schema.type) && schema.type.includes("null"));
 }
 
+const SECRET_NAME = /passw|passphrase|pwd|token|secret|key|credential/i;
+
+/** Whether a value is not for others to see: it is said to be a secret, or its name sounds like one. */
+export function isSecret(name: string, schemas: ParamSchemas): boolean {
+  return !!schemas[name]?.secret || SECRET_NAME.test(name);
+}
+
 export function isRequired(schema: ParamSchema): boolean {
   return schema.default === undefined && !isNullable(schema);
 }

@@ -9,7 +9,8 @@ import { given, Input, useForm } from "../../parts/inputs";
 import { Json } from "../../parts/json";
 import { counted, limitOf, queryOf, ShowMore } from "../../parts/paging";
 import { Page, Show } from "../../parts/page";
-import { DryRun } from "./dryRun";
+import { DryRun } from "../../parts/dryRun";
+import { logHref, taskHref } from "../runs/links";
 import { optionsOf } from "./jobActions";
 import { QueueFilter } from "./Jobs";
 import type { Letter } from "./types";
@@ -43,14 +44,23 @@ export function DeadPage() {
   );
 }
 
+/** Where the job is, or the instance of a task, and its log. */
+function placesOf(letter: Letter): { href: string; log: string } | null {
+  if (letter.kind === "job") return { href: pathOf("jobs", letter.id), log: pathOf("jobs", letter.id, "log") };
+  if (!letter.run || !letter.task_id) return null;
+  const task = { number: letter.run, task_id: letter.task_id, map_index: letter.map_index ?? -1 };
+  return { href: taskHref(task), log: logHref(task) };
+}
+
 function LetterCard({ letter, onDone }: { letter: Letter; onDone: () => void }) {
-  const href = letter.kind === "job" ? pathOf("jobs", letter.id) : null;
+  const places = placesOf(letter);
+  const name = letter.name + ((letter.map_index ?? -1) >= 0 ? ` [${letter.map_index}]` : "");
   return (
-    <section class="card letter" aria-label={letter.name}>
+    <section class="card letter" aria-label={name}>
       <header>
-        <h2 class="handler">{href ? <a href={href}>{letter.name}</a> : letter.name}</h2>
+        <h2 class="handler">{places ? <a href={places.href}>{name}</a> : name}</h2>
         <div class="actions">
-          {href && <a class="button small" href={`${href}/log`}>Log</a>}
+          {places && <a class="button small" href={places.log}>Log</a>}
           <Action label="Run it again" face="Requeue" isSmall isAllowed={canSomewhere("operator")}
             done="It is in its queue again."
             question="Its tries begin anew, with the same payload."

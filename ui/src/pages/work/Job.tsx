@@ -84,7 +84,7 @@ function LastLines({ job }: { job: Job }) {
   const text = (log.data?.entries ?? []).map((entry) => entry.text ?? "").join("");
   return (
     <Section title="Last lines"
-      actions={job.attempts > 0 && <a class="button small" href={`${path}/log`}>Whole log</a>}>
+      actions={job.attempts > 0 && <a class="button small" href={`${path}/log`}>Log</a>}>
       {job.attempts === 0 ? <Empty>It has not started yet.</Empty>
         : text === "" ? <Empty>{log.isLoading ? "…" : "Nothing was printed."}</Empty>
         : <pre class="tail" aria-label="Last lines of the log" tabIndex={0}>{plainText(text)}</pre>}

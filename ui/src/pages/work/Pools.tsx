@@ -10,6 +10,7 @@ import { given, Input, numberOf, Pair, useForm } from "../../parts/inputs";
 import { Meter } from "../../parts/meter";
 import { Page, Section, Show } from "../../parts/page";
 import { Table } from "../../parts/table";
+import { taskHref } from "../runs/links";
 import { LimitsSection } from "./Limits";
 import type { Pool } from "./types";
 
@@ -84,7 +85,7 @@ function Users({ pool }: { pool: string }) {
           empty="Nobody holds or waits for a slot."
           columns={[
             { name: "Task",
-              cell: (row) => <a href={pathOf("runs", row.number, "tasks", row.task_id)}>{row.dag_id} / {row.task_id}
+              cell: (row) => <a href={taskHref(row)}>{row.dag_id} / {row.task_id}
               {row.map_index >= 0 && ` [${row.map_index}]`}</a> },
             { name: "State", cell: (row) => <State state={row.state} /> },
             { name: "Slots", isNumber: true, cell: (row) => row.pool_slots },

@@ -1,11 +1,11 @@
-// What can be done with jobs: put one in a queue, stop it, run it again, later, remove old ones.
+// What can be done with jobs: put one in a queue, stop it, run it again, later, delete old ones.
 import { durationProblem, jsonProblem } from "../../core/checks";
 import { useLoad } from "../../core/load";
 import { go, pathOf } from "../../core/route";
 import { can } from "../../core/session";
 import { Action } from "../../parts/action";
 import { Choose, given, Input, numberOf, Pair, Suggestions, useForm } from "../../parts/inputs";
-import { DryRun } from "./dryRun";
+import { DryRun } from "../../parts/dryRun";
 import { JOB_STATES, type Job, type Queue } from "./types";
 
 export function EnqueueJob({ queue }: { queue: string | null }) {
@@ -62,19 +62,19 @@ export function PurgeJobs({ onDone }: { onDone: () => void }) {
   const form = useForm({ older: "30d", queue: "", status: "" });
   const body = given(form.values) as Record<string, string>;
   return (
-    <Action label="Remove old jobs" face="Remove old…" isDanger isAllowed={can("editor")} needs="editor"
+    <Action label="Delete old jobs" face="Delete old…" isDanger isAllowed={can("editor")} needs="editor"
       onOpen={form.reset}
       question="Jobs that are over go, with their logs. Those among the dead letters stay."
       change={{
         method: "DELETE", path: "/jobs", body, takesKey: false,
         cli: ["jobs", "purge", ...optionsOf(body), "--yes"],
       }}
-      done="Old jobs are removed." onDone={onDone}>
+      done="Old jobs are deleted." onDone={onDone}>
       <QueueNames />
       <Pair>
         <Input form={form} name="older" label="Older than" check={durationProblem} isRequired />
         <Input form={form} name="queue" label="Only of the queue" list="queue-names" />
-        <Choose form={form} name="status" label="Only with the status"
+        <Choose form={form} name="status" label="Only in the state"
           choices={[["", "any"], ...JOB_STATES.slice(3).map((state): [string, string] => [state, state])]} />
       </Pair>
       <DryRun method="DELETE" path="/jobs" body={body}

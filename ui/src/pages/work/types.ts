@@ -41,6 +41,10 @@ export interface Letter {
   attempts: number;
   message: string | null;
   payload: unknown;
+  /** Of a task. */
+  run?: string;
+  task_id?: string | null;
+  map_index?: number;
 }
 
 export interface Queue {

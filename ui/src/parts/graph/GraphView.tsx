@@ -2,6 +2,7 @@
 // up and down all there is), closed (groups that are one node each), find.
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useShortcuts } from "../../core/keys";
 import { go, hrefWith, pathOf, place, setQuery } from "../../core/route";
 import { lookOf, TASK_STATES } from "../../core/states";
 import { numberText } from "../../core/time";
@@ -45,6 +46,7 @@ export function GraphView({ dag, namespace, run, version, tools }: GraphProps) {
   }, () => stage.current?.repaint());
   const found = useMemo(() => graph?.search(query.get("find") ?? "") ?? [], [graph, query.get("find")]);
   const close = () => setQuery({ task: null, up: null, down: null });
+  useShortcuts([{ keys: "0", what: "show the whole graph", run: () => stage.current?.whole() }]);
   const node = graph?.find(chosen);
   return (
     <div>
@@ -52,7 +54,9 @@ export function GraphView({ dag, namespace, run, version, tools }: GraphProps) {
       {loaded.problem && !loaded.problem.isUnreachable && <GraphProblem problem={loaded.problem} />}
       <div class={chosen && graph ? "with-side" : ""}>
         <div>
-          {graph ? <Canvas graph={graph} stage={stage} chosen={chosen} found={found} run={run} />
+          {graph?.answer.nodes.length === 0 ? <Empty>{isAround ? `Nothing is around ${chosen}.`
+            : "This DAG has no tasks."}</Empty>
+            : graph ? <Canvas graph={graph} stage={stage} chosen={chosen} found={found} run={run} />
             : !loaded.problem && <div class="loading" role="status" aria-label="Loading"><span /></div>}
           {graph && <Legend graph={graph} />}
         </div>
@@ -192,7 +196,6 @@ function Canvas({ graph, stage, chosen, found, run }: {
     };
     stage.current!.show(graph, chosen, new Set(found.map((node) => node.task_id)));
   }, [graph, chosen, found, run]);
-  if (graph.answer.nodes.length === 0) return <Empty>This DAG has no tasks.</Empty>;
   return (
     <div ref={box} class="graph-box card" tabIndex={0} role="application" aria-roledescription="graph"
       aria-label={`Graph of ${graph.answer.dag_id}; arrow keys go to neighbours, Space shows details, ` +

@@ -70,17 +70,30 @@ export const LEAST_SCALE = 0.05;
 export const MOST_SCALE = 3;
 /** Below this names cannot be read. */
 const READABLE = 0.45;
+/** Pixels that stay free around what is shown first. */
+const EDGE = 16;
 
 const clamp = (value: number, least: number, most: number): number => Math.max(least, Math.min(most, value));
 
-/** The whole, or as much of it as can be read, around `about` if that is given. */
-export function firstView(graph: Size, screen: Size, about?: GraphNode): View {
+/** Those of the first layer. */
+function rootsOf(graph: GraphAnswer): GraphNode[] {
+  const first = Math.min(...graph.nodes.map((node) => node.layer));
+  return graph.nodes.filter((node) => node.layer === first);
+}
+
+/** The whole, or as much of it as can be read: around `about` if that is given, else where it begins. */
+export function firstView(graph: GraphAnswer, screen: Size, about?: GraphNode): View {
   const whole = wholeView(graph, screen);
   if (whole.scale >= READABLE) return whole;
   const scale = READABLE * 1.5;
   if (about) return centredOn(about, screen, scale);
-  // Where it begins: at the left, in the middle.
-  return { scale, x: -16 / scale, y: graph.height / 2 - screen.height / 2 / scale };
+  const roots = rootsOf(graph);
+  const top = Math.min(...roots.map((node) => node.y));
+  const bottom = Math.max(...roots.map((node) => node.y + node.height));
+  const seen = (screen.height - 2 * EDGE) / scale;
+  // All of them in the middle, or from the highest on when there are more than fit.
+  const y = bottom - top <= seen ? (top + bottom) / 2 - screen.height / 2 / scale : top - EDGE / scale;
+  return { scale, x: Math.min(...roots.map((node) => node.x)) - EDGE / scale, y };
 }
 
 /** Buttons stand at the right. */

@@ -1,16 +1,18 @@
 // What a change to many things would do, before it is made.
 import { useState } from "preact/hooks";
-import { Problem, request, type Query } from "../../core/http";
-import { ProblemBox } from "../../parts/page";
+import { Problem, request, type Query } from "../core/http";
+import { ProblemBox } from "./page";
 
 interface DryRunProps {
   method: "POST" | "DELETE";
   path: string;
   body: Record<string, unknown>;
+  /** On its button. */
+  label?: string;
   tell: (answer: Record<string, unknown>) => string;
 }
 
-export function DryRun({ method, path, body, tell }: DryRunProps) {
+export function DryRun({ method, path, body, label = "What would happen?", tell }: DryRunProps) {
   const [told, setTold] = useState<{ of: string; text?: string; problem?: Problem } | null>(null);
   const of = JSON.stringify(body);
   const look = async () => {
@@ -27,7 +29,7 @@ export function DryRun({ method, path, body, tell }: DryRunProps) {
   const isFresh = told?.of === of;
   return (
     <div class="dry-run">
-      <button type="button" class="small" onClick={() => void look()}>What would happen?</button>
+      <button type="button" class="small" onClick={() => void look()}>{label}</button>
       {isFresh && told.text && <span role="status">{told.text}</span>}
       {isFresh && told.problem && <ProblemBox problem={told.problem} />}
     </div>
