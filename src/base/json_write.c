@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -37,17 +38,17 @@ static void tidy_real(char text[static REAL_TEXT_MAX])
     memmove(target, digits, strlen(digits) + 1);
 }
 
-static void write_integer(struct writer *writer, int64_t value)
+void json_write_integer(struct strbuf *out, int64_t value)
 {
     char text[INTEGER_TEXT_MAX];
-    strbuf_add(writer->out, str_from_i64(value, text));
+    strbuf_add(out, str_from_i64(value, text));
 }
 
 /*
  * Seconds with microseconds are what most reals here are. They have at most 15 digits, so that the
  * text reads back as the same number, and it is the one that the long way would find.
  */
-static bool write_seconds(struct writer *writer, double value)
+static bool write_seconds(struct strbuf *out, double value)
 {
     if (signbit(value) || value >= 1e9 || (value > 0 && value < 1e-4))
         return false;
@@ -61,15 +62,15 @@ static bool write_seconds(struct writer *writer, double value)
     fraction[0] = '.';
     while (length > 2 && fraction[length - 1] == '0')
         length--;
-    write_integer(writer, micros / 1000000);
-    strbuf_add_bytes(writer->out, fraction, length);
+    json_write_integer(out, micros / 1000000);
+    strbuf_add_bytes(out, fraction, length);
     return true;
 }
 
-static void write_real(struct writer *writer, double value)
+void json_write_real(struct strbuf *out, double value)
 {
     char text[REAL_TEXT_MAX];
-    if (write_seconds(writer, value))
+    if (write_seconds(out, value))
         return;
     /* 15 digits are always exact, except for numbers so small that they have fewer. */
     int least = fabs(value) < DBL_MIN ? 1 : REAL_DIGITS_MIN;
@@ -79,7 +80,7 @@ static void write_real(struct writer *writer, double value)
             break;
     }
     tidy_real(text);
-    strbuf_add(writer->out, text);
+    strbuf_add(out, text);
 }
 
 /* --- strings --------------------------------------------------------------------------------- */
@@ -89,8 +90,11 @@ static bool is_plain(unsigned char c)
     return c >= 0x20 && c != '"' && c != '\\';
 }
 
-/* Copies bytes up to the first that has to be escaped, eight at a time; returns how many. */
-static size_t copy_plain(char *to, const char *text, size_t length)
+/*
+ * Copies bytes up to the first that has to be escaped, or has a bit of `odd` in a word of eight;
+ * eight at a time. Returns how many.
+ */
+static inline size_t copy_plain(char *to, const char *text, size_t length, uint64_t odd)
 {
     const uint64_t ones = UINT64_MAX / 255;
     size_t i = 0;
@@ -102,49 +106,65 @@ static size_t copy_plain(char *to, const char *text, size_t length)
         /* The high bit of a byte that is below 0x20, or 0 after the exclusive or. */
         uint64_t found =
             ((word - ones * 0x20) & ~word) | ((quote - ones) & ~quote) | ((slash - ones) & ~slash);
-        if ((found & ones << 7) != 0)
+        if (((found & ones << 7) | (word & odd)) != 0)
             break;
         memcpy(to + i, &word, sizeof word);
     }
-    for (; i < length && is_plain((unsigned char)text[i]); i++)
+    for (; i < length && is_plain((unsigned char)text[i]) && ((unsigned char)text[i] & odd) == 0;
+         i++)
         to[i] = text[i];
     return i;
 }
 
-static void write_escape(struct writer *writer, unsigned char c)
+static void write_escape(struct strbuf *out, unsigned char c)
 {
     static const char SHORT[0x60] = {
         ['"'] = '"',  ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f',
         ['\n'] = 'n', ['\r'] = 'r',  ['\t'] = 't',
     };
     if (SHORT[c] != 0)
-        strbuf_add_bytes(writer->out, (char[]){'\\', SHORT[c]}, 2);
+        strbuf_add_bytes(out, (char[]){'\\', SHORT[c]}, 2);
     else
-        strbuf_addf(writer->out, "\\u%04X", c);
+        strbuf_addf(out, "\\u%04X", c);
 }
 
 /* Piece by piece, as far as it fits under the cap. */
-static void write_pieces(struct writer *writer, const char *text, size_t length)
+static void write_pieces(struct strbuf *out, const char *text, size_t length)
 {
-    strbuf_add_char(writer->out, '"');
+    strbuf_add_char(out, '"');
     for (size_t i = 0; i < length; i++)
         if (is_plain((unsigned char)text[i]))
-            strbuf_add_char(writer->out, text[i]);
+            strbuf_add_char(out, text[i]);
         else
-            write_escape(writer, (unsigned char)text[i]);
-    strbuf_add_char(writer->out, '"');
+            write_escape(out, (unsigned char)text[i]);
+    strbuf_add_char(out, '"');
 }
 
-static void write_string(struct writer *writer, const char *text, size_t length)
+static void write_string(struct strbuf *out, const char *text, size_t length)
 {
-    char *room = strbuf_room(writer->out, length + 2);
-    if (room == NULL || copy_plain(room + 1, text, length) < length) {
-        write_pieces(writer, text, length);
+    char *room = strbuf_room(out, length + 2);
+    if (room == NULL || copy_plain(room + 1, text, length, 0) < length) {
+        write_pieces(out, text, length);
         return;
     }
     room[0] = '"';
     room[length + 1] = '"';
-    strbuf_extend(writer->out, length + 2);
+    strbuf_extend(out, length + 2);
+}
+
+void json_write_text(struct strbuf *out, const char *bytes, size_t length)
+{
+    const uint64_t not_ascii = UINT64_MAX / 255 << 7;
+    char *room = strbuf_room(out, length + 2);
+    if (room != NULL && copy_plain(room + 1, bytes, length, not_ascii) == length) {
+        room[0] = '"';
+        room[length + 1] = '"';
+        strbuf_extend(out, length + 2);
+        return;
+    }
+    json_t *mended = json_text(bytes, length);
+    write_string(out, json_string_value(mended), json_string_length(mended));
+    json_decref(mended);
 }
 
 /* --- containers ------------------------------------------------------------------------------ */
@@ -199,7 +219,7 @@ static void write_array(struct writer *writer, const json_t *array)
 /* NOLINTNEXTLINE(misc-no-recursion) -- as deep as the value, which is bounded */
 static void write_member(struct writer *writer, const char *key, size_t length, const json_t *value)
 {
-    write_string(writer, key, length);
+    write_string(writer->out, key, length);
     if (writer->style == JSON_PRETTY)
         strbuf_add(writer->out, ": ");
     else
@@ -271,13 +291,13 @@ static void write_value(struct writer *writer, const json_t *value)
         write_array(writer, value);
         return;
     case JSON_STRING:
-        write_string(writer, json_string_value(value), json_string_length(value));
+        write_string(writer->out, json_string_value(value), json_string_length(value));
         return;
     case JSON_INTEGER:
-        write_integer(writer, json_integer_value(value));
+        json_write_integer(writer->out, json_integer_value(value));
         return;
     case JSON_REAL:
-        write_real(writer, json_real_value(value));
+        json_write_real(writer->out, json_real_value(value));
         return;
     case JSON_TRUE:
         strbuf_add(writer->out, "true");

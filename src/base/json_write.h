@@ -6,6 +6,7 @@
  * for all reals.
  */
 #include <jansson.h>
+#include <stdint.h>
 
 #include "base/strbuf.h"
 
@@ -17,3 +18,8 @@ enum json_style {
 
 /* A real is as short as it can be while it reads back as the same number. */
 void json_write(struct strbuf *out, const json_t *value, enum json_style style);
+
+/* The parts of it, for who has no json_t: bytes as json_text takes them, and numbers. */
+void json_write_text(struct strbuf *out, const char *bytes, size_t length);
+void json_write_integer(struct strbuf *out, int64_t value);
+void json_write_real(struct strbuf *out, double value);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/json_row.h"
 #include "base/percent.h"
 #include "base/str.h"
 #include "base/strbuf.h"
@@ -11,70 +12,103 @@
 
 /* --- shapes ---------------------------------------------------------------------------------- */
 
-static void add_step(struct strbuf *url, const char *step, const json_t *task, const char *key)
+static const char *string_of(struct json_row *task, const char *key)
 {
-    const char *name = json_get_string(task, key, "");
+    const struct json_cell *cell = json_row_find(task, key);
+    const char *text = cell != NULL ? json_cell_string(cell) : NULL;
+    return text != NULL ? text : "";
+}
+
+static int64_t number_of(struct json_row *task, const char *key, int64_t otherwise)
+{
+    const struct json_cell *cell = json_row_find(task, key);
+    return cell != NULL ? json_cell_number(cell, otherwise) : otherwise;
+}
+
+static void add_step(struct strbuf *url, const char *step, const char *name)
+{
     strbuf_add(url, step);
     percent_add(url, name, strlen(name));
 }
 
-static void put_log_url(json_t *task)
+static void put_log_url(struct json_row *task)
 {
+    struct json_cell *cell = json_row_at(task, "log_url");
+    int64_t index = number_of(task, "map_index", -1);
+    int64_t attempt = number_of(task, "try_number", 0);
+    json_cell_text(cell, NULL);
+    if (attempt == 0)
+        return;
     CLEANUP(strbuf_fini) struct strbuf url;
-    int64_t index = json_get_int(task, "map_index", -1);
-    int64_t attempt = json_get_int(task, "try_number", 0);
-    strbuf_init(&url, 8192);
-    add_step(&url, "/api/v1/dags/", task, "dag_id");
-    add_step(&url, "/dagRuns/", task, "dag_run_id");
-    add_step(&url, "/taskInstances/", task, "task_id");
+    strbuf_init(&url, JSON_ROW_TEXT_MAX / 2);
+    add_step(&url, "/api/v1/dags/", string_of(task, "dag_id"));
+    add_step(&url, "/dagRuns/", string_of(task, "dag_run_id"));
+    add_step(&url, "/taskInstances/", string_of(task, "task_id"));
     strbuf_addf(&url, "/logs/%lld", (long long)attempt);
     if (index >= 0)
         strbuf_addf(&url, "?map_index=%lld", (long long)index);
-    json_put_string(task, "log_url", attempt > 0 ? url.text : NULL);
+    char *room = json_row_room(task, url.length + 1);
+    if (room == NULL || url.overflow)
+        return;
+    memcpy(room, url.text, url.length + 1);
+    json_cell_text(cell, room);
 }
 
-static void put_texts(json_t *task)
+static void put_texts(struct json_row *task)
 {
     static const struct {
         const char *key;
         const char *otherwise;
     } TEXTS[] = {{"hostname", ""}, {"unixname", ""}, {"pool", "default_pool"}};
-    for (size_t i = 0; i < ARRAY_LEN(TEXTS); i++)
-        if (!json_is_string(json_object_get(task, TEXTS[i].key)))
-            json_put_string(task, TEXTS[i].key, TEXTS[i].otherwise);
+    for (size_t i = 0; i < ARRAY_LEN(TEXTS); i++) {
+        struct json_cell *cell = json_row_at(task, TEXTS[i].key);
+        if (json_cell_string(cell) == NULL)
+            json_cell_text(cell, TEXTS[i].otherwise);
+    }
 }
 
-static void put_if_absent(json_t *task, const char *key, json_t *taken)
+static void put_copy(struct json_row *task, const char *key, const char *other)
 {
-    if (json_object_get(task, key) == NULL)
-        json_put(task, key, taken);
-    else
-        json_decref(taken);
+    struct json_cell *cell = json_row_at(task, key);
+    const struct json_cell *found = json_row_find(task, other);
+    if (found != NULL)
+        json_cell_copy(cell, found);
 }
 
-static void shape(json_t *task)
+void airflow_task_shape(struct json_row *task)
 {
-    json_put_string(task, "state", airflow_task_state(json_get_string(task, "state", NULL)));
-    json_put(task, "execution_date", json_incref(json_object_get(task, "logical_date")));
-    json_put(task, "task_display_name", json_incref(json_object_get(task, "task_id")));
-    json_t *label = json_object_get(task, "label");
-    json_put(task, "rendered_map_index", label != NULL ? json_incref(label) : json_null());
-    json_put(task, "rendered_fields", json_build_object());
-    json_put(task, "executor", json_null());
-    json_put_string(task, "executor_config", "{}");
-    put_if_absent(task, "note", json_null());
-    put_if_absent(task, "pid", json_null());
-    put_if_absent(task, "claimed_by", json_null());
-    put_if_absent(task, "external", json_null());
+    static const char *const NULL_IF_ABSENT[] = {"note", "pid", "claimed_by", "external"};
+    struct json_cell *state = json_row_at(task, "state");
+    json_cell_text(state, airflow_task_state(json_cell_string(state)));
+    put_copy(task, "execution_date", "logical_date");
+    put_copy(task, "task_display_name", "task_id");
+    put_copy(task, "rendered_map_index", "label");
+    json_cell_json(json_row_at(task, "rendered_fields"), "{}");
+    json_cell_text(json_row_at(task, "executor"), NULL);
+    json_cell_text(json_row_at(task, "executor_config"), "{}");
+    for (size_t i = 0; i < ARRAY_LEN(NULL_IF_ABSENT); i++)
+        (void)json_row_at(task, NULL_IF_ABSENT[i]);
     put_texts(task);
     put_log_url(task);
 }
 
+json_t *airflow_task_shaped(json_t *taken)
+{
+    struct json_row row;
+    json_row_read(&row, taken);
+    airflow_task_shape(&row);
+    json_t *shaped = json_row_object(&row);
+    json_decref(taken);
+    return shaped;
+}
+
 void airflow_tasks_shape(json_t *answer)
 {
-    const json_t *tasks = json_object_get(answer, "task_instances");
-    for (size_t i = 0; i < json_array_size(tasks); i++)
-        shape(json_array_get(tasks, i));
+    json_t *tasks = json_object_get(answer, "task_instances");
+    for (size_t i = 0; i < json_array_size(tasks); i++) {
+        json_t *shaped = airflow_task_shaped(json_incref(json_array_get(tasks, i)));
+        CHECK(json_array_set_new(tasks, i, shaped) == 0);
+    }
 }
 
 json_t *airflow_task_ids(const json_t *instances)
@@ -176,16 +210,6 @@ enum status airflow_ask_tasks_form(const struct route_call *call, json_t **out, 
     return STATUS_OK;
 }
 
-enum status airflow_answer_tasks(const struct route_call *call, json_t *taken, json_t **out,
-                                 struct err *err)
-{
-    (void)call;
-    (void)err;
-    airflow_tasks_shape(taken);
-    *out = taken;
-    return STATUS_OK;
-}
-
 /* No instances: there may be no such task at all. */
 enum status airflow_answer_mapped(const struct route_call *call, json_t *taken, json_t **out,
                                   struct err *err)
@@ -199,7 +223,9 @@ enum status airflow_answer_mapped(const struct route_call *call, json_t *taken, 
         (airflow_ask_task(call, &request, err) != STATUS_OK ||
          airflow_call(call, "task.instance", request, &whole, err) != STATUS_OK))
         return err->code;
-    return airflow_answer_tasks(call, TAKE(answer), out, err);
+    airflow_tasks_shape(answer);
+    *out = TAKE(answer);
+    return STATUS_OK;
 }
 
 enum status airflow_answer_tries(const struct route_call *call, json_t *taken, json_t **out,
@@ -226,8 +252,7 @@ enum status airflow_answer_try(const struct route_call *call, json_t *taken, jso
             json_t *one = json_array_get(tries, i);
             if (json_get_int(one, "try_number", 0) != number)
                 continue;
-            shape(one);
-            *out = json_incref(one);
+            *out = airflow_task_shaped(json_incref(one));
             return STATUS_OK;
         }
     return err_set(err, STATUS_NOT_FOUND, "task '%.100s' had no try '%.60s'",
@@ -251,8 +276,7 @@ enum status airflow_answer_task(const struct route_call *call, json_t *taken, js
 {
     (void)call;
     (void)err;
-    shape(taken);
-    *out = taken;
+    *out = airflow_task_shaped(taken);
     return STATUS_OK;
 }
 

@@ -4,7 +4,11 @@
  */
 #include "serve/airflow.h"
 
-/* Change each of the member "task_instances" into one of theirs, ours' members beside. */
+/* Change a task instance into one of theirs, ours' members beside. */
+void airflow_task_shape(struct json_row *task);
+/* The same of a JSON value, which is taken; a new reference. */
+NODISCARD json_t *airflow_task_shaped(json_t *taken);
+/* Change each of the member "task_instances" so. */
 void airflow_tasks_shape(json_t *answer);
 /* Of these instances: ids of tasks, each once; those of mapped ones speak for their task. */
 NODISCARD json_t *airflow_task_ids(const json_t *instances);
@@ -20,8 +24,6 @@ NODISCARD json_t *airflow_children_first(const json_t *tasks, const json_t *name
 enum status airflow_ask_tasks(const struct route_call *call, json_t **out, struct err *err);
 enum status airflow_ask_mapped(const struct route_call *call, json_t **out, struct err *err);
 enum status airflow_ask_tasks_form(const struct route_call *call, json_t **out, struct err *err);
-enum status airflow_answer_tasks(const struct route_call *call, json_t *taken, json_t **out,
-                                 struct err *err);
 enum status airflow_answer_mapped(const struct route_call *call, json_t *taken, json_t **out,
                                   struct err *err);
 /* Of tries, which are at hand as a whole. */

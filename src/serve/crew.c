@@ -12,6 +12,7 @@
 #include "os/thread.h"
 #include "serve/live.h"
 #include "serve/problem.h"
+#include "service/operation_many.h"
 #include "service/operations.h"
 #include "service/together.h"
 
@@ -156,6 +157,15 @@ static void answer_one_by_one(const struct desk *desk, struct crew_job *jobs)
     }
 }
 
+static void dispatch_jobs(const struct desk *desk, const struct crew_job *jobs)
+{
+    struct dispatch_pair pairs[GROUP_MAX];
+    size_t count = 0;
+    for (const struct crew_job *job = jobs; job != NULL; job = job->next)
+        pairs[count++] = (struct dispatch_pair){job->request, job->response};
+    dispatch_all(desk, pairs, count);
+}
+
 /* Nobody hears of anything before all of it is durable. */
 static void answer_together(const struct desk *desk, struct crew_job *jobs)
 {
@@ -164,8 +174,7 @@ static void answer_together(const struct desk *desk, struct crew_job *jobs)
         answer_one_by_one(desk, jobs);
         return;
     }
-    for (struct crew_job *job = jobs; job != NULL; job = job->next)
-        dispatch(desk, job->request, job->response);
+    dispatch_jobs(desk, jobs);
     enum status status = together_commit(desk->service, &err);
     if (status != STATUS_UNKNOWN) {
         if (status != STATUS_OK)
@@ -198,7 +207,7 @@ static void answer(struct crew *crew, struct service *service, struct crew_job *
     struct desk desk = {
         .world = crew->options.world,
         .service = service,
-        .operations = {.context = &local, .call = operation_local_call},
+        .operations = {&local, operation_local_call, operation_local_many},
         .crew = crew,
     };
     if (jobs->next != NULL)

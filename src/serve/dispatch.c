@@ -9,7 +9,9 @@
 #include "serve/ask.h"
 #include "serve/keyed.h"
 #include "serve/problem.h"
+#include "serve/row_answer.h"
 #include "serve/ui.h"
+#include "service/operation_many.h"
 #include "service/operations.h"
 
 /* --- found ----------------------------------------------------------------------------------- */
@@ -157,19 +159,21 @@ static bool read_body(struct route_call *call, json_t **out_body, struct http_re
 
 /* --- done ------------------------------------------------------------------------------------ */
 
-enum status dispatch_operation(const struct route_call *call, struct http_response *out,
-                               struct err *err)
+static enum status ask(const struct route_call *call, json_t **out, struct err *err)
 {
     const struct route *route = call->route;
-    CLEANUP(json_decrefp) json_t *request = NULL;
-    json_t *response = NULL;
-    if ((route->ask != NULL ? route->ask : ask_by_name)(call, &request, err) != STATUS_OK ||
-        operation_call(call->operations, route->operation, request, &response, err) != STATUS_OK)
-        return err->code;
-    json_t *body = response;
-    if (route->answer != NULL && route->answer(call, response, &body, err) != STATUS_OK)
-        return err->code;
+    return (route->ask != NULL ? route->ask : ask_by_name)(call, out, err);
+}
+
+/* The operation's response, which is taken, as the answer of the route. */
+static enum status shape(const struct route_call *call, json_t *taken, struct http_response *out,
+                         struct err *err)
+{
+    const struct route *route = call->route;
     int status = route->status != 0 ? route->status : 200;
+    json_t *body = taken;
+    if (route->answer != NULL && route->answer(call, taken, &body, err) != STATUS_OK)
+        return err->code;
     if (status == 204)
         json_decref(body);
     else
@@ -178,44 +182,191 @@ enum status dispatch_operation(const struct route_call *call, struct http_respon
     return STATUS_OK;
 }
 
+static enum status answer_rows(const struct route_call *call, const json_t *request,
+                               struct http_response *out, struct err *err)
+{
+    struct row_answer rows;
+    json_t *response = NULL;
+    row_answer_init(&rows, call->route, out);
+    call->service->row_taker = &rows.taker;
+    enum status status =
+        operation_call(call->operations, call->route->operation, request, &response, err);
+    call->service->row_taker = NULL;
+    if (status == STATUS_OK)
+        row_answer_end(&rows, 200, response);
+    return status;
+}
+
+enum status dispatch_operation(const struct route_call *call, struct http_response *out,
+                               struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *request = NULL;
+    json_t *response = NULL;
+    if (ask(call, &request, err) != STATUS_OK)
+        return err->code;
+    if (call->route->row != NULL)
+        return answer_rows(call, request, out, err);
+    if (operation_call(call->operations, call->route->operation, request, &response, err) !=
+        STATUS_OK)
+        return err->code;
+    return shape(call, response, out, err);
+}
+
+static void check_answer(enum status status, const struct err *err, struct http_response *out)
+{
+    if (status != STATUS_OK)
+        problem_answer(out, err);
+    else if (out->body.overflow)
+        problem_put(out, 500, "the answer is too large: ask for less at once with `limit`");
+}
+
 static void serve_call(struct route_call *call, struct http_response *out)
 {
     struct err err = {0};
     enum status status = call->route->handle != NULL ? call->route->handle(call, out, &err)
                                                      : dispatch_operation(call, out, &err);
-    if (status != STATUS_OK)
-        problem_answer(out, &err);
-    else if (out->body.overflow)
-        problem_put(out, 500, "the answer is too large: ask for less at once with `limit`");
+    check_answer(status, &err, out);
 }
 
-void dispatch(const struct desk *desk, const struct http_request *request,
-              struct http_response *out)
+/* --- visits ---------------------------------------------------------------------------------- */
+
+/* A request from when it came in to its answer. */
+struct visit {
+    struct route_call call;
+    struct dispatch_visitor visitor;
+    struct arena *arena;
+    json_t *body;    /* or NULL */
+    json_t *request; /* of the operation, when it is done with others */
+    struct http_response *out;
+};
+
+static void visit_fini(struct visit *visit)
 {
-    CLEANUP(arena_freep) struct arena *arena = arena_new();
-    CLEANUP(json_decrefp) json_t *body = NULL;
-    struct dispatch_visitor visitor = {0};
-    struct route_call call = {
+    json_decref(visit->request);
+    json_decref(visit->body);
+    arena_free(visit->arena);
+}
+
+/* False: it has its answer. The visit stays where it is. */
+static bool visit_begin(struct visit *visit, const struct desk *desk,
+                        const struct http_request *request, struct http_response *out)
+{
+    *visit = (struct visit){.arena = arena_new(), .out = out};
+    visit->call = (struct route_call){
         .request = request,
-        .arena = arena,
+        .arena = visit->arena,
         .service = desk->service,
         .operations = &desk->operations,
         .world = desk->world,
         .crew = desk->crew,
     };
-    call.route = find_route(&call, out);
-    if (call.route == NULL || !let_in(desk, &call, &visitor, out) || !read_body(&call, &body, out))
-        return;
-    call.visitor = &visitor;
-    desk->service->principal = &visitor.principal;
-    desk->service->actor = visitor.is_known ? visitor.principal.name : "somebody";
-    desk->service->traceparent = http_header(request, "traceparent");
-    if (http_method_changes(request->method) && http_header(request, KEYED_HEADER) != NULL)
-        keyed_serve(&call, serve_call, out);
+    visit->call.route = find_route(&visit->call, out);
+    if (visit->call.route == NULL || !let_in(desk, &visit->call, &visit->visitor, out) ||
+        !read_body(&visit->call, &visit->body, out))
+        return false;
+    visit->call.visitor = &visit->visitor;
+    return true;
+}
+
+static bool has_key(const struct http_request *request)
+{
+    return http_method_changes(request->method) && http_header(request, KEYED_HEADER) != NULL;
+}
+
+static const char *actor_of(const struct visit *visit)
+{
+    return visit->visitor.is_known ? visit->visitor.principal.name : "somebody";
+}
+
+static void visit_serve(struct visit *visit)
+{
+    struct service *service = visit->call.service;
+    const struct http_request *request = visit->call.request;
+    service->principal = &visit->visitor.principal;
+    service->actor = actor_of(visit);
+    service->traceparent = http_header(request, "traceparent");
+    if (has_key(request))
+        keyed_serve(&visit->call, serve_call, visit->out);
     else
-        serve_call(&call, out);
-    desk->service->principal = NULL;
-    desk->service->traceparent = NULL;
+        serve_call(&visit->call, visit->out);
+    service->principal = NULL;
+    service->traceparent = NULL;
+}
+
+void dispatch(const struct desk *desk, const struct http_request *request,
+              struct http_response *out)
+{
+    CLEANUP(visit_fini) struct visit visit;
+    if (visit_begin(&visit, desk, request, out))
+        visit_serve(&visit);
+}
+
+/* --- many at once ---------------------------------------------------------------------------- */
+
+/* Of these operations requests become one change. */
+static bool may_join(const struct visit *visit, const char *operation)
+{
+    const struct route *route = visit->call.route;
+    return route->is_grouped && route->handle == NULL && str_equal(route->operation, operation) &&
+           visit->call.operations->many != NULL && !has_key(visit->call.request);
+}
+
+/* False: it has its answer. */
+static bool join(struct visit *visit, struct operation_item *item)
+{
+    struct err err = {0};
+    if (ask(&visit->call, &visit->request, &err) != STATUS_OK) {
+        problem_answer(visit->out, &err);
+        return false;
+    }
+    *item = (struct operation_item){
+        .request = visit->request,
+        .principal = &visit->visitor.principal,
+        .actor = actor_of(visit),
+        .traceparent = http_header(visit->call.request, "traceparent"),
+    };
+    return true;
+}
+
+static void answer_item(const struct visit *visit, const struct operation_item *item)
+{
+    struct err err = item->err;
+    enum status status = item->status == STATUS_OK
+                             ? shape(&visit->call, item->response, visit->out, &err)
+                             : item->status;
+    check_answer(status, &err, visit->out);
+}
+
+/* Of the operations that have a batch the first that is met; others go one by one. */
+static const char *operation_of(const struct visit *visit)
+{
+    const char *operation = visit->call.route->operation;
+    return operation != NULL && operation_batch_find(operation) != NULL ? operation : NULL;
+}
+
+void dispatch_all(const struct desk *desk, const struct dispatch_pair *pairs, size_t count)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    struct visit *visits = arena_array(arena, count, sizeof *visits);
+    struct operation_item *items = arena_array(arena, count, sizeof *items);
+    size_t *joined = arena_array(arena, count, sizeof *joined);
+    size_t joined_count = 0;
+    const char *operation = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (!visit_begin(&visits[i], desk, pairs[i].request, pairs[i].out))
+            continue;
+        operation = operation != NULL ? operation : operation_of(&visits[i]);
+        if (operation == NULL || !may_join(&visits[i], operation))
+            visit_serve(&visits[i]);
+        else if (join(&visits[i], &items[joined_count]))
+            joined[joined_count++] = i;
+    }
+    if (joined_count > 0)
+        desk->operations.many(desk->operations.context, operation, items, joined_count);
+    for (size_t i = 0; i < joined_count; i++)
+        answer_item(&visits[joined[i]], &items[i]);
+    for (size_t i = 0; i < count; i++)
+        visit_fini(&visits[i]);
 }
 
 const struct route *dispatch_look(const struct serve_world *world,

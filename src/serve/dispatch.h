@@ -64,3 +64,11 @@ NODISCARD enum status dispatch_operation(const struct route_call *call, struct h
 /* Answers the request; *out must be initialized. */
 void dispatch(const struct desk *desk, const struct http_request *request,
               struct http_response *out);
+
+struct dispatch_pair {
+    const struct http_request *request;
+    struct http_response *out; /* initialized */
+};
+
+/* Answers all of them, in one transaction that the caller has begun (service/together.h). */
+void dispatch_all(const struct desk *desk, const struct dispatch_pair *pairs, size_t count);

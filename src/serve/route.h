@@ -14,6 +14,7 @@
 #include "service/operation.h"
 
 struct crew;
+struct json_row;
 struct service;
 
 enum { ROUTE_OTHERS_MAX = 10 };
@@ -46,6 +47,8 @@ typedef enum status (*route_ask_fn)(const struct route_call *call, json_t **out,
 /* The answer's body of an operation's response, which is taken; a new reference. */
 typedef enum status (*route_answer_fn)(const struct route_call *call, json_t *taken, json_t **out,
                                        struct err *err);
+/* Changes one row of an operation's list into one of the answer's. */
+typedef void (*route_row_fn)(struct json_row *row);
 /* Everything by itself, for what is not one operation or not JSON. */
 typedef enum status (*route_handle_fn)(struct route_call *call, struct http_response *out,
                                        struct err *err);
@@ -59,7 +62,9 @@ struct route {
     int status;                 /* of success; 0: 200 */
     route_ask_fn ask;           /* NULL: by the names of the operation's request */
     route_answer_fn answer;     /* NULL: as it is */
-    route_handle_fn handle;     /* instead of both */
+    route_row_fn row;           /* instead of `answer`, where only the rows of a list change */
+    const char *rows;           /* with `row`: the member that is the list, of both */
+    route_handle_fn handle;     /* instead of all of these */
     bool is_quick;              /* answered by the thread of the connections: never waits */
     bool is_grouped;            /* short, and changes only the store: done with others */
     bool is_ui;                 /* of the web UI: no part of the API, and not described */

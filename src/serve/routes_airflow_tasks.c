@@ -115,10 +115,10 @@ SCHEMA(XCOM_RESPONSE,
 
 static const struct route ROWS[] = {
     {HTTP_GET, TASKS, ROUTE_PERMISSION, "task.instances", .ask = airflow_ask_tasks,
-        .answer = airflow_answer_tasks, .query = &TASKS_QUERY, LIST(TASKS, TASK),
+        .row = airflow_task_shape, .rows = "task_instances", .query = &TASKS_QUERY, LIST(TASKS, TASK),
         .summary = "tasks of a run, or of all runs: ~"},
     {HTTP_POST, V1 "/dags/~/dagRuns/~/taskInstances/list", ROUTE_PERMISSION, "task.instances",
-        .ask = airflow_ask_tasks_form, .answer = airflow_answer_tasks, .body = &TASKS_FORM,
+        .ask = airflow_ask_tasks_form, .row = airflow_task_shape, .rows = "task_instances", .body = &TASKS_FORM,
         LIST(TASKS, TASK)},
     {HTTP_GET, TASK, ROUTE_PERMISSION, "task.instance", .ask = airflow_ask_task,
         .answer = airflow_answer_task, .response = &TASK_RESPONSE},

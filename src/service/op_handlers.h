@@ -159,3 +159,6 @@ OPERATION_HANDLER(op_worker_heartbeat);
 OPERATION_HANDLER(op_worker_leave);
 OPERATION_HANDLER(op_worker_log);
 OPERATION_HANDLER(op_worker_release);
+
+struct operation_batch;
+extern const struct operation_batch OP_DAG_TRIGGER_BATCH;

@@ -16,6 +16,7 @@
 #include "service/listing.h"
 #include "service/lookup.h"
 #include "service/op_handlers.h"
+#include "service/row_list.h"
 #include "service/run_json.h"
 #include "store/overview.h"
 #include "store/task_note.h"
@@ -34,7 +35,7 @@ struct instances {
     struct service *service;
     struct store *store;
     struct instance_filter filter;
-    json_t *tasks;
+    struct row_list tasks;
     int64_t limit;
     int64_t skip;       /* still to be left out */
     int64_t matched;    /* up to here, on this page or before it */
@@ -55,38 +56,20 @@ struct instances {
     bool is_left;      /* the rest of it is not worth reading */
     struct task_row *expanders;
     size_t expanders_count;
-
-    /* The host of the task before: it is mostly the same. */
-    int64_t host;
-    json_t *host_json;
 };
 
 /* --- one task -------------------------------------------------------------------------------- */
 
-static enum status put_host(struct instances *list, const struct task_row *task, json_t *object,
-                            struct err *err)
-{
-    if (task->host == 0)
-        return STATUS_OK;
-    if (task->host != list->host || task->state == TASK_RUNNING) {
-        json_t *host = json_build_object();
-        json_decref(list->host_json);
-        list->host_json = host;
-        list->host = task->host;
-        if (task_json_add_host(list->service, list->store, task, host, err) != STATUS_OK)
-            return err->code;
-    }
-    CHECK(json_object_update(object, list->host_json) == 0);
-    return STATUS_OK;
-}
-
 static enum status show(struct instances *list, const struct task_def *def,
                         const struct task_row *task, struct err *err)
 {
-    json_t *object = task_json(list->service, &list->run, def, task);
-    json_build_append(list->tasks, object);
-    json_put_string(object, "note", task_note_find(&list->notes, task->id));
-    return put_host(list, task, object, err);
+    struct json_row row;
+    task_json_row(list->service, &list->run, def, task, &row);
+    json_row_text(&row, "note", task_note_find(&list->notes, task->id));
+    if (task_json_row_host(list->service, list->store, task, &row, err) != STATUS_OK)
+        return err->code;
+    row_list_add(&list->tasks, &row);
+    return STATUS_OK;
 }
 
 static enum status take(struct instances *list, const struct dag *dag, const struct task_row *task,
@@ -103,7 +86,7 @@ static enum status take(struct instances *list, const struct dag *dag, const str
         list->skip--;
         return STATUS_OK;
     }
-    if ((int64_t)json_array_size(list->tasks) == list->limit) {
+    if (list->tasks.count == list->limit) {
         list->is_counting = true;
         list->next_run = list->run.id;
         list->next_place = place;
@@ -407,11 +390,10 @@ static enum status count_all(struct instances *list, const struct run_page *page
 
 static json_t *answer_of(struct instances *list, bool with_total)
 {
-    int64_t shown = (int64_t)json_array_size(list->tasks);
     json_t *answer = json_build_object();
-    json_put(answer, "task_instances", json_incref(list->tasks));
+    json_put(answer, "task_instances", json_incref(list->tasks.gathered));
     json_put_int(answer, "total_entries",
-                 with_total ? MIN(list->matched, (int64_t)LISTING_TOTAL_MAX) : shown);
+                 with_total ? MIN(list->matched, (int64_t)LISTING_TOTAL_MAX) : list->tasks.count);
     if (list->is_cut)
         json_put_bool(answer, "total_is_more", true);
     json_put(answer, "cursor", json_null());
@@ -424,13 +406,18 @@ static json_t *answer_of(struct instances *list, bool with_total)
     return answer;
 }
 
+static void fini(struct instances *list)
+{
+    row_list_fini(&list->tasks);
+}
+
 enum status op_task_instances(struct service *service, const json_t *request, json_t **out,
                               struct err *err)
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
-    CLEANUP(json_decrefp) json_t *tasks = json_build_array();
-    struct instances list = {.service = service, .tasks = tasks};
+    CLEANUP(fini) struct instances list = {.service = service};
     struct run_page runs;
+    row_list_init(&list.tasks, service);
     if (instance_filter_read(request, arena, &list.filter, &runs, err) != STATUS_OK ||
         run_filter_read_page(request, &list.limit, &list.skip, err) != STATUS_OK ||
         read_cursor(request, &list, &runs, err) != STATUS_OK ||
@@ -440,14 +427,13 @@ enum status op_task_instances(struct service *service, const json_t *request, js
                          : json_get_string(request, "run", NULL) != NULL
                              ? err_set(err, STATUS_NOT_FOUND, "there are no runs yet")
                              : STATUS_OK;
-    json_decref(list.host_json);
     bool is_many =
         json_get_string(request, "run", NULL) == NULL && json_object_get(request, "runs") == NULL;
     if (status == STATUS_OK && is_many && is_full(&list))
         status = count_all(&list, &runs, err);
     if (status != STATUS_OK)
         return status;
-    if (json_array_size(tasks) == 0 && lookup_dag_name(service, runs.dag_id, err) != STATUS_OK)
+    if (list.tasks.count == 0 && lookup_dag_name(service, runs.dag_id, err) != STATUS_OK)
         return err->code;
     *out = answer_of(&list, json_get_bool(request, "with_total", false));
     return STATUS_OK;

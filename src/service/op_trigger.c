@@ -13,6 +13,7 @@
 #include "service/lookup.h"
 #include "service/lookup_version.h"
 #include "service/op_handlers.h"
+#include "service/operation_many.h"
 #include "service/rehearsal.h"
 #include "service/run_json.h"
 #include "store/host_work.h"
@@ -81,8 +82,32 @@ struct wanted {
     int64_t version;
 };
 
-static enum status create(struct service *service, const struct wanted *wanted, struct arena *arena,
-                          struct run_info *out, struct err *err)
+static char *text_of(struct arena *arena, const json_t *value)
+{
+    CLEANUP(mem_freep) char *text = json_format(value);
+    return arena_strdup(arena, text);
+}
+
+/* Which of a DAG's tasks are named; NULL: none, and all are meant. */
+static enum status read_tasks(const struct dag *dag, const json_t *request, struct arena *arena,
+                              const bool **out, struct err *err)
+{
+    const json_t *tasks = json_object_get(request, "tasks");
+    bool *selected = arena_array(arena, dag->tasks_count, sizeof *selected);
+    for (size_t i = 0; i < json_array_size(tasks); i++) {
+        int64_t node = 0;
+        const char *name = json_string_value(json_array_get(tasks, i));
+        if (lookup_node(dag, name, &node, err) != STATUS_OK)
+            return err->code;
+        selected[node] = true;
+    }
+    *out = json_array_size(tasks) > 0 ? selected : NULL;
+    return STATUS_OK;
+}
+
+/* Texts are the request's, the service's and the arena's. */
+static enum status draft_run(struct service *service, const struct wanted *wanted,
+                             struct arena *arena, struct run_request *out, struct err *err)
 {
     struct store *store = wanted->store;
     const json_t *request = wanted->request;
@@ -94,18 +119,9 @@ static enum status create(struct service *service, const struct wanted *wanted, 
         params_resolve_typed(dag, conf, json_object_get(request, "params"), &params, err) !=
             STATUS_OK)
         return err->code;
-    CLEANUP(mem_freep) char *params_text = json_format(params);
-    CLEANUP(mem_freep)
-    char *conf_text = json_is_object(conf) ? json_format(conf) : mem_strdup("{}");
-    CLEANUP(mem_freep) bool *selected = mem_zalloc(dag->tasks_count, sizeof(bool));
-    const json_t *tasks = json_object_get(request, "tasks");
-    for (size_t i = 0; i < json_array_size(tasks); i++) {
-        int64_t node = 0;
-        const char *name = json_string_value(json_array_get(tasks, i));
-        if (lookup_node(dag, name, &node, err) != STATUS_OK)
-            return err->code;
-        selected[node] = true;
-    }
+    const bool *selected = NULL;
+    if (read_tasks(dag, request, arena, &selected, err) != STATUS_OK)
+        return err->code;
     const char *date = json_get_string(request, "logical_date", NULL);
     int64_t date_us = store_own_instant(store);
     if (date != NULL && !instant_parse(date, &date_us))
@@ -116,22 +132,22 @@ static enum status create(struct service *service, const struct wanted *wanted, 
     struct tick_dates dates = timetable_dates_by_hand(timetable, date_us);
     if (read_interval(request, &dates, err) != STATUS_OK)
         return err->code;
-    struct run_request run = {
+    *out = (struct run_request){
         .version = version,
         .run_id = json_get_string(request, "run_id", NULL),
         .kind = "manual",
         .logical_at_us = dates.logical_at_us,
         .interval_start_us = dates.interval_start_us,
         .interval_end_us = dates.interval_end_us,
-        .params = params_text,
-        .conf = conf_text,
+        .params = text_of(arena, params),
+        .conf = json_is_object(conf) ? text_of(arena, conf) : "{}",
         .note = json_get_string(request, "note", ""),
         .actor = service->actor,
         .is_limited = true,
         .traceparent = traceparent_of(service),
-        .selected = json_array_size(tasks) > 0 ? selected : NULL,
+        .selected = selected,
     };
-    return store_run_create_and_load(store, &run, arena, out, err);
+    return STATUS_OK;
 }
 
 static enum status trigger(struct service *service, const json_t *request, json_t **out,
@@ -139,6 +155,7 @@ static enum status trigger(struct service *service, const json_t *request, json_
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct store *store = NULL;
+    struct run_request run;
     struct run_info info;
     int64_t version = 0;
     enum status status = service_store(service, DB_READ_WRITE, &store, err);
@@ -149,7 +166,9 @@ static enum status trigger(struct service *service, const json_t *request, json_
     if ((json_get_bool(request, "needs_worker", false) &&
          require_worker(service, store, err) != STATUS_OK) ||
         lookup_version(service, store, arena, request, &version, err) != STATUS_OK ||
-        create(service, &(struct wanted){store, request, version}, arena, &info, err) != STATUS_OK)
+        draft_run(service, &(struct wanted){store, request, version}, arena, &run, err) !=
+            STATUS_OK ||
+        store_runs_create_and_load(store, &run, 1, arena, &info, err) != STATUS_OK)
         return err->code;
     service_wake(service);
     if (json_get_bool(request, "brief", false)) {
@@ -164,3 +183,51 @@ enum status op_dag_trigger(struct service *service, const json_t *request, json_
 {
     return rehearsal_call(service, request, trigger, out, err);
 }
+
+/* --- of several callers ---------------------------------------------------------------------- */
+
+/* Whoever wants to know more than what was made, or why it was, is served alone. */
+static bool is_plain(const json_t *request)
+{
+    static const char *const ALONE[] = {"file", "text", "reason"};
+    for (size_t i = 0; i < ARRAY_LEN(ALONE); i++)
+        if (json_get_string(request, ALONE[i], NULL) != NULL)
+            return false;
+    return json_get_bool(request, "brief", false) && !json_get_bool(request, "dry_run", false) &&
+           !json_get_bool(request, "needs_worker", false);
+}
+
+static enum status draft(struct service *service, const json_t *request, struct arena *arena,
+                         void **out, struct err *err)
+{
+    struct store *store = NULL;
+    int64_t version = 0;
+    struct run_request *run = arena_alloc(arena, sizeof *run);
+    if (!is_plain(request))
+        return STATUS_OK;
+    if (service_store(service, DB_READ_WRITE, &store, err) != STATUS_OK ||
+        lookup_version(service, store, arena, request, &version, err) != STATUS_OK ||
+        draft_run(service, &(struct wanted){store, request, version}, arena, run, err) != STATUS_OK)
+        return err->code;
+    *out = run;
+    return STATUS_OK;
+}
+
+static enum status make(struct service *service, struct operation_draft *drafts, size_t count,
+                        struct arena *arena, struct err *err)
+{
+    struct store *store = NULL;
+    struct run_request *runs = arena_array(arena, count, sizeof *runs);
+    struct run_info *infos = arena_array(arena, count, sizeof *infos);
+    for (size_t i = 0; i < count; i++)
+        runs[i] = *(const struct run_request *)drafts[i].draft;
+    if (service_store(service, DB_READ_WRITE, &store, err) != STATUS_OK ||
+        store_runs_create_and_load(store, runs, count, arena, infos, err) != STATUS_OK)
+        return err->code;
+    service_wake(service);
+    for (size_t i = 0; i < count; i++)
+        drafts[i].response = run_json(service, &infos[i], NULL);
+    return STATUS_OK;
+}
+
+const struct operation_batch OP_DAG_TRIGGER_BATCH = {"dag.trigger", draft, make};

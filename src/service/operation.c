@@ -222,9 +222,10 @@ static const char *operation_name_at(const void *context, size_t i)
     return ((const struct operation_table *)context)->rows[i].name;
 }
 
-/* Whatever the handler changes is changed for the reason that the request gives. */
-static enum status call_handler(const struct operation *operation, struct service *service,
-                                const json_t *request, json_t **out_response, struct err *err)
+/* Whatever is changed is changed for the reason that the request gives. */
+static enum status do_with_reason(const struct operation *operation, struct service *service,
+                                  const json_t *request, operation_handler_fn handler,
+                                  void *context, struct err *err)
 {
     const char *reason =
         operation_takes(operation, "reason") ? json_get_string(request, "reason", NULL) : NULL;
@@ -232,9 +233,41 @@ static enum status call_handler(const struct operation *operation, struct servic
         return err_set(err, STATUS_LIMIT, "%s: a reason has at most %d bytes", operation->name,
                        LIMIT_REASON_BYTES);
     service_set_reason(service, reason);
-    enum status status = operation->handler(service, request, out_response, err);
+    enum status status = handler(service, request, context, err);
     service_set_reason(service, NULL);
     return status;
+}
+
+enum status operation_local_do(const struct operation_local *local,
+                               const struct operation *operation, const json_t *request,
+                               operation_handler_fn handler, void *context, struct err *err)
+{
+    struct service *service = local->service;
+    if (operation_check_request(operation, request, err) != STATUS_OK ||
+        access_check(service, operation, request, err) != STATUS_OK)
+        return err->code;
+    CLEANUP(arena_freep) struct arena *arena = NULL;
+    const char *sight = "";
+    if (!principal_sees_all(service->principal)) {
+        arena = arena_new();
+        sight = principal_spaces(arena, service->principal);
+    }
+    service_set_sight(service, sight);
+    enum status status = do_with_reason(operation, service, request, handler, context, err);
+    service_set_sight(service, NULL);
+    return status;
+}
+
+struct plain_call {
+    const struct operation *operation;
+    json_t **out;
+};
+
+static enum status call_handler(struct service *service, const json_t *request, void *context,
+                                struct err *err)
+{
+    const struct plain_call *call = context;
+    return call->operation->handler(service, request, call->out, err);
 }
 
 enum status operation_local_call(void *local, const char *name, const json_t *request,
@@ -249,19 +282,8 @@ enum status operation_local_call(void *local, const char *name, const json_t *re
                            near);
         return err_set(err, STATUS_NOT_FOUND, "no operation '%s'", name);
     }
-    if (operation_check_request(operation, request, err) != STATUS_OK ||
-        access_check(here->service, operation, request, err) != STATUS_OK)
-        return err->code;
-    CLEANUP(arena_freep) struct arena *arena = NULL;
-    const char *sight = "";
-    if (!principal_sees_all(here->service->principal)) {
-        arena = arena_new();
-        sight = principal_spaces(arena, here->service->principal);
-    }
-    service_set_sight(here->service, sight);
-    enum status status = call_handler(operation, here->service, request, out_response, err);
-    service_set_sight(here->service, NULL);
-    return status;
+    struct plain_call call = {operation, out_response};
+    return operation_local_do(here, operation, request, call_handler, &call, err);
 }
 
 enum status operation_call(const struct operation_caller *caller, const char *name,

@@ -18,6 +18,7 @@
 #include "base/json.h"
 #include "model/permission.h"
 
+struct operation_item;
 struct service;
 
 /*    name       shown as                accepts */
@@ -121,6 +122,8 @@ struct operation_caller {
     void *context;
     enum status (*call)(void *context, const char *name, const json_t *request,
                         json_t **out_response, struct err *err);
+    /* Several requests of one operation that has a batch; NULL: only one by one. */
+    void (*many)(void *context, const char *name, struct operation_item *items, size_t count);
 };
 
 /* Call an operation; a NULL request stands for an empty object. */
@@ -139,6 +142,14 @@ struct operation_local {
  */
 NODISCARD enum status operation_local_call(void *local, const char *name, const json_t *request,
                                            json_t **out_response, struct err *err);
+
+/* The same with something else for the handler: for who does a part of its work. */
+typedef enum status (*operation_handler_fn)(struct service *service, const json_t *request,
+                                            void *context, struct err *err);
+NODISCARD enum status operation_local_do(const struct operation_local *local,
+                                         const struct operation *operation, const json_t *request,
+                                         operation_handler_fn handler, void *context,
+                                         struct err *err);
 
 /* NULL when there is no such row. */
 const struct operation *operation_find(const struct operation_table *table, const char *name);

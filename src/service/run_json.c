@@ -1,5 +1,8 @@
 #include "service/run_json.h"
 
+#include <stdio.h>
+
+#include "base/check.h"
 #include "base/str.h"
 #include "service/json_build.h"
 #include "store/admission.h"
@@ -7,12 +10,17 @@
 #include "store/deadline.h"
 #include "store/host_name.h"
 
+static double seconds_between(int64_t from_us, int64_t to_us)
+{
+    return (double)MAX(to_us - from_us, (int64_t)0) / 1e6;
+}
+
 void run_json_put_duration(json_t *object, const char *key, int64_t from_us, int64_t to_us)
 {
     if (from_us == 0 || to_us == 0)
         json_put(object, key, json_null());
     else
-        json_put(object, key, json_real((double)MAX(to_us - from_us, (int64_t)0) / 1e6));
+        json_put(object, key, json_real(seconds_between(from_us, to_us)));
 }
 
 static void put_counts(json_t *object, const struct tally *tally)
@@ -106,93 +114,118 @@ enum status run_json_load(const struct service *service, struct store *store,
 
 /* --- tasks ----------------------------------------------------------------------------------- */
 
-static void put_policy(json_t *object, const struct task_def *def, const struct task_row *task)
+static void put_policy(struct json_row *row, const struct task_def *def,
+                       const struct task_row *task)
 {
-    json_put_int(object, "max_tries", def->retry.retries);
-    json_put_int(object, "retries_left", MAX(def->retry.retries - task->failures, (int64_t)0));
-    json_put_string(object, "operator", task_kind_key(def->kind));
-    json_put_string(object, "trigger_rule", trigger_rule_name(def->rule));
-    json_put_string(object, "pool", def->pool);
-    json_put_int(object, "pool_slots", def->slots);
-    json_put_string(object, "queue", def->queue);
-    json_put_int(object, "priority_weight", def->priority);
-    json_put_string(object, "unixname", def->user);
+    json_row_integer(row, "max_tries", def->retry.retries);
+    json_row_integer(row, "retries_left", MAX(def->retry.retries - task->failures, (int64_t)0));
+    json_row_text(row, "operator", task_kind_key(def->kind));
+    json_row_text(row, "trigger_rule", trigger_rule_name(def->rule));
+    json_row_text(row, "pool", def->pool);
+    json_row_integer(row, "pool_slots", def->slots);
+    json_row_integer(row, "priority_weight", def->priority);
+    json_row_text(row, "unixname", def->user);
 }
 
 /* The exit code column holds the signal of a task that a signal ended. */
-static void put_outcome(json_t *object, const struct task_row *task)
+static void put_outcome(struct json_row *row, const struct task_row *task)
 {
     bool is_signal = task->reason == REASON_SIGNAL;
-    json_put_string(object, "reason",
-                    task->reason == REASON_NONE ? NULL : reason_name(task->reason));
-    json_put_string(object, "message", task->detail);
+    json_row_text(row, "reason", task->reason == REASON_NONE ? NULL : reason_name(task->reason));
+    json_row_text(row, "message", task->detail);
     if (task->exit_code >= 0 && !is_signal)
-        json_put_int(object, "exit_code", task->exit_code);
+        json_row_integer(row, "exit_code", task->exit_code);
     if (task->exit_code >= 0 && is_signal)
-        json_put_int(object, "signal", task->exit_code);
+        json_row_integer(row, "signal", task->exit_code);
 }
 
-static void put_instances(json_t *object, const struct task_row *task)
+static void put_instances(struct json_row *row, const struct task_row *task)
 {
-    json_t *instances = json_build_object();
-    json_put_int(instances, "total", task->counts.total);
-    json_put_int(instances, "success", task->counts.success);
-    json_put_int(instances, "failed", task->counts.failed + task->counts.upstream_failed);
-    json_put_int(instances, "skipped", task->counts.skipped);
-    json_put(object, "instances", instances);
+    enum { SIZE = 160 };
+    const struct parent_counts *counts = &task->counts;
+    long long failed = counts->failed + counts->upstream_failed;
+    char *text = json_row_room(row, SIZE);
+    CHECK(text != NULL);
+    int length = snprintf(
+        text, SIZE, "{\"total\":%lld,\"success\":%lld,\"failed\":%lld,\"skipped\":%lld}",
+        (long long)counts->total, (long long)counts->success, failed, (long long)counts->skipped);
+    CHECK(length > 0 && length < SIZE);
+    json_cell_json(json_row_add(row, "instances"), text);
+}
+
+static void put_duration(struct json_row *row, int64_t from_us, int64_t to_us)
+{
+    struct json_cell *cell = json_row_add(row, "duration");
+    if (from_us != 0 && to_us != 0)
+        json_cell_real(cell, seconds_between(from_us, to_us));
+}
+
+void task_json_row(const struct service *service, const struct run_info *run,
+                   const struct task_def *def, const struct task_row *task, struct json_row *row)
+{
+    json_row_begin(row);
+    json_row_id(row, "number", run->id);
+    json_row_text(row, "dag_id", run->dag_id);
+    json_row_text(row, "dag_run_id", run->run_id);
+    json_row_instant(row, "logical_date", run->logical_at_us);
+    json_row_text(row, "run_type", run->kind);
+    json_row_text(row, "task_id", def->id);
+    json_row_integer(row, "map_index", task->map_index);
+    json_row_text(row, "label", task->label);
+    json_row_text(row, "state", task_state_name(task->state));
+    json_row_integer(row, "try_number", task_row_tries(task));
+    json_row_instant(row, "queued_when", task->queued_at_us);
+    json_row_instant(row, "start_date", task->started_at_us);
+    json_row_instant(row, "end_date", task->ended_at_us);
+    put_duration(row, task->started_at_us,
+                 task->ended_at_us != 0 || task->state != TASK_RUNNING ? task->ended_at_us
+                                                                       : service_now_us(service));
+    json_row_instant(row, "next_retry", task->due_at_us);
+    put_outcome(row, task);
+    put_policy(row, def, task);
+    json_row_text(row, "queue", run->queue != NULL ? run->queue : def->queue);
+    json_row_bool(row, "is_mapped", task_def_is_mapped(def));
+    if (task->instance_base != 0)
+        put_instances(row, task);
+    json_row_integer(row, "generation", task->generation);
+    json_row_integer(row, "log_bytes", task->log_bytes);
+    json_row_integer(row, "cpu_ms", task->cpu_ms);
+    json_row_integer(row, "rss_kb", task->rss_kb);
 }
 
 json_t *task_json(const struct service *service, const struct run_info *run,
                   const struct task_def *def, const struct task_row *task)
 {
-    json_t *object = json_build_object();
-    bool is_over = task->ended_at_us != 0;
-    json_put_id(object, "number", run->id);
-    json_put_string(object, "dag_id", run->dag_id);
-    json_put_string(object, "dag_run_id", run->run_id);
-    json_put_instant(object, "logical_date", run->logical_at_us);
-    json_put_string(object, "run_type", run->kind);
-    json_put_string(object, "task_id", def->id);
-    json_put_int(object, "map_index", task->map_index);
-    json_put_string(object, "label", task->label);
-    json_put_string(object, "state", task_state_name(task->state));
-    json_put_int(object, "try_number", task_row_tries(task));
-    json_put_instant(object, "queued_when", task->queued_at_us);
-    json_put_instant(object, "start_date", task->started_at_us);
-    json_put_instant(object, "end_date", task->ended_at_us);
-    run_json_put_duration(object, "duration", task->started_at_us,
-                          is_over                       ? task->ended_at_us
-                          : task->state == TASK_RUNNING ? service_now_us(service)
-                                                        : 0);
-    json_put_instant(object, "next_retry", task->due_at_us);
-    put_outcome(object, task);
-    put_policy(object, def, task);
-    if (run->queue != NULL)
-        json_put_string(object, "queue", run->queue);
-    json_put_bool(object, "is_mapped", task_def_is_mapped(def));
-    if (task->instance_base != 0)
-        put_instances(object, task);
-    json_put_int(object, "generation", task->generation);
-    json_put_int(object, "log_bytes", task->log_bytes);
-    json_put_int(object, "cpu_ms", task->cpu_ms);
-    json_put_int(object, "rss_kb", task->rss_kb);
-    return object;
+    struct json_row row;
+    task_json_row(service, run, def, task, &row);
+    return json_row_object(&row);
 }
 
-enum status task_json_add_host(const struct service *service, struct store *store,
-                               const struct task_row *task, json_t *object, struct err *err)
+enum status task_json_row_host(const struct service *service, struct store *store,
+                               const struct task_row *task, struct json_row *row, struct err *err)
 {
     if (task->host == 0)
         return STATUS_OK;
     const struct host_name *host = NULL;
     if (store_host_name(store, task->host, &host, err) != STATUS_OK)
         return err->code;
-    json_put_id(object, "claimed_by", task->host);
+    json_row_id(row, "claimed_by", task->host);
     if (host->name != NULL) {
-        json_put_string(object, "hostname", host->name);
-        json_put_int(object, "pid", host->pid);
+        json_row_text(row, "hostname", host->name);
+        json_row_integer(row, "pid", host->pid);
     }
     if (task->state == TASK_RUNNING)
-        json_put_bool(object, "owner_alive", service_host_is_alive(service, task->host));
+        json_row_bool(row, "owner_alive", service_host_is_alive(service, task->host));
+    return STATUS_OK;
+}
+
+enum status task_json_add_host(const struct service *service, struct store *store,
+                               const struct task_row *task, json_t *object, struct err *err)
+{
+    struct json_row row;
+    json_row_begin(&row);
+    if (task_json_row_host(service, store, task, &row, err) != STATUS_OK)
+        return err->code;
+    json_row_put(&row, object);
     return STATUS_OK;
 }

@@ -24,6 +24,7 @@ struct host_info;
 struct meters;
 struct observer;
 struct principal;
+struct row_taker;
 struct settings;
 struct span_sink;
 struct vault;
@@ -81,6 +82,8 @@ struct service {
 
     /* What is measured in this process, for metrics and health; NULL: nothing is. */
     struct observer *observer;
+
+    const struct row_taker *row_taker; /* of the rows of a list (row_list.h); NULL: nobody */
 
     const char *sight; /* which namespaces lists show; see store/sight.h */
     struct store *store;

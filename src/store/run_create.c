@@ -67,10 +67,11 @@ static const struct db_bulk_form BLOCK_NEW = {
 /* Several runs of one call are told apart by their places in it. */
 enum { TOKEN_TEXT_MAX = 64 };
 
-/* A run as it is once it was made. */
-struct run_shown {
+/* The runs as they are once they were made. */
+struct runs_shown {
     struct arena *arena;
-    struct run_info info; /* id 0: not read yet */
+    int64_t *ids;
+    struct run_info *infos; /* id 0: not read yet */
 };
 
 struct creation {
@@ -80,7 +81,7 @@ struct creation {
     struct nonce nonce; /* of this call, over all its tries */
     bool is_refused; /* by what was there before; else a conflict means that somebody came first */
     bool is_hopeful; /* a conflict leads to another try */
-    struct run_shown *shown; /* of the only run; NULL: nobody wants to see it */
+    struct runs_shown *shown; /* NULL: nobody wants to see them */
 };
 
 /* One run of the call, while it is made. */
@@ -450,6 +451,14 @@ enum status run_create_within(struct store *store, const struct run_request *req
     return status;
 }
 
+static enum status ask_shown(struct db *db, const struct creation *call, struct db_stmt **out,
+                             struct err *err)
+{
+    for (size_t i = 0; i < call->count; i++)
+        call->shown->ids[i] = call->out[i].id;
+    return run_infos_ask(db, call->shown->ids, call->count, out, err);
+}
+
 static enum status create_once(struct store *store, const void *context, struct err *err)
 {
     struct creation *call = *(struct creation *const *)context;
@@ -459,7 +468,7 @@ static enum status create_once(struct store *store, const void *context, struct 
     struct db_stmt *shown = NULL;
     enum status status = create_all(store, call, err);
     if (status == STATUS_OK && call->shown != NULL)
-        status = run_info_ask(db, call->out->id, &shown, err);
+        status = ask_shown(db, call, &shown, err);
     if (status != STATUS_OK || db_commit(db, err) != STATUS_OK) {
         lane_cache_doubt(store->lane_cache);
         if (shown != NULL)
@@ -467,7 +476,8 @@ static enum status create_once(struct store *store, const void *context, struct 
         return err_wrap(err, "create a run");
     }
     if (shown != NULL)
-        run_info_take(shown, call->shown->arena, &call->shown->info);
+        run_infos_take(shown, call->shown->arena, call->shown->ids, call->count,
+                       call->shown->infos);
     return STATUS_OK;
 }
 
@@ -533,16 +543,20 @@ enum status store_runs_create(struct store *store, const struct run_request *req
         store, &(struct creation){.requests = requests, .count = count, .out = out}, err);
 }
 
-enum status store_run_create_and_load(struct store *store, const struct run_request *request,
-                                      struct arena *arena, struct run_info *out, struct err *err)
+enum status store_runs_create_and_load(struct store *store, const struct run_request *requests,
+                                       size_t count, struct arena *arena, struct run_info *out,
+                                       struct err *err)
 {
-    struct run_created created = {0};
-    struct run_shown shown = {.arena = arena};
-    struct creation call = {.requests = request, .count = 1, .out = &created, .shown = &shown};
-    if (create_until_sure(store, &call, err) != STATUS_OK)
-        return err->code;
-    *out = shown.info;
-    return out->id != 0 ? STATUS_OK : store_run_load(store, arena, created.id, out, err);
+    struct runs_shown shown = {.arena = arena, .infos = out};
+    struct creation call = {.requests = requests, .count = count, .shown = &shown};
+    shown.ids = arena_array(arena, count, sizeof *shown.ids);
+    call.out = arena_array(arena, count, sizeof *call.out);
+    memset(out, 0, count * sizeof *out);
+    enum status status = create_until_sure(store, &call, err);
+    for (size_t i = 0; status == STATUS_OK && i < count; i++)
+        if (out[i].id == 0)
+            status = store_run_load(store, arena, call.out[i].id, &out[i], err);
+    return status;
 }
 
 enum status store_run_create(struct store *store, const struct run_request *request,

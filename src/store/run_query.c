@@ -121,6 +121,7 @@ enum status store_run_find_by_date(struct store *store, const char *dag_id, int6
 #define RUN_TABLES " FROM run r" RUN_JOINED
 
 static const char RUN_LOAD[] = "SELECT " RUN_COLUMNS RUN_TABLES " WHERE r.id = $1";
+static const char RUN_LOAD_ALL[] = "SELECT " RUN_COLUMNS RUN_TABLES " WHERE r.id = ANY($1)";
 static const char RUNS_LOAD[] =
     "SELECT " RUN_COLUMNS RUN_TABLES " WHERE r.id = ANY($1) ORDER BY r.id";
 static const char RUN_LIST_ACTIVE[] =
@@ -228,19 +229,23 @@ enum status store_run_load(struct store *store, struct arena *arena, int64_t id,
     return STATUS_OK;
 }
 
-enum status run_info_ask(struct db *db, int64_t id, struct db_stmt **out, struct err *err)
+enum status run_infos_ask(struct db *db, const int64_t *ids, size_t count, struct db_stmt **out,
+                          struct err *err)
 {
-    return db_query_ahead(db, out, err, RUN_LOAD, "i", id);
+    if (db_dialect(db) == DB_SQLITE)
+        return STATUS_OK;
+    return db_query_ahead(db, out, err, RUN_LOAD_ALL, "I", ids, count);
 }
 
-void run_info_take(struct db_stmt *stmt, struct arena *arena, struct run_info *out)
+void run_infos_take(struct db_stmt *stmt, struct arena *arena, const int64_t *ids, size_t count,
+                    struct run_info *out)
 {
     struct err ignored = {0};
-    bool row = false;
-    if (db_step(stmt, &row, &ignored) != STATUS_OK || !row)
-        return;
-    run_info_read(stmt, arena, out);
-    db_reset(stmt);
+    enum status status = STATUS_OK;
+    while (db_next(stmt, &status, &ignored))
+        for (size_t i = 0; i < count; i++)
+            if (ids[i] == db_int(stmt, 0))
+                run_info_read(stmt, arena, &out[i]);
 }
 
 static const char RUN_LOAD_NAMED[] =

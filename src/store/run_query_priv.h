@@ -17,8 +17,12 @@ struct db_stmt;
 /* Texts are borrowed until the next step, or copied when there is an arena. */
 void run_info_read(struct db_stmt *stmt, struct arena *arena, struct run_info *out);
 
-/* A run that is there, asked for in a transaction; its row may be taken when that is over. */
-NODISCARD enum status run_info_ask(struct db *db, int64_t id, struct db_stmt **out,
-                                   struct err *err);
-/* Nothing is taken if it was lost on the way. */
-void run_info_take(struct db_stmt *stmt, struct arena *arena, struct run_info *out);
+/*
+ * Runs that are there, asked for in a transaction; their rows may be taken when that is over. Where
+ * a question takes no time nothing is asked, and *out stays NULL.
+ */
+NODISCARD enum status run_infos_ask(struct db *db, const int64_t *ids, size_t count,
+                                    struct db_stmt **out, struct err *err);
+/* Each to its place among the ids; those that were lost on the way are left alone. */
+void run_infos_take(struct db_stmt *stmt, struct arena *arena, const int64_t *ids, size_t count,
+                    struct run_info *out);

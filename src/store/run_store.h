@@ -40,15 +40,15 @@ struct run_created {
 /* The run and all its task rows, roots claimable. STATUS_CONFLICT: the run id is taken. */
 NODISCARD enum status store_run_create(struct store *store, const struct run_request *request,
                                        struct run_created *out, struct err *err);
-/* The same, and the run as it is then; without a further wait where questions take their time. */
-struct run_info;
-NODISCARD enum status store_run_create_and_load(struct store *store,
-                                                const struct run_request *request,
-                                                struct arena *arena, struct run_info *out,
-                                                struct err *err);
 /* Several at once, in one commit; all by the same actor. */
 NODISCARD enum status store_runs_create(struct store *store, const struct run_request *requests,
                                         size_t count, struct run_created *out, struct err *err);
+/* The same, and the runs as they are then; without a wait for each where questions take time. */
+struct run_info;
+NODISCARD enum status store_runs_create_and_load(struct store *store,
+                                                 const struct run_request *requests, size_t count,
+                                                 struct arena *arena, struct run_info *out,
+                                                 struct err *err);
 
 /* "123", "DAG/RUN_ID" or "DAG" (its latest run). STATUS_INVALID lists candidates if ambiguous. */
 NODISCARD enum status store_run_find(struct store *store, const char *text, int64_t *out_id,

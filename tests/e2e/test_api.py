@@ -194,3 +194,36 @@ def test_changes_that_wait_do_not_keep_readers_waiting(eider, up):
         holder.execute("ROLLBACK")
         assert {change.result()["slots"] for change in changes} == {1}
     assert api.get("/api/v1/pools")["total_entries"] == 1 + processors
+
+
+def test_starts_of_many_are_made_together_and_answered_one_by_one(world, up):
+    """What one of them gets wrong is its own affair."""
+    world.write("dags/daily.yaml", "max_active_runs: 500\ntasks: {a: {noop: true}}")
+    daemon = up(env=LISTEN)
+
+    def token(role):
+        return world("tokens", "add", role, "--role", role, "-o", "json", code=0).json()["token"]
+
+    api, viewer = Api(daemon, token("operator")), Api(daemon, token("viewer"))
+    path = "/api/v1/dags/daily/dagRuns"
+    wait_for(lambda: api("GET", "/api/v1/dags/daily").status == 200, "the DAG is known")
+
+    def start(i):
+        if i % 8 == 7:
+            return viewer("POST", path, {"conf": {}}).status
+        if i % 8 == 6:
+            return api("POST", "/api/v1/dags/nowhere/dagRuns", {"conf": {}}).status
+        name = "same" if i % 8 == 5 else f"run-{i}"
+        answer = api("POST", path, {"dag_run_id": name, "conf": {"i": i}})
+        if answer.status == 200:
+            assert answer.json["dag_run_id"] == name and answer.json["conf"] == {"i": i}
+        return answer.status
+
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        statuses = list(pool.map(start, range(96)))
+    assert all(status == 403 for status in statuses[7::8])
+    assert all(status == 404 for status in statuses[6::8])
+    assert sorted(statuses[5::8]) == [200] + 11 * [409]
+    assert all(status == 200 for i, status in enumerate(statuses) if i % 8 < 5)
+    runs = api.get(path + "?limit=100")["dag_runs"]
+    assert len({run["dag_run_id"] for run in runs}) == len(runs) == 61
