@@ -6,6 +6,7 @@ import re
 import pytest
 
 from api import LISTEN, Api
+from harness import wait_for
 
 PASSWORD = "correct horse"
 ME = "/api/v1/x/me"
@@ -362,6 +363,23 @@ def test_others_namespaces_are_as_if_they_were_not(house):
     answer = api("POST", read, {"run": "shop", "cursor": cursor})
     assert answer.status == 400 or "pay" not in answer.text
     assert op("run.show", {"run": number}, code=404)["detail"] == f"there is no run '{number}'"
+
+
+def test_lines_of_a_broken_file_are_for_who_may_read_it(house):
+    """Somebody else's file may have the name of one's own DAG, or speak of it."""
+    world, api = house
+    world.write("dags/shop/shop.yml", "namespace: hr\ntasks: {wages: {runn: echo 4711}}\n")
+    world.write("dags/shop.yaml", DAG.format(name="shop", space="sales") + "    runn: mine\n")
+    seller, root = token(world, "ci", "--role", "sales=admin"), token(world, "r", "--role", "admin")
+
+    def sources(who):
+        answer = api.post("/api/v1/x/operations/dag.errors", {"dag": "shop"}, headers=by(who))
+        return {row["file"].rpartition("/dags/")[2]: row["source"] for row in answer["errors"]}
+
+    both = {"shop.yaml", "shop/shop.yml"}
+    wait_for(lambda: set(sources(root)) == both, "both files are read")
+    assert "4711" in sources(root)["shop/shop.yml"] and "mine" in sources(root)["shop.yaml"]
+    assert sources(seller)["shop/shop.yml"] is None and "mine" in sources(seller)["shop.yaml"]
 
 
 def test_files_of_the_server_cannot_be_named(house):
