@@ -247,8 +247,32 @@ static void visit_fini(struct visit *visit)
     arena_free(visit->arena);
 }
 
-/* False: it has its answer. The visit stays where it is. */
-static bool visit_begin(struct visit *visit, const struct desk *desk,
+/* Whether both show the same token, and nothing else. */
+static bool is_same_bearer(const struct http_request *one, const struct http_request *other)
+{
+    const char *shown = http_header(one, "Authorization");
+    return shown != NULL && strncmp(shown, "Bearer ", strlen("Bearer ")) == 0 &&
+           str_equal(shown, http_header(other, "Authorization")) &&
+           http_header(one, "Cookie") == NULL && http_header(other, "Cookie") == NULL &&
+           str_equal(one->peer, other->peer);
+}
+
+/* Of those that come at once with one token, it is looked at once. */
+static bool come_in(const struct desk *desk, struct visit *visit, const struct visit *before)
+{
+    bool is_known = before != NULL && before->call.visitor != NULL && before->visitor.is_known &&
+                    is_same_bearer(visit->call.request, before->call.request);
+    if (!is_known)
+        return let_in(desk, &visit->call, &visit->visitor, visit->out);
+    visit->visitor = before->visitor;
+    return may_enter(visit->call.route, &visit->visitor, visit->out);
+}
+
+/*
+ * False: it has its answer. `before` is the one that began last, or NULL; its texts may be used, so
+ * it ends with this one or later. The visit stays where it is.
+ */
+static bool visit_begin(struct visit *visit, const struct desk *desk, const struct visit *before,
                         const struct http_request *request, struct http_response *out)
 {
     *visit = (struct visit){.arena = arena_new(), .out = out};
@@ -261,7 +285,7 @@ static bool visit_begin(struct visit *visit, const struct desk *desk,
         .crew = desk->crew,
     };
     visit->call.route = find_route(&visit->call, out);
-    if (visit->call.route == NULL || !let_in(desk, &visit->call, &visit->visitor, out) ||
+    if (visit->call.route == NULL || !come_in(desk, visit, before) ||
         !read_body(&visit->call, &visit->body, out))
         return false;
     visit->call.visitor = &visit->visitor;
@@ -297,7 +321,7 @@ void dispatch(const struct desk *desk, const struct http_request *request,
               struct http_response *out)
 {
     CLEANUP(visit_fini) struct visit visit;
-    if (visit_begin(&visit, desk, request, out))
+    if (visit_begin(&visit, desk, NULL, request, out))
         visit_serve(&visit);
 }
 
@@ -353,7 +377,8 @@ void dispatch_all(const struct desk *desk, const struct dispatch_pair *pairs, si
     size_t joined_count = 0;
     const char *operation = NULL;
     for (size_t i = 0; i < count; i++) {
-        if (!visit_begin(&visits[i], desk, pairs[i].request, pairs[i].out))
+        const struct visit *before = i > 0 ? &visits[i - 1] : NULL;
+        if (!visit_begin(&visits[i], desk, before, pairs[i].request, pairs[i].out))
             continue;
         operation = operation != NULL ? operation : operation_of(&visits[i]);
         if (operation == NULL || !may_join(&visits[i], operation))

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "model/params.h"
 #include "model/span.h"
 #include "model/timetable.h"
@@ -197,30 +198,47 @@ static bool is_plain(const json_t *request)
            !json_get_bool(request, "needs_worker", false);
 }
 
-static enum status draft(struct service *service, const json_t *request, struct arena *arena,
-                         void **out, struct err *err)
+struct draft {
+    const char *dag; /* as the request names it */
+    struct run_request run;
+};
+
+/* Most of those that come at once start the same DAG: which version that is was just found. */
+static enum status find_version(struct service *service, const json_t *request,
+                                const struct draft *before, struct wanted *out, struct err *err)
 {
-    struct store *store = NULL;
-    int64_t version = 0;
-    struct run_request *run = arena_alloc(arena, sizeof *run);
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    if (before != NULL && str_equal(before->dag, json_get_string(request, "dag", ""))) {
+        out->version = before->run.version;
+        return STATUS_OK;
+    }
+    return lookup_version(service, out->store, arena, request, &out->version, err);
+}
+
+static enum status draft_one(struct service *service, const json_t *request, const void *before,
+                             struct arena *arena, void **out, struct err *err)
+{
+    struct wanted wanted = {.request = request};
+    struct draft *draft = arena_alloc(arena, sizeof *draft);
     if (!is_plain(request))
         return STATUS_OK;
-    if (service_store(service, DB_READ_WRITE, &store, err) != STATUS_OK ||
-        lookup_version(service, store, arena, request, &version, err) != STATUS_OK ||
-        draft_run(service, &(struct wanted){store, request, version}, arena, run, err) != STATUS_OK)
+    draft->dag = json_get_string(request, "dag", "");
+    if (service_store(service, DB_READ_WRITE, &wanted.store, err) != STATUS_OK ||
+        find_version(service, request, before, &wanted, err) != STATUS_OK ||
+        draft_run(service, &wanted, arena, &draft->run, err) != STATUS_OK)
         return err->code;
-    *out = run;
+    *out = draft;
     return STATUS_OK;
 }
 
-static enum status make(struct service *service, struct operation_draft *drafts, size_t count,
-                        struct arena *arena, struct err *err)
+static enum status make_all(struct service *service, struct operation_draft *drafts, size_t count,
+                            struct arena *arena, struct err *err)
 {
     struct store *store = NULL;
     struct run_request *runs = arena_array(arena, count, sizeof *runs);
     struct run_info *infos = arena_array(arena, count, sizeof *infos);
     for (size_t i = 0; i < count; i++)
-        runs[i] = *(const struct run_request *)drafts[i].draft;
+        runs[i] = ((const struct draft *)drafts[i].draft)->run;
     if (service_store(service, DB_READ_WRITE, &store, err) != STATUS_OK ||
         store_runs_create_and_load(store, runs, count, arena, infos, err) != STATUS_OK)
         return err->code;
@@ -230,4 +248,4 @@ static enum status make(struct service *service, struct operation_draft *drafts,
     return STATUS_OK;
 }
 
-const struct operation_batch OP_DAG_TRIGGER_BATCH = {"dag.trigger", draft, make};
+const struct operation_batch OP_DAG_TRIGGER_BATCH = {"dag.trigger", draft_one, make_all};

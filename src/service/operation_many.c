@@ -21,6 +21,7 @@ struct many {
     const struct operation *operation;
     const struct operation_batch *batch;
     struct arena *arena;
+    const void *before; /* the draft made last */
 };
 
 /* From here on the service is asked by whoever asked for this one. */
@@ -52,10 +53,10 @@ static enum status draft_within(struct service *service, const json_t *request, 
 {
     const struct drafting *drafting = context;
     const struct many *many = drafting->many;
-    return many->batch->draft(service, request, many->arena, drafting->out, err);
+    return many->batch->draft(service, request, many->before, many->arena, drafting->out, err);
 }
 
-static void draft_one(const struct many *many, struct operation_item *item)
+static void draft_one(struct many *many, struct operation_item *item)
 {
     struct drafting drafting = {many, &item->draft};
     face(many, item);
@@ -63,6 +64,8 @@ static void draft_one(const struct many *many, struct operation_item *item)
                                       &drafting, &item->err);
     if (item->status == STATUS_OK && item->draft == NULL)
         do_alone(many, item);
+    if (item->draft != NULL)
+        many->before = item->draft;
 }
 
 /* --- what is made of them -------------------------------------------------------------------- */
@@ -103,7 +106,12 @@ void operation_local_many(void *local, const char *name, struct operation_item *
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     const struct operation_local *here = local;
-    struct many many = {here, operation_find(here->table, name), operation_batch_find(name), arena};
+    struct many many = {
+        .local = here,
+        .operation = operation_find(here->table, name),
+        .batch = operation_batch_find(name),
+        .arena = arena,
+    };
     CHECK(many.operation != NULL && many.batch != NULL);
     bool *is_chosen = arena_array(arena, count, sizeof *is_chosen);
     struct operation_item **chosen = arena_array(arena, count, sizeof(struct operation_item *));

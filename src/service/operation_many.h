@@ -23,9 +23,12 @@ struct operation_draft {
 /* How requests for an operation become one change of the store. */
 struct operation_batch {
     const char *operation;
-    /* Called as the handler is; *out stays NULL where the request is better done by itself. */
-    enum status (*draft)(struct service *service, const json_t *request, struct arena *arena,
-                         void **out, struct err *err);
+    /*
+     * Called as the handler is; `before` is the draft made last, or NULL. *out stays NULL where the
+     * request is better done by itself.
+     */
+    enum status (*draft)(struct service *service, const json_t *request, const void *before,
+                         struct arena *arena, void **out, struct err *err);
     /* All of them or nothing; one and the same asked for them. */
     enum status (*make)(struct service *service, struct operation_draft *drafts, size_t count,
                         struct arena *arena, struct err *err);
