@@ -41,8 +41,8 @@ test("another page begins at its heading; what is typed into is left alone", asy
   await isOnHeading(page, "Runs");
   assert.equal((await focused(page)).hasRing, false, "whoever uses a mouse sees nothing of it");
   const field = page.getByRole("searchbox", { name: "Number or run id" });
-  await field.fill("manual");
-  await page.waitForURL(/q=manual/);
+  await field.pressSequentially("manual", { delay: 160 }); // the URL follows in between
+  await page.waitForURL(/q=manual$/);
   assert.equal(await field.evaluate((element) => element === document.activeElement), true);
   await page.goBack();
   await isOnHeading(page, "Home");
@@ -53,6 +53,35 @@ test("another page begins at its heading; what is typed into is left alone", asy
   await page.locator("a.skip").focus();
   await page.keyboard.press("Enter");
   assert.equal((await focused(page)).tag, "MAIN");
+});
+
+test("a letter typed while the page follows the ones before is kept; a link says what the field has", async () => {
+  const page = await openPage(daemon);
+  await page.goto(new URL("/runs", daemon.pages).href);
+  const field = page.getByRole("searchbox", { name: "Number or run id" });
+  await field.focus();
+  // One the moment the URL has the first letters, before anything is drawn, and one soon after it is.
+  await page.evaluate(() => {
+    const replace = history.replaceState;
+    const type = (letter) => document.execCommand("insertText", false, letter);
+    history.replaceState = (...words) => {
+      history.replaceState = replace;
+      history.replaceState(...words);
+      type("u");
+      setTimeout(() => type("a"), 100);
+    };
+  });
+  await field.pressSequentially("man");
+  await page.waitForURL(/q=manua$/);
+  assert.equal(await field.inputValue(), "manua");
+  await page.evaluate(() => {
+    document.execCommand("insertText", false, "l");
+    history.pushState(null, "", "/runs?q=other");
+    dispatchEvent(new PopStateEvent("popstate")); // as when one goes back, before the letter is in the URL
+  });
+  await until("the field has the other text", async () => (await field.inputValue()) === "other");
+  await field.pressSequentially("s");
+  await page.waitForURL(/q=others$/);
 });
 
 test("the button that opened a dialog is in focus when it is closed", async () => {
