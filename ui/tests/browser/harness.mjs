@@ -31,6 +31,9 @@ export function start(program, words, options) {
 /** For what must happen, however busy the machine is. */
 export const PATIENCE_MS = 60_000;
 
+/** A daemon claims nothing on a machine that is very busy; here it is to go on. */
+export const BUSY = { EIDER_CPU_MOST: "1000000" };
+
 export const SIZES = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
 export const THEMES = ["light", "dark"];
 
@@ -59,7 +62,7 @@ export class Daemon {
   get environment() {
     return {
       PATH: process.env.PATH, HOME: this.folder, TZ: "UTC", EIDER_HOME: this.home, EIDER_LISTEN: this.listen,
-      ...this.options.env,
+      ...BUSY, ...this.options.env,
     };
   }
 
