@@ -1,7 +1,7 @@
 // Fields of forms and filters.
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
 import { place, setQuery } from "../core/route";
+import { useTyped } from "./typed";
 
 interface FieldProps {
   label: string;
@@ -22,20 +22,9 @@ export function Field({ label, hint, problem, children }: FieldProps) {
   );
 }
 
-const TYPING_MS = 150;
-
 /** A text that filters, kept in the URL under `name`. */
 export function SearchField({ name, label }: { name: string; label: string }) {
-  const given = place.value.query.get(name) ?? "";
-  const [text, setText] = useState(given);
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  useEffect(() => setText(given), [given]);
-  useEffect(() => () => clearTimeout(timer.current), []); // what was typed is not for the next page
-  const type = (value: string) => {
-    setText(value);
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => setQuery({ [name]: value, offset: null }), TYPING_MS);
-  };
+  const { text, type } = useTyped(name, (value) => setQuery({ [name]: value, offset: null }));
   return (
     <input type="search" value={text} placeholder={label} aria-label={label} data-search
       onInput={(event) => type(event.currentTarget.value)} />

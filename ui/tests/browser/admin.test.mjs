@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import http from "node:http";
 import { after, before, test } from "node:test";
 import { act, commandOf, curlOf, field, fillAndSend, looksRight, row, visit } from "./forms.mjs";
-import { closeBrowser, Daemon, openPage, signIn, until } from "./harness.mjs";
+import { cleanUp, Daemon, fillSignIn, openPage, until } from "./harness.mjs";
 
 const HOSTILE = "<img src=x onerror=window.owned=1>";
 const PASSWORD = "never-to-be-seen-1";
@@ -17,18 +17,15 @@ before(async () => {
   daemon = await Daemon.start({
     "fails.yaml": `on_failure: [ { webhook: "http://127.0.0.1:9/none" } ]\ntasks:\n  boom: { run: exit 3 }\n`,
   }, { env: { EIDER_VAR_REGION: "eu" } });
-  await until("the DAG", async () => (await daemon.json("dags", "list")).dags.length === 1);
+  await daemon.knows("fails");
   await daemon.cli("dags", "trigger", "fails");
   await daemon.cli("vars", "set", "region", "us");
   await daemon.cli("vars", "set", "evil", HOSTILE, "--doc", HOSTILE);
   await daemon.cli("namespaces", "add", "sales");
   await until("a message", async () => (await daemon.json("notify", "list")).notices.length > 0);
 });
-after(async () => {
-  await closeBrowser();
-  receiver?.close();
-  await daemon?.remove();
-});
+after(() => receiver?.close());
+cleanUp();
 
 /** Nothing of a secret in what the browser holds. */
 async function isNowhere(page, secret) {
@@ -45,7 +42,7 @@ test("the pages of managing load in both themes and sizes", async () => {
 
 test("variables are set, changed and deleted; those of elsewhere are only shown", async () => {
   const page = await openPage(daemon, { role: "editor" });
-  await visit(daemon, page, "/variables");
+  await visit(page, "/variables");
   await act(page, "New variable", { Name: "bucket", Value: "s3://lake", "What it is for": "files" }, "bucket is set");
   assert.equal((await daemon.json("vars", "show", "bucket")).value, "s3://lake");
   await row(page, "bucket").getByRole("button", { name: "Edit" }).click();
@@ -73,7 +70,7 @@ test("variables are set, changed and deleted; those of elsewhere are only shown"
 
 test("a name that cannot be one is said so before it is sent", async () => {
   const page = await openPage(daemon, { role: "editor" });
-  await visit(daemon, page, "/variables");
+  await visit(page, "/variables");
   await page.getByRole("button", { name: "New variable" }).click();
   await field(page, "Name").fill("no blanks please");
   await page.getByText("Letters, digits").waitFor();
@@ -83,7 +80,7 @@ test("a name that cannot be one is said so before it is sent", async () => {
 
 test("a connection is kept, tested and changed without its password being seen again", async () => {
   const page = await openPage(daemon, { role: "editor" });
-  await visit(daemon, page, "/connections");
+  await visit(page, "/connections");
   await page.getByRole("button", { name: "New connection" }).click();
   for (const [label, value] of Object.entries({
     Name: "web", Type: "http", Host: "127.0.0.1", Port: String(receiver.address().port), Login: "etl",
@@ -117,7 +114,7 @@ test("a connection is kept, tested and changed without its password being seen a
 
 test("a secret is written, never read", async () => {
   const page = await openPage(daemon, { role: "editor" });
-  await visit(daemon, page, "/connections?tab=secrets");
+  await visit(page, "/connections?tab=secrets");
   await page.getByRole("button", { name: "New secret" }).click();
   await field(page, "Name").fill("api_token");
   await field(page, "Value").fill(PASSWORD);
@@ -138,7 +135,7 @@ test("a secret is written, never read", async () => {
 
 test("messages are looked at, sent again and tested", async () => {
   const page = await openPage(daemon, { role: "admin" });
-  await visit(daemon, page, "/messages");
+  await visit(page, "/messages");
   await row(page, "fails 1").getByText("webhook").waitFor();
   await act(page, "Send now", { Reason: "it is up again" }, "on its way");
   await page.getByRole("button", { name: "Test message" }).click();
@@ -152,7 +149,7 @@ test("messages are looked at, sent again and tested", async () => {
 test("the audit says who did what and why, and leads there", async () => {
   const page = await openPage(daemon, { role: "viewer" });
   await daemon.cli("queues", "set", "audited", "--priority", "3", "--reason", HOSTILE);
-  await visit(daemon, page, "/audit");
+  await visit(page, "/audit");
   const entry = row(page, "queue audited").first();
   assert.ok((await entry.innerText()).includes(HOSTILE));
   assert.equal(await page.locator("main img").count(), 0);
@@ -167,7 +164,7 @@ test("the audit says who did what and why, and leads there", async () => {
 
 test("users come, change and go; roles count at once", async () => {
   const page = await openPage(daemon, { role: "admin" });
-  await visit(daemon, page, "/users");
+  await visit(page, "/users");
   await page.getByRole("button", { name: "New user" }).click();
   await field(page, "Name").fill("ben");
   await field(page, "Password").fill("short");
@@ -199,21 +196,21 @@ test("users come, change and go; roles count at once", async () => {
 
 test("namespaces are made and removed by admins only", async () => {
   const page = await openPage(daemon, { role: "admin" });
-  await visit(daemon, page, "/users");
+  await visit(page, "/users");
   await act(page, "New namespace", { Name: "shops", "What it is for": "what shops sold" }, "shops is there");
   assert.ok((await daemon.json("namespaces", "list")).namespaces.some((namespace) => namespace.name === "shops"));
   await row(page, "shops").getByRole("button", { name: "Delete" }).click();
   await fillAndSend(page, {});
   await row(page, "shops").waitFor({ state: "detached" });
   const editor = await openPage(daemon, { role: "editor" });
-  await visit(daemon, editor, "/users");
+  await visit(editor, "/users");
   await editor.getByText("for the role admin").waitFor();
   assert.ok(await editor.getByRole("button", { name: "New namespace" }).isDisabled());
 });
 
 test("a token is shown once, lets in, and is taken back", async () => {
   const page = await openPage(daemon, { role: "operator" });
-  await visit(daemon, page, "/tokens");
+  await visit(page, "/tokens");
   await page.getByRole("button", { name: "New token" }).click();
   await field(page, "Name").fill("ci");
   await page.getByRole("button", { name: "Add a role" }).click();
@@ -235,22 +232,20 @@ test("a token is shown once, lets in, and is taken back", async () => {
 
 test("a password of one's own is changed, and ends the session", async () => {
   const page = await openPage(daemon, { role: "viewer", user: "changer" });
-  await visit(daemon, page, "/tokens");
+  await visit(page, "/tokens");
   await page.getByRole("button", { name: "Change your password" }).click();
   await fillAndSend(page, {
     "Password until now": "a long enough password 1", "New password": "another long password 2",
       "The new one again": "another long password 2",
   });
   await page.getByRole("button", { name: "Sign in" }).waitFor();
-  await page.getByRole("textbox", { name: "Name" }).fill("changer");
-  await page.getByLabel("Password", { exact: true }).fill("another long password 2");
-  await page.getByRole("button", { name: "Sign in" }).click();
+  await fillSignIn(page, "changer", "another long password 2");
   await page.getByRole("heading", { name: "Tokens" }).waitFor();
 });
 
 test("the server tells its health, checks and settings; an admin checks the store", async () => {
   const page = await openPage(daemon, { role: "admin" });
-  await visit(daemon, page, "/server");
+  await visit(page, "/server");
   await page.getByRole("table", { name: "Checks of the machine" }).getByText("state folder").waitFor();
   await page.getByRole("button", { name: "Check for damage" }).click();
   await page.getByRole("table", { name: "Checks of the store" }).getByText("rules").waitFor();
@@ -279,7 +274,7 @@ test("a viewer changes nothing, and is told which role it takes", async () => {
       ["/server", "Check for damage", "admin"],
     ["/jobs", "New job", "operator"], ["/pools", "New pool", "editor"], ["/queues", "New queue", "editor"],
       ["/assets", "New update", "operator"]]) {
-    await visit(daemon, page, path);
+    await visit(page, path);
     const control = page.getByRole("button", { name: button });
     assert.ok(await control.isDisabled(), path);
     assert.match(await control.getAttribute("title"), new RegExp(`needs the role ${role}`), path);
@@ -289,15 +284,11 @@ test("a viewer changes nothing, and is told which role it takes", async () => {
 });
 
 test("a role in one namespace counts there only", async () => {
-  await daemon.api("POST", "/api/v1/x/users",
-    { name: "seller", password: "a long enough password 1", grants: ["sales=editor", "default=viewer"] });
-  daemon.users.add("seller");
   await daemon.cli("vars", "set", "margin", "1", "--namespace", "sales");
-  const page = await openPage(daemon, { role: null });
-  await signIn(daemon, page, "viewer", "seller");
-  await visit(daemon, page, "/variables");
+  const page = await openPage(daemon, { user: "seller", grants: ["sales=editor", "default=viewer"] });
+  await visit(page, "/variables");
   assert.ok(await row(page, "margin").getByRole("button", { name: "Edit" }).isEnabled());
   assert.ok(await row(page, "evil").getByRole("button", { name: "Edit" }).isDisabled());
-  await visit(daemon, page, "/queues");
+  await visit(page, "/queues");
   assert.ok(await page.getByRole("button", { name: "New queue" }).isDisabled());
 });

@@ -1,7 +1,7 @@
 // The list of DAGs: found, filtered, paused, and kept up to date by itself.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { closeBrowser, Daemon, openPage, SIZES, THEMES, until } from "./harness.mjs";
+import { before, test } from "node:test";
+import { cleanUp, Daemon, openPage, SIZES, THEMES, until } from "./harness.mjs";
 
 const HOSTILE = "<img src=x onerror=alert(1)>";
 const FILES = {
@@ -27,14 +27,11 @@ before(async () => {
   await daemon.cli("dags", "trigger", "stock");
   await until("the run to fail", async () => (await daemon.api("GET", "/api/v1/x/home")).failing.length === 1);
 });
-after(async () => {
-  await closeBrowser();
-  await daemon?.remove();
-});
+cleanUp();
 
 const open = async (options, query = "") => {
   const page = await openPage(daemon, options);
-  await page.goto(new URL(`/dags${query}`, daemon.pages).href);
+  await page.goto(`/dags${query}`);
   await page.locator("[data-dag]").first().waitFor();
   return page;
 };
@@ -52,7 +49,6 @@ for (const theme of THEMES)
       assert.equal(await line(page, "evil").getByText(HOSTILE).count(), 3);
       assert.equal(await page.locator("main img").count(), 0);
       assert.deepEqual(page.mistakes, []);
-      await page.context().close();
     });
 
 test("what is searched and chosen is in the URL, and back takes it away", async () => {
@@ -72,7 +68,7 @@ test("what is searched and chosen is in the URL, and back takes it away", async 
   await until("all of them", async () => (await shown(page)).length === 3);
   await page.getByRole("link", { name: "DAG", exact: true }).click();
   await until("the other way round", async () => (await shown(page)).join() === "stock,sales,evil");
-  await page.goto(new URL("/dags?owner=ann&tag=money", daemon.pages).href);
+  await page.goto("/dags?owner=ann&tag=money");
   await until("what a link says", async () => (await shown(page)).join() === "sales");
   assert.deepEqual(page.mistakes, []);
 });
@@ -81,8 +77,16 @@ test("a DAG is paused at once, and again when that was refused", async () => {
   const page = await open();
   const toggle = line(page, "sales").getByRole("switch");
   assert.equal(await toggle.getAttribute("aria-checked"), "true");
+  let letGo;
+  const held = new Promise((resolve) => (letGo = resolve));
+  await page.route("**/dags/sales/pause", async (route) => {
+    await held;
+    await route.continue();
+  });
   await toggle.click();
-  assert.equal(await toggle.getAttribute("aria-checked"), "false");
+  await until("it to be shown before there is an answer", async () =>
+    (await toggle.getAttribute("aria-checked")) === "false");
+  letGo();
   await page.getByText("sales is paused").waitFor();
   await until("the server to know", async () => (await daemon.api("GET", "/api/v1/x/dags/sales")).is_paused);
   await page.route("**/unpause", (route) => route.fulfill({
@@ -170,7 +174,7 @@ test("of very many DAGs only those near the screen are drawn", async () => {
   });
   try {
     const page = await openPage(many);
-    await page.goto(new URL("/dags", many.pages).href);
+    await page.goto("/dags");
     await page.locator("[data-dag=d000]").waitFor();
     await page.getByText("400", { exact: true }).waitFor();
     assert.ok((await page.locator("[data-dag]").count()) < 100);

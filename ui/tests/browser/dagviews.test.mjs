@@ -1,7 +1,8 @@
 // Views of a DAG: its calendar, durations, versions, source and settings.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { closeBrowser, Daemon, openPage, SIZES, until } from "./harness.mjs";
+import { before, test } from "node:test";
+import { visit } from "./forms.mjs";
+import { cleanUp, Daemon, openPage, SIZES, until } from "./harness.mjs";
 
 const first = (text) => `dag: shop
 title: "<b>Shop</b>"
@@ -22,24 +23,16 @@ tasks:
 let daemon;
 before(async () => {
   daemon = await Daemon.start({ "shop.yaml": first("one") });
-  await until("the DAG is there", async () => (await daemon.api("GET", "/api/v1/x/dags")).total_entries === 1);
+  await daemon.knows("shop");
   await daemon.cli("backfill", "create", "shop", "--from", "2026-02-01", "--to", "2026-02-09", "-q");
   await until("the backfill is over", async () =>
     (await daemon.api("GET", "/api/v1/x/backfills/1")).end_date !== null);
 });
-after(async () => {
-  await closeBrowser();
-  await daemon?.remove();
-});
-
-const open = async (page, path) => {
-  await page.goto(new URL(path, daemon.pages).href);
-  await page.locator("main h1").waitFor();
-};
+cleanUp();
 
 test("a year is told by shapes and words, walked by keys, and leads to the runs", async () => {
   const page = await openPage(daemon, { role: "viewer" });
-  await open(page, "/dags/shop/calendar?year=2026");
+  await visit(page, "/dags/shop/calendar?year=2026");
   const bad = page.getByRole("link", { name: "2026-02-04: 1 run: 1 failed" });
   await bad.waitFor();
   await page.getByRole("link", { name: "2026-02-05: 1 run: 1 success" }).focus();
@@ -59,7 +52,7 @@ test("a year is told by shapes and words, walked by keys, and leads to the runs"
 
 test("on a phone the calendar opens at this month", async () => {
   const page = await openPage(daemon, { size: SIZES.phone });
-  await page.goto(new URL("/dags/shop/calendar", daemon.pages).href);
+  await page.goto("/dags/shop/calendar");
   await page.locator(".day-cell.is-today").waitFor();
   await until("today to be on the screen", () => page.locator(".day-cell.is-today").evaluate((day) =>
     day.getBoundingClientRect().bottom < innerHeight && day.getBoundingClientRect().top > 0));
@@ -67,7 +60,7 @@ test("on a phone the calendar opens at this month", async () => {
 
 test("durations are drawn, told in numbers and as a table", async () => {
   const page = await openPage(daemon, { role: "viewer" });
-  await open(page, "/dags/shop/durations");
+  await visit(page, "/dags/shop/durations");
   await page.locator(".chart canvas").waitFor();
   const facts = page.locator(".facts");
   assert.match(await facts.textContent(), /Shown9Failed11 %Median of successes/);
@@ -88,7 +81,7 @@ test("durations are drawn, told in numbers and as a table", async () => {
 
 test("a change of the file is a version: seen, compared, and taken back", async () => {
   const page = await openPage(daemon, { role: "editor" });
-  await open(page, "/dags/shop/versions");
+  await visit(page, "/dags/shop/versions");
   await page.getByText("There is one version only").waitFor();
   await daemon.write("shop.yaml", first("two") + "  extra: { run: echo more }\n");
   await page.getByRole("heading", { name: "From version 1 to 2" }).waitFor();
@@ -109,7 +102,7 @@ test("a change of the file is a version: seen, compared, and taken back", async 
   const { versions } = await daemon.api("GET", "/api/v1/x/dags/shop/versions");
   assert.equal(versions.find((row) => row.is_current).version_number, 1);
 
-  await open(page, "/dags/shop/source?version=2#L12");
+  await visit(page, "/dags/shop/source?version=2#L12");
   await page.locator("#L12.is-marked", { hasText: 'echo "two" # <i>not markup</i>' }).waitFor();
   await page.locator("#L4 a").click();
   await page.waitForURL("**/source?version=2#L4");
@@ -127,7 +120,7 @@ test("a change of the file is a version: seen, compared, and taken back", async 
 
 test("settings tell what is set, what comes next and why nothing runs; webhooks come and go", async () => {
   const page = await openPage(daemon, { role: "editor" });
-  await open(page, "/dags/shop/settings");
+  await visit(page, "/dags/shop/settings");
   await page.getByRole("heading", { name: "Why no run starts now" }).waitFor();
   await page.locator(".why li", { hasText: "next tick" }).waitFor();
   assert.equal(await page.getByRole("table", { name: "Next runs" }).getByRole("row").count(), 6);
@@ -151,9 +144,9 @@ test("settings tell what is set, what comes next and why nothing runs; webhooks 
 
 test("who only looks is not offered changes, on a phone either", async () => {
   const page = await openPage(daemon, { role: "viewer", size: SIZES.phone, theme: "dark" });
-  await open(page, "/dags/shop/settings");
+  await visit(page, "/dags/shop/settings");
   assert.ok(await page.getByRole("button", { name: "Delete DAG" }).isDisabled());
-  await open(page, "/dags/shop/versions");
+  await visit(page, "/dags/shop/versions");
   assert.ok(await page.getByRole("button", { name: "Roll back" }).first().isDisabled());
   assert.deepEqual(page.mistakes, []);
 });

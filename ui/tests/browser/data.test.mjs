@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import { act, field, looksRight, row, visit } from "./forms.mjs";
-import { closeBrowser, Daemon, openPage, until } from "./harness.mjs";
+import { cleanUp, Daemon, openPage, until } from "./harness.mjs";
 
 const ORDERS = "warehouse://mart/orders";
 const HOSTILE = "s3://x/<img/src=x/onerror=window.owned=1>";
@@ -14,16 +14,13 @@ before(async () => {
     "mart.yaml": `schedule: { datasets: ["${ORDERS}", "s3://landing/products"] }\ntasks:\n  build: { run: "true" }\n`,
     "alone.yaml": `schedule: { datasets: ["s3://other/thing"] }\ntasks:\n  go: { run: "true" }\n`,
   });
-  await until("the DAGs", async () => (await daemon.json("dags", "list")).dags.length === 3);
+  await daemon.knows("orders", "mart", "alone");
   await daemon.cli("dags", "trigger", "orders");
   await until("an update", async () => (await daemon.json("assets", "show", ORDERS)).updates === 1);
-  await until("a missed deadline", async () => (await daemon.json("sla", "list")).misses.length > 0);
+  await until("a missed deadline", async () => (await daemon.get("/sla")).misses.length > 0);
   await daemon.cli("assets", "emit", HOSTILE);
 });
-after(async () => {
-  await closeBrowser();
-  await daemon?.remove();
-});
+cleanUp();
 
 const pathOf = (uri) => `/asset/${encodeURIComponent(uri)}`;
 
@@ -34,7 +31,7 @@ test("the pages of data load in both themes and sizes", async () => {
 
 test("the list says who makes a dataset and who waits, and is searched", async () => {
   const page = await openPage(daemon, { role: "viewer" });
-  await visit(daemon, page, "/assets");
+  await visit(page, "/assets");
   const orders = row(page, ORDERS);
   await orders.getByText("orders / load").waitFor();
   await orders.getByText("1 update waits").waitFor();
@@ -52,10 +49,10 @@ test("the list says who makes a dataset and who waits, and is searched", async (
 
 test("an operator says that a dataset was updated, and the DAG that waited starts", async () => {
   const viewer = await openPage(daemon, { role: "viewer" });
-  await visit(daemon, viewer, pathOf("s3://landing/products"));
+  await visit(viewer, pathOf("s3://landing/products"));
   assert.ok(await viewer.getByRole("button", { name: "Say that it was updated" }).isDisabled());
   const page = await openPage(daemon, { role: "operator" });
-  await visit(daemon, page, pathOf("s3://landing/products"));
+  await visit(page, pathOf("s3://landing/products"));
   await page.getByRole("button", { name: "Say that it was updated" }).click();
   await field(page, "What is told").fill("[1]");
   await page.getByText("This must be a JSON object").waitFor();
@@ -63,12 +60,12 @@ test("an operator says that a dataset was updated, and the DAG that waited start
   await act(page, "Say that it was updated", { "What is told": '{"rows": 120}' }, "The update is known");
   await page.getByText('{"rows":120}').waitFor();
   await page.getByText("the-operator, by hand").waitFor();
-  await until("the DAG ran", async () => (await daemon.json("runs", "list", "--dag", "mart")).dag_runs?.length === 1);
+  await until("the DAG ran", async () => (await daemon.get("/runs?dag=mart")).dag_runs.length === 1);
 });
 
 test("lineage joins tasks, datasets and DAGs, and is about what the URL says", async () => {
   const page = await openPage(daemon, { role: "viewer" });
-  await visit(daemon, page, "/lineage");
+  await visit(page, "/lineage");
   const node = (name) => page.getByRole("link", { name: new RegExp(name) });
   await node(`dataset ${ORDERS}`).waitFor();
   await node("DAG: load orders").waitFor();
@@ -88,7 +85,7 @@ test("lineage joins tasks, datasets and DAGs, and is about what the URL says", a
 
 test("deadlines tell what was late and how often", async () => {
   const page = await openPage(daemon, { role: "viewer" });
-  await visit(daemon, page, "/sla");
+  await visit(page, "/sla");
   await page.getByText("0 % on time: 0 of 1 runs").waitFor();
   await page.getByRole("table", { name: "Missed deadlines" }).getByRole("link", { name: /orders/ }).first().waitFor();
   await page.getByLabel("Which").selectOption("true");

@@ -1,7 +1,8 @@
 // Import errors: where, what, and gone when the file is mended.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { closeBrowser, Daemon, openPage, SIZES, THEMES, until } from "./harness.mjs";
+import { before, test } from "node:test";
+import { fits } from "./forms.mjs";
+import { cleanUp, Daemon, openPage, SIZES, THEMES, until } from "./harness.mjs";
 
 const GOOD = "dag: report\ntasks:\n  draw: { run: echo drawn }\n";
 const BAD = "dag: report\ntasks:\n  draw: { rnu: '<b>echo</b>' }\n";
@@ -10,14 +11,11 @@ let daemon;
 before(async () => {
   daemon = await Daemon.start({ "report.yaml": GOOD });
 });
-after(async () => {
-  await closeBrowser();
-  await daemon?.remove();
-});
+cleanUp();
 
 test("a mistake in a file comes up with its line and a caret, and goes when it is mended", async () => {
   const page = await openPage(daemon);
-  await page.goto(new URL("/errors", daemon.pages).href);
+  await page.goto("/errors");
   await page.getByText("Every DAG file can be read.").waitFor();
   await daemon.write("report.yaml", BAD);
   const card = page.locator("[data-file$='report.yaml']");
@@ -38,7 +36,7 @@ test("the list of DAGs marks the one whose file is broken", async () => {
   await daemon.write("report.yaml", BAD);
   const errors = async () => (await daemon.api("GET", "/api/v1/x/import-errors")).errors;
   await until("the file to be read", async () => (await errors()).length > 0);
-  await page.goto(new URL("/dags?state=broken", daemon.pages).href);
+  await page.goto("/dags?state=broken");
   await page.locator("[data-dag=report]").getByRole("link", { name: "broken file" }).click();
   await page.waitForURL("**/errors");
   await daemon.write("report.yaml", GOOD);
@@ -50,9 +48,8 @@ for (const theme of THEMES)
     test(`problems fit the screen, ${theme}, ${name}`, async () => {
       await daemon.write("wide.yaml", `tasks:\n  a: { rnu: "${"x".repeat(300)}" }\n`);
       const page = await openPage(daemon, { theme, size });
-      await page.goto(new URL("/errors", daemon.pages).href);
+      await page.goto("/errors");
       await page.locator("[data-file$='wide.yaml'] pre").first().waitFor();
-      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+      await fits(page);
       assert.deepEqual(page.mistakes, []);
-      await page.context().close();
     });

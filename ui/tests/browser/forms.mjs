@@ -1,34 +1,43 @@
 // What the tests of pages with forms do again and again.
 import assert from "node:assert/strict";
-import { openPage, SIZES, THEMES } from "./harness.mjs";
-
-export const at = (daemon, path) => new URL(path, daemon.pages).href;
+import { openPage, SIZES, THEMES, wear } from "./harness.mjs";
 
 /** Opens a page of the daemon, and waits until it shows what it has loaded. */
-export async function visit(daemon, page, path) {
-  await page.goto(at(daemon, path));
+export async function visit(page, path) {
+  await page.goto(path);
   await settled(page);
 }
 
 export async function settled(page) {
   await page.locator("main h1").first().waitFor();
-  await page.waitForFunction(() => !document.querySelector(".loading, main[aria-busy]"));
+  await page.waitForFunction(() => !document.querySelector("[data-waiting], .loading, main[aria-busy]"));
 }
 
-/** Each path in both themes and both sizes: a heading, nothing in the console, nothing wider than the window. */
+/** Nothing of the page is wider than its window. */
+export async function fits(page) {
+  const [inner, outer] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+  assert.ok(inner <= outer, `${page.url()} is ${inner} wide in a window of ${outer}`);
+}
+
+/**
+ * Each path at both sizes and in both themes: a heading, nothing in the console, nothing wider than the window. It is
+ * loaded at each size, in the theme in which the last one was left, and then shown in the other.
+ */
 export async function looksRight(daemon, paths) {
-  for (const theme of THEMES) {
-    for (const [name, size] of Object.entries(SIZES)) {
-      const page = await openPage(daemon, { theme, size });
-      for (const path of paths) {
-        await visit(daemon, page, path);
+  for (const [name, size] of Object.entries(SIZES)) {
+    const page = await openPage(daemon, { size });
+    const themes = [...THEMES];
+    for (const path of paths) {
+      await visit(page, path);
+      for (const theme of themes) {
+        await wear(page, theme);
         assert.deepEqual(page.mistakes, [], `${path}, ${theme}, ${name}`);
         assert.equal(await page.locator(".problem").count(), 0, `${path} says a problem`);
-        const [inner, outer] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-        assert.ok(inner <= outer, `${path} is ${inner} wide in a window of ${outer}`);
+        await fits(page);
       }
-      await page.context().close();
+      themes.reverse();
     }
+    await page.context().close();
   }
 }
 

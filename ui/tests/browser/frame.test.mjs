@@ -1,19 +1,20 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { closeBrowser, Daemon, openPage, until } from "./harness.mjs";
+import { before, test } from "node:test";
+import { cleanUp, Daemon, fillSignIn, openPage, until } from "./harness.mjs";
 
 let daemon;
 before(async () => {
   daemon = await Daemon.start({ "hello.yaml": "tasks:\n  hello: { run: echo hello }\n" });
 });
-after(async () => {
-  await closeBrowser();
-  await daemon?.remove();
-});
+cleanUp();
 
 test("somebody unknown signs in and sees the frame", async () => {
   const page = await openPage(daemon, { role: "viewer" });
-  assert.equal(await page.getByRole("navigation", { name: "Pages" }).count(), 1);
+  await page.context().clearCookies();
+  await page.goto("/");
+  await fillSignIn(page, "the-viewer");
+  await page.getByRole("navigation", { name: "Pages" }).waitFor();
+  page.mistakes.length = 0; // the browser counts the 401 of somebody not yet known as an error
   await page.getByText("live", { exact: true }).waitFor();
   await page.keyboard.press("g");
   await page.keyboard.press("d");
@@ -36,13 +37,14 @@ const isOnHeading = (page, text) => until(`the heading ${text} is in focus`, asy
 
 test("another page begins at its heading; what is typed into is left alone", async () => {
   const page = await openPage(daemon);
+  await page.goto("/");
   const menu = page.getByRole("navigation", { name: "Pages" });
   await menu.getByRole("link", { name: "Runs", exact: true }).click();
   await isOnHeading(page, "Runs");
   assert.equal((await focused(page)).hasRing, false, "whoever uses a mouse sees nothing of it");
   const field = page.getByRole("searchbox", { name: "Number or run id" });
-  await field.fill("manual");
-  await page.waitForURL(/q=manual/);
+  await field.pressSequentially("manual", { delay: 160 }); // the URL follows in between
+  await page.waitForURL(/q=manual$/);
   assert.equal(await field.evaluate((element) => element === document.activeElement), true);
   await page.goBack();
   await isOnHeading(page, "Home");
@@ -55,9 +57,38 @@ test("another page begins at its heading; what is typed into is left alone", asy
   assert.equal((await focused(page)).tag, "MAIN");
 });
 
+test("a letter typed while the page follows the ones before is kept; a link says what the field has", async () => {
+  const page = await openPage(daemon);
+  await page.goto("/runs");
+  const field = page.getByRole("searchbox", { name: "Number or run id" });
+  await field.focus();
+  // One the moment the URL has the first letters, before anything is drawn, and one soon after it is.
+  await page.evaluate(() => {
+    const replace = history.replaceState;
+    const type = (letter) => document.execCommand("insertText", false, letter);
+    history.replaceState = (...words) => {
+      history.replaceState = replace;
+      history.replaceState(...words);
+      type("u");
+      setTimeout(() => type("a"), 100);
+    };
+  });
+  await field.pressSequentially("man");
+  await page.waitForURL(/q=manua$/);
+  assert.equal(await field.inputValue(), "manua");
+  await page.evaluate(() => {
+    document.execCommand("insertText", false, "l");
+    history.pushState(null, "", "/runs?q=other");
+    dispatchEvent(new PopStateEvent("popstate")); // as when one goes back, before the letter is in the URL
+  });
+  await until("the field has the other text", async () => (await field.inputValue()) === "other");
+  await field.pressSequentially("s");
+  await page.waitForURL(/q=others$/);
+});
+
 test("the button that opened a dialog is in focus when it is closed", async () => {
   const page = await openPage(daemon);
-  await page.goto(new URL("/dags/hello/settings", daemon.pages).href);
+  await page.goto("/dags/hello/settings");
   const button = page.getByRole("button", { name: "Delete DAG" });
   for (const close of [() => page.keyboard.press("Escape"),
     () => page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click()]) {
@@ -78,7 +109,7 @@ test("what got no answer is sent again with the same key", async () => {
     await route.fetch();
     return route.abort("connectionreset");
   });
-  await page.goto(new URL("/dags/hello/trigger", daemon.pages).href);
+  await page.goto("/dags/hello/trigger");
   await page.getByRole("button", { name: "Trigger", exact: true }).click();
   await page.getByText("The run was not made").waitFor();
   await page.getByRole("button", { name: "Trigger", exact: true }).click();

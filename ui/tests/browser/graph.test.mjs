@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { after, before, test } from "node:test";
-import { closeBrowser, Daemon, openPage, SIZES, THEMES, until } from "./harness.mjs";
+import { before, test } from "node:test";
+import { cleanUp, Daemon, openPage, SIZES, THEMES, until } from "./harness.mjs";
 import { clickNode, nodeAt, waitForNode } from "./pictures.mjs";
 
 const SALES = `title: "<img src=x onerror=alert(1)>"
@@ -26,13 +26,10 @@ before(async () => {
   await daemon.cli("dags", "trigger", "sales");
   await daemon.cli("runs", "wait", "1").catch(() => {}); // it fails, as it should
 });
-after(async () => {
-  await closeBrowser();
-  await daemon?.remove();
-});
+cleanUp();
 
 const openGraph = async (page, rest = "", dag = "sales") => {
-  await page.goto(new URL(`/dags/${dag}/graph${rest}`, daemon.pages).href);
+  await page.goto(`/dags/${dag}/graph${rest}`);
   await page.locator(".graph-box[data-scale]").waitFor();
 };
 const nodesOf = async (dag, query = "") => {
@@ -123,7 +120,7 @@ test("groups become one node, and what is around a task is all there is", async 
 
 test("where there is nothing to draw, words say so", async () => {
   const page = await openPage(daemon);
-  await page.goto(new URL("/dags/sales/graph?task=nothing_like_it&up=1&down=1", daemon.pages).href);
+  await page.goto("/dags/sales/graph?task=nothing_like_it&up=1&down=1");
   await page.getByRole("alert").getByText("has no task 'nothing_like_it'").waitFor();
   assert.equal(await page.locator(".graph-box").count(), 0);
   await page.getByRole("link", { name: "Whole graph" }).first().click();

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { after, before, test } from "node:test";
-import { closeBrowser, Daemon, openPage, SIZES, THEMES, until } from "./harness.mjs";
+import { before, test } from "node:test";
+import { cleanUp, Daemon, openPage, SIZES, THEMES, until } from "./harness.mjs";
 import { clickCell, waitForCell } from "./pictures.mjs";
 
 const HOSTILE = `<img src=x onerror="document.title='owned'">`;
@@ -29,13 +29,10 @@ before(async () => {
   for (let i = 0; i < 3; i++) await daemon.cli("dags", "trigger", "sales");
   await daemon.cli("runs", "wait", "3").catch(() => {}); // it fails, as it should
 });
-after(async () => {
-  await closeBrowser();
-  await daemon?.remove();
-});
+cleanUp();
 
 const openGrid = async (page, rest = "") => {
-  await page.goto(new URL("/dags/sales" + rest, daemon.pages).href);
+  await page.goto("/dags/sales" + rest);
   await page.getByRole("grid").waitFor();
 };
 
@@ -118,7 +115,7 @@ test("filters are in the URL and leave what they say", async () => {
 
 test("a run that goes colours the grid, without a reload", async () => {
   const page = await openPage(daemon);
-  await page.goto(new URL("/dags/slow", daemon.pages).href);
+  await page.goto("/dags/slow");
   await page.getByText("There are no runs yet.").waitFor();
   await page.getByText("live", { exact: true }).waitFor();
   const { number } = await daemon.json("dags", "trigger", "slow");
@@ -162,7 +159,7 @@ test("names, owners and labels stay text, and a viewer changes nothing", async (
 
 test("the switch pauses, and tells it as a command", async () => {
   const page = await openPage(daemon, { role: "operator" });
-  await page.goto(new URL("/dags/none", daemon.pages).href);
+  await page.goto("/dags/none");
   const pause = page.getByRole("switch");
   await pause.click();
   await page.getByText("Paused", { exact: true }).waitFor();

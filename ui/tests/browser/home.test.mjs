@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { after, before, test } from "node:test";
-import { closeBrowser, Daemon, openPage, SIZES, THEMES } from "./harness.mjs";
+import { before, test } from "node:test";
+import { fits } from "./forms.mjs";
+import { cleanUp, Daemon, openPage, SIZES, THEMES } from "./harness.mjs";
 
 const WORDS = "<script>alert(1)</script> could not connect: refused";
 
@@ -25,14 +26,11 @@ tasks:
   second: { needs: [first], run: "until test -e ${gate}; do sleep 0.05; done" }
 `);
 });
-after(async () => {
-  await closeBrowser();
-  await daemon?.remove();
-});
+cleanUp();
 
 const open = async (options) => {
   const page = await openPage(daemon, options);
-  await page.goto(daemon.pages);
+  await page.goto("/");
   await page.locator(".tiles").waitFor();
   return page;
 };
@@ -86,7 +84,6 @@ for (const theme of THEMES)
       const page = await open({ theme, size });
       await page.locator(".failing").first().waitFor();
       assert.equal(await page.locator(".tile").count(), 4);
-      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+      await fits(page);
       assert.deepEqual(page.mistakes, []);
-      await page.context().close();
     });

@@ -1,7 +1,8 @@
 // What others write - names, notes, values, logs - is shown as text, whatever stands in it.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { closeBrowser, Daemon, openPage, until } from "./harness.mjs";
+import { before, test } from "node:test";
+import { visit } from "./forms.mjs";
+import { cleanUp, Daemon, openPage } from "./harness.mjs";
 
 const EVIL = `<img src=x onerror="window.evil=1"><script>window.evil=2</script><svg onload="window.evil=3"></svg>`;
 const LINK = `javascript:window.evil=4`;
@@ -34,9 +35,9 @@ const WRONG = `title: x\ntasks:\n  "<img src=x onerror=window.evil=7>": { run: 5
 let daemon;
 before(async () => {
   daemon = await Daemon.start({ "hostile.yaml": DAG, "<img src=x onerror=window.evil=8>.yaml": WRONG });
-  await until("the DAG is there", async () => (await daemon.json("dags", "list")).dags.length > 0);
-  daemon.run = (await daemon.json("dags", "trigger", "hostile", "--note", EVIL)).number;
-  await until("the run is over", async () => (await daemon.json("runs", "show", daemon.run)).state === "failed");
+  await daemon.knows("hostile");
+  daemon.run = await daemon.trigger("hostile", "--note", EVIL);
+  await daemon.isOver(daemon.run);
   await daemon.cli("tasks", "note", daemon.run, "fail", EVIL);
   await daemon.cli("vars", "set", "evil", EVIL);
   const connection = { type: "http", host: "h", login: EVIL, extra: { a: EVIL } };
@@ -46,10 +47,7 @@ before(async () => {
   await daemon.cli("pools", "set", "p", "--slots", "1", "--description", EVIL, "--reason", EVIL);
   daemon.job = (await daemon.json("jobs", "list")).jobs[0].id;
 });
-after(async () => {
-  await closeBrowser();
-  await daemon?.remove();
-});
+cleanUp();
 
 const paths = () => [
   "/", "/dags", "/errors", "/dags/hostile", "/dags/hostile/graph", "/dags/hostile/runs", "/dags/hostile/versions",
@@ -70,9 +68,7 @@ test("texts of others stay texts on every page", async (t) => {
   });
   for (const path of paths())
     await t.test(path.slice(0, 60), async () => {
-      await page.goto(new URL(path, daemon.pages).href);
-      await page.locator("main h1").first().waitFor();
-      await page.waitForFunction(() => !document.querySelector("[data-waiting], .loading, main[aria-busy]"));
+      await visit(page, path);
       const found = await page.evaluate(() => ({
         evil: window.evil,
         made: document.querySelectorAll("main img, main script, main [onerror], main [onload], main [onclick]").length,
@@ -86,6 +82,6 @@ test("texts of others stay texts on every page", async (t) => {
 
 test("a hostile log line is there to be read", async () => {
   const page = await openPage(daemon);
-  await page.goto(new URL(`/runs/${daemon.run}/tasks/fail/log`, daemon.pages).href);
+  await page.goto(`/runs/${daemon.run}/tasks/fail/log`);
   await page.getByText("<b onclick=window.evil=6>no</b>").first().waitFor();
 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { appendFile } from "node:fs/promises";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { closeBrowser, Daemon, openPage, SIZES, THEMES, until } from "./harness.mjs";
+import { cleanUp, Daemon, openPage, SIZES, THEMES, until } from "./harness.mjs";
 
 const LONG = 60_000;
 const TALK = `tasks:
@@ -29,27 +29,23 @@ before(async () => {
   daemon = await Daemon.start();
   await daemon.write("talk.yaml", TALK.replace("FOLDER", daemon.folder));
   await daemon.write("printed.yaml", PRINTED);
-  await until("the DAGs are there", async () => (await daemon.json("dags", "list")).dags.length === 2);
-  run = (await daemon.json("dags", "trigger", "printed")).number;
-  talk = (await daemon.json("dags", "trigger", "talk")).number;
-  await until("all is printed", async () => (await daemon.json("runs", "show", run)).state === "failed");
+  await daemon.knows("talk", "printed");
+  run = await daemon.trigger("printed");
+  talk = await daemon.trigger("talk");
+  await daemon.isOver(run);
 });
-after(async () => {
-  await closeBrowser();
-  await daemon?.cli("stop", talk).catch(() => {});
-  await daemon?.remove();
-});
+after(() => daemon?.cli("stop", talk).catch(() => {}));
+cleanUp();
 
-const at = (page, to) => page.goto(new URL(to, daemon.pages).href);
 const say = (text) => appendFile(path.join(daemon.folder, "said"), text);
 const line = (page, number) => page.locator(`#L${number}`);
 
 test("a log is followed while it grows, until one scrolls", async () => {
   const page = await openPage(daemon);
-  await until("the task talks", async () => (await daemon.json("runs", "tasks",
-    talk)).task_instances[0].state === "running");
+  await until("the task talks", async () =>
+    (await daemon.get(`/runs/${talk}/tasks`)).task_instances[0].state === "running");
   await say(Array.from({ length: 300 }, (_, i) => `spoken ${i + 1}\n`).join(""));
-  await at(page, `/runs/${talk}/tasks/follow/log`);
+  await page.goto(`/runs/${talk}/tasks/follow/log`);
   await page.getByText("spoken 300", { exact: true }).waitFor();
   await say("spoken 301\nhalf a li");
   await page.getByText("spoken 301", { exact: true }).waitFor();
@@ -75,13 +71,13 @@ for (const [name, size] of Object.entries(SIZES))
   for (const theme of THEMES)
     test(`a long log shows its end, any line and what is searched (${name}, ${theme})`, async () => {
       const page = await openPage(daemon, { size, theme });
-      await at(page, `/runs/${run}/tasks/long/log`);
+      await page.goto(`/runs/${run}/tasks/long/log`);
       await page.getByText("the end", { exact: true }).waitFor();
       const box = page.getByRole("log", { name: "Log" });
       await box.hover();
       await page.mouse.wheel(0, -100000);
       await until("it has moved", async () => Number(await box.getAttribute("data-first")) < LONG - 2000);
-      await at(page, `/runs/${run}/tasks/long/log?line=31415`);
+      await page.goto(`/runs/${run}/tasks/long/log?line=31415`);
       await line(page, 31415).getByText("line number 31415 with words").waitFor();
       assert.match(await line(page, 31415).getAttribute("class"), /is-chosen/);
       await page.getByRole("searchbox", { name: "Search the whole log" }).fill("NUMBER 5999");
@@ -114,10 +110,10 @@ test("a log is waited for until its task starts", async () => {
   first: { run: 'until [ -e ${flag} ]; do sleep 0.1; done' }
   then: { needs: [first], run: 'echo at last' }
 `);
-  await until("the DAG is there", async () => (await daemon.json("dags", "list")).dags.length === 3);
-  const { number } = await daemon.json("dags", "trigger", "later");
+  await daemon.knows("later");
+  const number = await daemon.trigger("later");
   const page = await openPage(daemon);
-  await at(page, `/runs/${number}/tasks/then/log`);
+  await page.goto(`/runs/${number}/tasks/then/log`);
   await page.getByText("It has not started yet.").waitFor();
   await appendFile(flag, "");
   await page.getByText("at last", { exact: true }).waitFor();
@@ -126,7 +122,7 @@ test("a log is waited for until its task starts", async () => {
 
 test("lines are linked to, also several of them", async () => {
   const page = await openPage(daemon);
-  await at(page, `/runs/${run}/tasks/long/log#L100`);
+  await page.goto(`/runs/${run}/tasks/long/log#L100`);
   await line(page, 100).waitFor();
   assert.match(await line(page, 100).getAttribute("class"), /is-chosen/);
   await page.getByRole("link", { name: "Line 102", exact: true }).click();
@@ -143,7 +139,7 @@ test("colours are shown, and nothing that a program prints does anything", async
   for (const theme of THEMES) {
     const page = await openPage(daemon, { theme });
     page.on("dialog", () => assert.fail("a script of the log ran"));
-    await at(page, `/runs/${run}/tasks/colours/log?wrap=1`);
+    await page.goto(`/runs/${run}/tasks/colours/log?wrap=1`);
     const red = page.getByText("red", { exact: true });
     await red.waitFor();
     const [r, g, b] = (await red.evaluate((span) => getComputedStyle(span).color)).match(/\d+/g).map(Number);
@@ -161,7 +157,7 @@ test("colours are shown, and nothing that a program prints does anything", async
 
 test("every try has its log, and it is saved as a file", async () => {
   const page = await openPage(daemon);
-  await at(page, `/runs/${run}/tasks/again/log`);
+  await page.goto(`/runs/${run}/tasks/again/log`);
   await page.getByText("try 2", { exact: true }).last().waitFor();
   await page.getByRole("link", { name: "try 1" }).click();
   await page.locator("#L1").getByText("try 1").waitFor();
@@ -175,7 +171,7 @@ test("the log of a job", async () => {
   await daemon.cli("enqueue", "default", "--", "echo of a job");
   const { id } = (await daemon.json("jobs", "list")).jobs[0];
   const page = await openPage(daemon);
-  await at(page, `/jobs/${id}/log`);
+  await page.goto(`/jobs/${id}/log`);
   await page.locator("#L1").getByText("of a job").waitFor();
   assert.deepEqual(page.mistakes, []);
 });

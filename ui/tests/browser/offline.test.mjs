@@ -1,20 +1,17 @@
 // The server goes and comes back; the page says so, and then shows what is.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { closeBrowser, Daemon, fillSignIn, openPage } from "./harness.mjs";
+import { before, test } from "node:test";
+import { cleanUp, Daemon, fillSignIn, openPage } from "./harness.mjs";
 
 let daemon;
 before(async () => {
   daemon = await Daemon.start({ "hello.yaml": "tasks:\n  hello: { run: echo hello }\n" });
 });
-after(async () => {
-  await closeBrowser();
-  await daemon?.remove();
-});
+cleanUp();
 
 test("a lost connection is told, and made again", async () => {
   const page = await openPage(daemon);
-  await page.goto(new URL("/runs", daemon.pages).href);
+  await page.goto("/runs");
   await page.getByText("live", { exact: true }).waitFor();
 
   await daemon.stop("SIGKILL");
@@ -30,7 +27,7 @@ test("a lost connection is told, and made again", async () => {
 
 test("a session that ended leads to the sign-in, and back to the page", async () => {
   const page = await openPage(daemon, { role: "operator" });
-  await page.goto(new URL("/dags/hello/graph", daemon.pages).href);
+  await page.goto("/dags/hello/graph");
   await page.getByRole("navigation", { name: "Pages" }).waitFor();
   await page.context().clearCookies();
   const form = page.getByRole("heading", { name: /Sign in/ });

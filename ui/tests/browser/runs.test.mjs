@@ -1,7 +1,8 @@
 // Runs: watched, looked into, mended.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { closeBrowser, Daemon, openPage, SIZES, THEMES, until } from "./harness.mjs";
+import { before, test } from "node:test";
+import { fits } from "./forms.mjs";
+import { cleanUp, Daemon, openPage, SIZES, THEMES, until } from "./harness.mjs";
 
 // Tasks wait for files, so that the test says when they go on.
 const STEPS = `tasks:
@@ -36,22 +37,21 @@ before(async () => {
   await daemon.cli("secrets", "set", "db_password", "swordfish-4711");
   for (const [name, text] of Object.entries({ steps: STEPS, between: BETWEEN, orders: ORDERS, wide: WIDE }))
     await daemon.write(`${name}.yaml`, text.replaceAll("GATES", daemon.folder));
-  await until("the DAGs are there", async () => (await daemon.json("dags", "list")).dags.length === 4);
+  await daemon.knows("steps", "between", "orders", "wide");
 });
-after(async () => {
-  await closeBrowser();
-  await daemon?.remove();
-});
+cleanUp();
 
-const trigger = async (dag, ...more) => (await daemon.json("dags", "trigger", dag, ...more)).number;
-const over = (run) => until(`run ${run} is over`, async () =>
-  ["success", "failed", "cancelled"].includes((await daemon.json("runs", "show", run)).state));
-const at = (page, path) => page.goto(new URL(path, daemon.pages).href);
+/** A run that is over. */
+const ran = async (dag, ...more) => {
+  const run = await daemon.trigger(dag, ...more);
+  await daemon.isOver(run);
+  return run;
+};
 
 test("a run is watched from its start to its end", async () => {
-  const run = await trigger("steps");
+  const run = await daemon.trigger("steps");
   const page = await openPage(daemon);
-  await at(page, `/runs/${run}`);
+  await page.goto(`/runs/${run}`);
   await page.locator('tr:has-text("first") [data-state="running"]').waitFor();
   await page.locator('tr:has-text("second") [data-state="none"]').waitFor();
   await gate("first");
@@ -69,10 +69,9 @@ test("a run is watched from its start to its end", async () => {
 
 for (const theme of THEMES)
   test(`on a phone a failing run shows its error, the last lines and how to retry at once (${theme})`, async () => {
-    const run = await trigger("orders");
-    await over(run);
+    const run = await ran("orders");
     const page = await openPage(daemon, { size: SIZES.phone, theme });
-    await at(page, "/runs?state=failed");
+    await page.goto("/runs?state=failed");
     await page.getByRole("link", { name: `#${run}` }).click();
     const failure = page.getByRole("region", { name: "load failed" });
     const parts = [failure.locator(".error-line"), failure.getByText("row 25"),
@@ -85,8 +84,7 @@ for (const theme of THEMES)
         `within the first screen: ${await part.textContent()} at ${box.y}`);
       assert.ok(box.x >= 0 && box.x + box.width <= SIZES.phone.width, "within the width");
     }
-    const width = await page.evaluate(() => document.documentElement.scrollWidth);
-    assert.ok(width <= SIZES.phone.width, `the page is ${width} wide`);
+    await fits(page);
     assert.deepEqual(page.mistakes, []);
   });
 
@@ -103,14 +101,14 @@ test("what happens while one goes from a list to a run is told there", async () 
     };
   });
   // Its second task waits; nobody is told of it before the run is over.
-  const run = await trigger("between");
+  const run = await daemon.trigger("between");
   let letGo;
   const held = new Promise((resolve) => (letGo = resolve));
   await page.route((url) => url.pathname.endsWith("/x/events") && url.searchParams.has("run"), async (route) => {
     await held;
     await route.continue();
   });
-  await at(page, "/runs");
+  await page.goto("/runs");
   const link = page.getByRole("link", { name: `#${run}`, exact: true });
   await link.waitFor();
   await page.waitForFunction(() => window.readies > 0);
@@ -120,17 +118,17 @@ test("what happens while one goes from a list to a run is told there", async () 
   // A tab that nobody sees asks for nothing by itself: only what is told shows up.
   await page.evaluate(() => Object.defineProperty(document, "hidden", { value: true }));
   await gate("between");
-  await over(run);
+  await daemon.isOver(run);
   letGo();
   await page.locator('h1 [data-state="success"]').waitFor();
   assert.deepEqual(page.mistakes, []);
+  await page.context().close(); // the script that counts would stay
 });
 
 test("a failing task is mended and retried until the run is green", async () => {
-  const run = await trigger("orders");
-  await over(run);
+  const run = await ran("orders");
   const page = await openPage(daemon, { role: "operator" });
-  await at(page, `/runs/${run}`);
+  await page.goto(`/runs/${run}`);
   await gate("mended");
   await page.getByRole("region", { name: "load failed" }).getByRole("button", { name: "Retry" }).click();
   const dialog = page.getByRole("dialog");
@@ -152,10 +150,9 @@ test("a failing task is mended and retried until the run is green", async () => 
 
 test("clearing lists before what would run again", async () => {
   await gate("mended");
-  const run = await trigger("orders");
-  await over(run);
+  const run = await ran("orders");
   const page = await openPage(daemon);
-  await at(page, `/runs/${run}/tasks/load`);
+  await page.goto(`/runs/${run}/tasks/load`);
   await page.getByRole("button", { name: "Clear" }).click();
   const dialog = page.getByRole("dialog");
   const listed = dialog.locator(".dry-run li");
@@ -166,20 +163,19 @@ test("clearing lists before what would run again", async () => {
   await dialog.locator(".dry-run").getByText("extract").waitFor();
   await dialog.getByText("The same by command").click();
   await dialog.getByText(`eider tasks clear ${run} load --upstream`).waitFor();
-  const before = (await daemon.json("runs", "tasks", run)).task_instances.find((task) => task.task_id === "extract");
+  const before = (await daemon.get(`/runs/${run}/tasks`)).task_instances.find((task) => task.task_id === "extract");
   await dialog.getByRole("button", { name: "Clear", exact: true }).click();
   await until("it ran again", async () => {
-    const task = (await daemon.json("runs", "tasks", run)).task_instances.find((each) => each.task_id === "extract");
+    const task = (await daemon.get(`/runs/${run}/tasks`)).task_instances.find((each) => each.task_id === "extract");
     return task.state === "success" && task.start_date > before.start_date;
   });
   assert.deepEqual(page.mistakes, []);
 });
 
 test("a task tells its tries, its command with secrets masked, what is around it and why", async () => {
-  const run = await trigger("orders");
-  await over(run);
+  const run = await ran("orders");
   const page = await openPage(daemon, { role: "viewer" });
-  await at(page, `/runs/${run}/tasks/load`);
+  await page.goto(`/runs/${run}/tasks/load`);
   await page.getByRole("table", { name: "Tries" }).waitFor();
   await page.getByText("Reads the orders").waitFor({ state: "detached" });
   await page.getByText("env.PASSWORD", { exact: true }).waitFor();
@@ -191,10 +187,9 @@ test("a task tells its tries, its command with secrets masked, what is around it
 });
 
 test("many instances are folded, and come in pages", async () => {
-  const run = await trigger("wide");
-  await over(run);
+  const run = await ran("wide");
   const page = await openPage(daemon);
-  await at(page, `/runs/${run}`);
+  await page.goto(`/runs/${run}`);
   await page.getByRole("button", { name: /120 instances/ }).click();
   await page.getByRole("link", { name: "many [0]", exact: true }).waitFor();
   assert.equal(await page.getByRole("link", { name: "many [60]", exact: true }).count(), 0);
@@ -206,10 +201,9 @@ test("many instances are folded, and come in pages", async () => {
 });
 
 test("runs are found by their filters, which are in the URL", async () => {
-  const run = await trigger("wide", "--note", "for the filter");
-  await over(run);
+  const run = await ran("wide", "--note", "for the filter");
   const page = await openPage(daemon);
-  await at(page, "/runs");
+  await page.goto("/runs");
   await page.getByRole("combobox", { name: "State" }).selectOption("success");
   await page.getByRole("searchbox", { name: "Id of a DAG" }).fill("wide");
   await page.waitForURL("**/runs?**dag=wide**");
@@ -233,15 +227,16 @@ test("runs are found by their filters, which are in the URL", async () => {
 
 test("days of the filters are those of the chosen zone", async () => {
   const page = await openPage(daemon);
+  await page.goto("/");
   await page.evaluate(() => localStorage.setItem("eider.zone", "America/New_York"));
   const asked = (name) => page.waitForRequest((request) => new URL(request.url()).pathname.endsWith(name));
   let request = asked("/x/runs");
-  await at(page, "/runs?from=2026-11-15&to=2026-11-16");
+  await page.goto("/runs?from=2026-11-15&to=2026-11-16");
   const runs = new URL((await request).url()).searchParams;
   assert.equal(runs.get("logical_from"), "2026-11-15T05:00:00Z");
   assert.equal(runs.get("logical_to"), "2026-11-17T04:59:59.999999Z");
   request = asked("/x/audit");
-  await at(page, "/audit?from=2026-11-15&to=2026-11-16");
+  await page.goto("/audit?from=2026-11-15&to=2026-11-16");
   const audit = new URL((await request).url()).searchParams;
   assert.equal(audit.get("from"), "2026-11-15T05:00:00Z");
   assert.equal(audit.get("to"), "2026-11-16T05:00:00Z");
@@ -251,11 +246,10 @@ test("days of the filters are those of the chosen zone", async () => {
 
 test("a run that goes on is cancelled", async () => {
   await daemon.write("endless.yaml", "tasks:\n  wait: { run: sleep 600 }\n");
-  await until("the DAG is there", async () => (await daemon.json("dags", "list")).dags.some((dag) =>
-    dag.dag_id === "endless"));
-  const run = await trigger("endless");
+  await daemon.knows("endless");
+  const run = await daemon.trigger("endless");
   const page = await openPage(daemon);
-  await at(page, `/runs/${run}`);
+  await page.goto(`/runs/${run}`);
   await page.locator('h1 [data-state="running"]').waitFor();
   await page.getByRole("button", { name: "Cancel run" }).click();
   await page.getByRole("dialog").getByLabel("Reason").fill("a mistake");
@@ -273,18 +267,14 @@ const cutOff = (page, selector) => page.locator(selector).evaluateAll((boxes) =>
   boxes.filter((box) => box.scrollWidth > box.clientWidth + 1).length);
 
 test("runs are sorted by how long they took, and fit a phone", async () => {
-  const short = await trigger("wide");
-  await over(short);
+  await ran("wide");
   await daemon.write("slower.yaml", "dag: slower\ntasks: { nap: { run: sleep 1.5 } }\n");
-  await until("the DAG is there", async () => (await daemon.json("dags", "list")).dags.some((dag) =>
-    dag.dag_id === "slower"));
-  const long = await trigger("slower");
-  await over(long);
-  const last = await trigger("wide");
-  await over(last);
+  await daemon.knows("slower");
+  const long = await ran("slower");
+  const last = await ran("wide");
   for (const size of Object.values(SIZES)) {
     const page = await openPage(daemon, { size });
-    await at(page, `/runs?from=2000-01-01`);
+    await page.goto(`/runs?from=2000-01-01`);
     const numbers = () => page.locator("tbody .run-number").allInnerTexts();
     const before = (one, other) => async () => {
       const all = (await numbers()).map((text) => text.trim());
@@ -305,25 +295,23 @@ test("runs are sorted by how long they took, and fit a phone", async () => {
 
 test("what type a run is of is said with how far it was looked", async () => {
   const page = await openPage(daemon);
-  await at(page, "/runs?type=manual");
+  await page.goto("/runs?type=manual");
   await page.getByText(/Looked at all \d+ runs: \d+ are manual\./).waitFor();
-  await at(page, "/runs?type=backfill");
+  await page.goto("/runs?type=backfill");
   await page.getByText(/Looked at all \d+ runs: 0 are backfill\./).waitFor();
 });
 
 test("the name of a task may be very long", async () => {
   const name = "a_very_long_name_".repeat(11).slice(0, 180);
   await daemon.write("lengthy.yaml", `dag: lengthy\ntasks:\n  ${name}: { run: exit 1 }\n  b: { run: "true" }\n`);
-  await until("the DAG is there", async () => (await daemon.json("dags", "list")).dags.some((dag) =>
-    dag.dag_id === "lengthy"));
-  const run = await trigger("lengthy");
-  await over(run);
+  await daemon.knows("lengthy");
+  const run = await ran("lengthy");
   for (const size of Object.values(SIZES)) {
     const page = await openPage(daemon, { size });
-    await at(page, `/runs/${run}`);
+    await page.goto(`/runs/${run}`);
     await page.getByRole("table", { name: "Tasks" }).getByRole("link", { name, exact: true }).waitFor();
     assert.equal(await cutOff(page, ".table-box"), 0);
-    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+    await fits(page);
     await page.context().close();
   }
 });

@@ -1,5 +1,6 @@
 // Pictures of the pages for the documentation: `node screenshots.mjs FOLDER` (make screenshots).
 import path from "node:path";
+import { visit } from "./forms.mjs";
 import { closeBrowser, openPage, SIZES } from "./harness.mjs";
 import { startWorld } from "./world.mjs";
 
@@ -29,9 +30,7 @@ const PICTURES = [
 try {
   for (const [name, at, size, theme] of PICTURES) {
     const page = await openPage(daemon, { size: SIZES[size], theme });
-    await page.goto(new URL(at, daemon.pages).href);
-    await page.locator("main h1").first().waitFor();
-    await page.waitForFunction(() => !document.querySelector("[data-waiting], .loading, main[aria-busy]"));
+    await visit(page, at);
     await page.waitForLoadState("load");
     await page.evaluate(() => document.fonts.ready.then(() => new Promise(requestAnimationFrame)));
     await page.screenshot({ path: path.join(folder, `ui-${name}.png`), animations: "disabled" });

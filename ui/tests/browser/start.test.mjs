@@ -1,7 +1,8 @@
 // Forms that start runs: a run with parameters, a backfill with its plan, and what goes wrong on the way.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { closeBrowser, Daemon, openPage, SIZES, THEMES, until } from "./harness.mjs";
+import { before, test } from "node:test";
+import { visit } from "./forms.mjs";
+import { cleanUp, Daemon, openPage, SIZES, THEMES, until } from "./harness.mjs";
 
 const HOSTILE = "<img src=x onerror=\"document.title='owned'\">";
 
@@ -43,23 +44,16 @@ let daemon;
 before(async () => {
   daemon = await Daemon.start({ "sales.yaml": SALES, "daily.yaml": DAILY, "held.yaml": HELD, "many.yaml": MANY },
     { env: { EIDER_BACKFILL_APPROVAL: "30" } });
-  await until("all DAGs are there", async () => (await daemon.api("GET", "/api/v1/x/dags")).total_entries === 4);
+  await daemon.knows("sales", "daily", "held", "many");
 });
-after(async () => {
-  await closeBrowser();
-  await daemon?.remove();
-});
+cleanUp();
 
-const open = async (page, path) => {
-  await page.goto(new URL(path, daemon.pages).href);
-  await page.locator("main h1").waitFor();
-};
 const runsOf = async (dag) => (await daemon.api("GET", `/api/v1/x/runs?dag=${dag}`)).dag_runs;
 const command = (page, label) => page.locator(".same-now .command", { hasText: label }).locator("code");
 
 test("a run is triggered with its parameters, after mistakes were told", async () => {
   const page = await openPage(daemon, { role: "operator" });
-  await open(page, "/dags/sales/trigger");
+  await visit(page, "/dags/sales/trigger");
   const rows = page.getByLabel("Rows to fetch", { exact: true });
   await rows.fill("0");
   await page.getByText("0 is less than the minimum 1").waitFor();
@@ -110,7 +104,7 @@ test("a run is triggered with its parameters, after mistakes were told", async (
 
 test("the command that is shown makes the same run", async () => {
   const page = await openPage(daemon, { role: "operator" });
-  await open(page, "/dags/sales/trigger?p.code=XY&p.rows=7&note=from+the+shell&tasks=fetch");
+  await visit(page, "/dags/sales/trigger?p.code=XY&p.rows=7&note=from+the+shell&tasks=fetch");
   const text = (await command(page, "CLI").textContent()).replace("'from the shell'", "shell");
   await daemon.cli(...text.split(" ").slice(1));
   const run = await until("the run ends", async () =>
@@ -120,7 +114,7 @@ test("the command that is shown makes the same run", async () => {
 
 test("of very many tasks a few hundred are drawn, and the others are searched for", async () => {
   const page = await openPage(daemon, { role: "operator" });
-  await open(page, "/dags/many/trigger");
+  await visit(page, "/dags/many/trigger");
   await page.getByText("All tasks", { exact: true }).click();
   const boxes = page.locator(".task-boxes label");
   await page.getByText("400 more: search for them.").first().waitFor();
@@ -132,7 +126,7 @@ test("of very many tasks a few hundred are drawn, and the others are searched fo
   await page.getByRole("searchbox", { name: "Filter tasks" }).fill("");
   await until("what was chosen stays", async () => (await boxes.count()) === 201);
   assert.equal(await page.getByLabel("t599", { exact: true }).isChecked(), true);
-  await open(page, "/dags/many/settings");
+  await visit(page, "/dags/many/settings");
   await page.locator("summary", { hasText: "retries, pools" }).click();
   const rows = page.getByRole("table", { name: "Tasks" }).locator("tbody tr");
   assert.equal(await rows.count(), 200);
@@ -143,7 +137,7 @@ test("of very many tasks a few hundred are drawn, and the others are searched fo
 
 test("a task is shown with its templates filled in", async () => {
   const page = await openPage(daemon, { role: "viewer" });
-  await open(page, "/dags/sales/trigger?p.code=AB&p.rows=42");
+  await visit(page, "/dags/sales/trigger?p.code=AB&p.rows=42");
   await page.getByLabel("Task to preview").selectOption("fetch");
   await page.getByText("echo rows 42 of eu AB").waitFor();
   assert.ok(await page.getByRole("button", { name: "Trigger", exact: true }).isDisabled(), "a viewer only looks");
@@ -152,7 +146,7 @@ test("a task is shown with its templates filled in", async () => {
 
 test("the last days are filled in by one press", async () => {
   const page = await openPage(daemon);
-  await open(page, "/dags/daily/backfill");
+  await visit(page, "/dags/daily/backfill");
   const value = (label) => page.getByLabel(label).inputValue();
   await page.getByRole("button", { name: "Last 7 days" }).click();
   await until("the URL to have both", () => /from=\d{4}-\d\d-\d\d&to=\d{4}-\d\d-\d\d/.test(page.url()));
@@ -164,7 +158,7 @@ test("the last days are filled in by one press", async () => {
 
 test("a backfill is planned while it is filled in, then made", async () => {
   const page = await openPage(daemon, { role: "operator" });
-  await open(page, "/dags/daily/backfill");
+  await visit(page, "/dags/daily/backfill");
   await page.getByLabel("First date").fill("2026-03-10");
   await page.getByLabel("Last date").fill("2026-03-01");
   await page.getByText("is before the first date").waitFor();
@@ -181,25 +175,25 @@ test("a backfill is planned while it is filled in, then made", async () => {
   assert.equal(await page.getByRole("list", { name: "Dates" }).getByRole("listitem").count(), 5);
 
   // Once more: all dates have a run.
-  await open(page, "/dags/daily/backfill?from=2026-03-10&to=2026-03-14");
+  await visit(page, "/dags/daily/backfill?from=2026-03-10&to=2026-03-14");
   await page.getByText("Nothing to do").waitFor();
   await page.getByLabel("Dates that have a run").selectOption("all");
   await page.getByText("5 runs").waitFor();
-  await open(page, "/dags/daily/backfills");
+  await visit(page, "/dags/daily/backfills");
   await page.getByRole("cell", { name: "2026-03-10 to 2026-03-14" }).waitFor();
   assert.deepEqual(page.mistakes, []);
 });
 
 test("a large backfill begins when an admin has approved it", async () => {
   const page = await openPage(daemon, { role: "operator" });
-  await open(page, "/dags/daily/backfill?from=2026-04-01&to=2026-05-05&max_active=8");
+  await visit(page, "/dags/daily/backfill?from=2026-04-01&to=2026-05-05&max_active=8");
   await page.getByText("an admin must approve it first").waitFor();
   await page.getByRole("button", { name: "Create backfill" }).click();
   await page.waitForURL(/\/backfills\/\d+$/);
   await page.locator("h2 .state[data-state='awaiting_approval']").waitFor();
   assert.ok(await page.getByRole("button", { name: "Approve" }).isDisabled());
   const admin = await openPage(daemon, { role: "admin" });
-  await open(admin, new URL(page.url()).pathname);
+  await visit(admin, new URL(page.url()).pathname);
   await admin.getByRole("button", { name: "Approve" }).click();
   await admin.getByRole("dialog").getByRole("button", { name: "Approve" }).click();
   // The one that waited sees it go, without doing anything.
@@ -212,7 +206,7 @@ test("a backfill is paused, resumed and cancelled", async () => {
   const page = await openPage(daemon, { role: "operator" });
   const { backfill } = await daemon.api("POST", "/api/v1/x/backfills",
     { dag: "held", from: "2026-03-01", to: "2026-03-20", max_active: 2 });
-  await open(page, `/backfills/${backfill}`);
+  await visit(page, `/backfills/${backfill}`);
   const act = async (label) => {
     await page.getByRole("button", { name: label, exact: true }).click();
     await page.getByRole("dialog").getByRole("button", { name: label, exact: true }).click();
@@ -229,7 +223,7 @@ test("a backfill is paused, resumed and cancelled", async () => {
   await dialog.getByRole("button", { name: "Cancel backfill" }).click();
   await page.locator("h2 .state[data-state='cancelled']").waitFor();
   assert.equal(await page.getByRole("button", { name: "Cancel backfill" }).count(), 0, "nothing is left to do");
-  await open(page, "/backfills?state=cancelled");
+  await visit(page, "/backfills?state=cancelled");
   await page.getByRole("link", { name: "held" }).waitFor();
   assert.deepEqual(page.mistakes, []);
 });
@@ -238,7 +232,7 @@ for (const theme of THEMES)
   for (const [name, size] of Object.entries(SIZES))
     test(`the form by keyboard, ${theme}, ${name}`, async () => {
       const page = await openPage(daemon, { theme, size, role: "operator" });
-      await open(page, "/dags/sales/trigger");
+      await visit(page, "/dags/sales/trigger");
       await page.getByLabel("code", { exact: true }).focus();
       await page.keyboard.type("a");
       await page.keyboard.press("Enter");
@@ -249,5 +243,4 @@ for (const theme of THEMES)
       await page.keyboard.press("Enter");
       await page.waitForURL(/\/runs\/\d+$/);
       assert.deepEqual(page.mistakes, []);
-      await page.context().close();
     });

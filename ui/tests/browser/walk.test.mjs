@@ -4,7 +4,7 @@ import { cp, mkdtemp, mkdir, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { closeBrowser, newPage, PATIENCE_MS, PROGRAM, root, start } from "./harness.mjs";
+import { BUSY, closeBrowser, newPage, PATIENCE_MS, PROGRAM, root, start } from "./harness.mjs";
 
 const BROKEN = `title: Invoices
 owner: billing
@@ -31,8 +31,9 @@ before(async () => {
   await cp(path.join(root, "examples"), path.join(folder, "dags"), { recursive: true });
   await writeFile(path.join(folder, "dags/invoices.yaml"), BROKEN);
   await mkdir(path.join(folder, "home"));
-  child = start(path.join(root, "tools/up"), [PROGRAM, path.join(folder, "home"), path.join(folder, "dags")],
-    { env: { ...process.env, EIDER_LISTEN: "127.0.0.1:0" }, stdio: ["ignore", "pipe", "pipe"], detached: true });
+  child = start(path.join(root, "tools/up"), [PROGRAM, path.join(folder, "home"), path.join(folder, "dags")], {
+    env: { ...process.env, ...BUSY, EIDER_LISTEN: "127.0.0.1:0" }, stdio: ["ignore", "pipe", "pipe"], detached: true,
+  });
   let words = "";
   link = await new Promise((resolve, reject) => {
     const hear = (bytes) => {

@@ -121,40 +121,30 @@ export const FILES = {
 
 const day = (back) => new Date(Date.now() - back * 86_400_000).toISOString().slice(0, 10);
 
-async function waitForBackfill(daemon, id) {
-  await until(`backfill ${id} is over`, async () => {
-    const shown = await daemon.json("backfill", "show", String(id));
-    return !["running", "queued", "waiting", "pending"].includes(shown.state);
-  });
-}
-
-async function runToEnd(daemon, dag) {
-  const { number } = await daemon.json("dags", "trigger", dag);
-  await until(`run ${number} of ${dag} is over`, async () =>
-    ["success", "failed"].includes((await daemon.json("runs", "show", number)).state));
-  return number;
-}
-
 /** What the pages show something of; `days` of history. */
-export async function startWorld({ days = 20 } = {}) {
+export async function startWorld({ days = 10 } = {}) {
   const daemon = await Daemon.start(FILES);
-  await until("the files are read", async () => (await daemon.json("dags", "list")).dags.length >= 6);
+  await daemon.knows("shop_orders", "exchange_rates", "board_figures", "customers", "deliveries", "model_training");
   await daemon.cli("pools", "set", "warehouse", "--slots", "4", "--description", "connections to the warehouse");
+  const backfills = [];
+  for (const dag of ["shop_orders", "exchange_rates"])
+    backfills.push((await daemon.json("backfill", "create", dag, "--from", day(days), "--to", day(1))).backfill);
+  daemon.failed = await daemon.trigger("customers");
   await daemon.cli("vars", "set", "warehouse_host", "wh.internal");
   await daemon.cli("conns", "set", "warehouse", "postgresql://loader:secret@127.0.0.1:5432/dwh");
   await daemon.cli("secrets", "set", "bank_key", "k-1234567890");
   await daemon.cli("queues", "set", "mail", "--soft", "100");
   await daemon.cli("enqueue", "default", "noop", '{"to":"ada@example.org"}');
   await daemon.cli("enqueue", "default", "--retries", "0", "--", "echo no mailbox for bob >&2; exit 2");
-  const backfills = [];
-  for (const dag of ["shop_orders", "exchange_rates"])
-    backfills.push(await daemon.json("backfill", "create", dag, "--from", day(days), "--to", day(1)));
-  for (const backfill of backfills) await waitForBackfill(daemon, backfill.backfill);
-  daemon.failed = await runToEnd(daemon, "customers");
-  daemon.waiting = (await daemon.json("dags", "trigger", "deliveries")).number;
-  daemon.running = (await daemon.json("dags", "trigger", "model_training")).number;
-  daemon.good = await runToEnd(daemon, "shop_orders");
-  daemon.backfill = String(backfills[0].backfill);
+  for (const backfill of backfills)
+    await until(`backfill ${backfill} is over`, async () =>
+      (await daemon.get(`/backfills/${backfill}`)).end_date !== null);
+  daemon.waiting = await daemon.trigger("deliveries");
+  daemon.running = await daemon.trigger("model_training");
+  daemon.good = await daemon.trigger("shop_orders");
+  await daemon.isOver(daemon.failed);
+  await daemon.isOver(daemon.good);
+  daemon.backfill = String(backfills[0]);
   daemon.job = (await daemon.json("jobs", "list")).jobs[0].id;
   return daemon;
 }

@@ -1,6 +1,6 @@
 // Connections without their secrets; secrets without their values.
 import { useState } from "preact/hooks";
-import { jsonObjectProblem, nameProblem } from "../../core/checks";
+import { jsonObjectProblem } from "../../core/checks";
 import { Problem, post } from "../../core/http";
 import { useLoad } from "../../core/load";
 import { pathOf, place } from "../../core/route";
@@ -15,7 +15,7 @@ import { Page, Show } from "../../parts/page";
 import { Table, type Column } from "../../parts/table";
 import { partsOf, shownParts, typeOf, TYPES, valuesOf } from "./connectionForm";
 import {
-  chosen, DeleteKept, inNamespace, isStored, keptKey, nameColumn, NamespaceFilter, NamespaceNames, sourceColumns,
+  chosen, DeleteKept, inNamespace, isStored, keptKey, nameColumn, NamespaceFilter, NewName, sourceColumns,
   SourceFilter,
 } from "./kept";
 import { SecretsPart, SetSecret } from "./Secrets";
@@ -125,15 +125,8 @@ function SetConnection({ row, onDone }: { row?: Connection; onDone: () => void }
           values.doc],
       }}
       done={`${values.name} is kept.`} onDone={() => { form.reset(); onDone(); }}>
-      <NamespaceNames />
       <Suggestions id="connection-types" names={TYPES.map(({ type }) => type)} />
-      {!row && (
-        <Pair>
-          <Input form={form} name="name" label="Name" isRequired check={nameProblem} />
-          <Input form={form} name="namespace" label="Namespace" isRequired list="namespace-names"
-            hint="What is in default serves all." />
-        </Pair>
-      )}
+      {!row && <NewName form={form} />}
       <Pair>
         <Input form={form} name="type" label="Type" isRequired list="connection-types" />
         <Input form={form} name="host" label="Host" placeholder="db.example.com" />

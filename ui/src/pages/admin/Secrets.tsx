@@ -1,14 +1,13 @@
 // Secrets: names and where they come from, never values.
-import { nameProblem } from "../../core/checks";
 import { useLoad } from "../../core/load";
 import { pathOf } from "../../core/route";
 import { can, canSomewhere } from "../../core/session";
 import { Action } from "../../parts/action";
-import { Input, Pair, useForm } from "../../parts/inputs";
+import { Input, useForm } from "../../parts/inputs";
 import { queryOf } from "../../parts/paging";
 import { Show } from "../../parts/page";
 import { Table, type Column } from "../../parts/table";
-import { chosen, DeleteKept, inNamespace, isStored, keptKey, nameColumn, NamespaceNames, sourceColumns } from "./kept";
+import { chosen, DeleteKept, inNamespace, isStored, keptKey, nameColumn, NewName, sourceColumns } from "./kept";
 import type { Kept } from "./types";
 
 export function SecretsPart({ onDone }: { onDone: () => void }) {
@@ -52,14 +51,7 @@ export function SetSecret({ row, onDone }: { row?: Kept; onDone: () => void }) {
         cli: ["secrets", "set", name || "NAME", ...inNamespace(namespace), doc && "--doc", doc],
       }}
       done={`${name} is kept.`} onDone={() => { form.reset(); onDone(); }}>
-      <NamespaceNames />
-      {!row && (
-        <Pair>
-          <Input form={form} name="name" label="Name" isRequired check={nameProblem} />
-          <Input form={form} name="namespace" label="Namespace" isRequired list="namespace-names"
-            hint="What is in default serves all." />
-        </Pair>
-      )}
+      {!row && <NewName form={form} />}
       <Input form={form} name="value" label="Value" type="password" isRequired
         hint="Sealed in the store, hidden in logs, never shown again." />
       <Input form={form} name="doc" label="What it is for" />

@@ -1,18 +1,17 @@
 // Variables of all sources.
 import { useState } from "preact/hooks";
-import { nameProblem } from "../../core/checks";
 import { useLoad } from "../../core/load";
 import { pathOf } from "../../core/route";
 import { can, canSomewhere } from "../../core/session";
 import { Action } from "../../parts/action";
 import { Copy } from "../../parts/basics";
 import { SearchField } from "../../parts/form";
-import { Input, Pair, useForm } from "../../parts/inputs";
+import { Input, useForm } from "../../parts/inputs";
 import { queryOf } from "../../parts/paging";
 import { Page, Show } from "../../parts/page";
 import { Table, type Column } from "../../parts/table";
 import {
-  chosen, DeleteKept, inNamespace, isStored, keptKey, nameColumn, NamespaceFilter, NamespaceNames, sourceColumns,
+  chosen, DeleteKept, inNamespace, isStored, keptKey, nameColumn, NamespaceFilter, NewName, sourceColumns,
   SourceFilter,
 } from "./kept";
 import type { Variable } from "./types";
@@ -65,15 +64,8 @@ function SetVariable({ row, onDone }: { row?: Variable; onDone: () => void }) {
         body: { value, doc, ...(namespace === "default" ? {} : { namespace }) },
         cli: ["vars", "set", name || "NAME", value, ...inNamespace(namespace), doc && "--doc", doc],
       }}>
-      <NamespaceNames />
-      {!row && (
-        <Pair>
-          <Input form={form} name="name" label="Name" isRequired check={nameProblem}
-            hint={SOUNDS_SECRET.test(name) && "Variables are stored and shown as they are. Is this a secret?"} />
-          <Input form={form} name="namespace" label="Namespace" isRequired list="namespace-names"
-            hint="What is in default serves all." />
-        </Pair>
-      )}
+      {!row && <NewName form={form}
+        hint={SOUNDS_SECRET.test(name) && "Variables are stored and shown as they are. Is this a secret?"} />}
       <Input form={form} name="value" label="Value" rows={4} hint="A text, or JSON that tasks read as var.json." />
       <Input form={form} name="doc" label="What it is for" />
     </Action>

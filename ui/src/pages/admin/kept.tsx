@@ -1,14 +1,15 @@
 // What variables, connections and secrets have in common: a name in a namespace, from a source.
+import type { ComponentChildren } from "preact";
+import { nameProblem } from "../../core/checks";
 import { useLoad } from "../../core/load";
 import { pathOf, place } from "../../core/route";
 import { can } from "../../core/session";
 import { Action } from "../../parts/action";
 import { Ago, Tag } from "../../parts/basics";
 import { ChoiceFilter } from "../../parts/form";
-import { Suggestions } from "../../parts/inputs";
+import { Input, Pair, Suggestions, type Form, type Values } from "../../parts/inputs";
 import type { Column } from "../../parts/table";
 import type { Kept, Namespace } from "./types";
-
 
 export function useNamespaces(): string[] {
   const loaded = useLoad<{ namespaces: Namespace[] }>("/namespaces").data;
@@ -38,6 +39,26 @@ export function chosen<T extends Kept>(rows: T[]): T[] {
 
 export function NamespaceNames() {
   return <Suggestions id="namespace-names" names={useNamespaces()} />;
+}
+
+interface NewNameProps<V extends Values> {
+  form: Form<V>;
+  /** Of the name. */
+  hint?: ComponentChildren;
+}
+
+/** Of something new: its name, and where that counts. */
+export function NewName<V extends Values & { name: string; namespace: string }>({ form, hint }: NewNameProps<V>) {
+  return (
+    <>
+      <NamespaceNames />
+      <Pair>
+        <Input form={form} name="name" label="Name" isRequired check={nameProblem} hint={hint} />
+        <Input form={form} name="namespace" label="Namespace" isRequired list="namespace-names"
+          hint="What is in default serves all." />
+      </Pair>
+    </>
+  );
 }
 
 export const keptKey = (row: Kept): string => `${row.source} ${row.namespace ?? ""} ${row.place ?? ""} ${row.name}`;

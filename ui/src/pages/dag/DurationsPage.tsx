@@ -1,6 +1,7 @@
 // How long runs and tasks took: points by state, the median and p95 of the last ones, and the wait before.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { post, Problem } from "../../core/http";
+import { useAnswer } from "../../core/answer";
+import { Problem } from "../../core/http";
 import { useLoad } from "../../core/load";
 import { isDark, zone } from "../../core/prefs";
 import { go, pathOf, place, type Params } from "../../core/route";
@@ -73,18 +74,11 @@ function useTimed(dag: Dag): { rows: Timed[] | undefined; problem: Problem | und
 
 /** The last instances of a task; asked again when a run of the DAG ends. */
 function useInstances(dag: Dag, task: string | null, limit: number): { rows?: Instance[]; problem?: Problem } {
-  const [answer, setAnswer] = useState<{ rows?: Instance[]; problem?: Problem }>({});
-  const last = `${dag.last_run?.number} ${dag.last_run?.state}`;
-  useEffect(() => {
-    if (!task) return setAnswer({});
-    let isOver = false;
-    post<{ task_instances: Instance[] }>("/api/v1/dags/~/dagRuns/~/taskInstances/list",
-      { dag_ids: [dag.dag_id], task_ids: [task], page_limit: limit }).then(
-      (made) => isOver || setAnswer({ rows: made.task_instances }),
-      (error: unknown) => isOver || setAnswer(error instanceof Problem ? { problem: error } : {}));
-    return () => void (isOver = true);
-  }, [dag.dag_id, task, limit, last]);
-  return answer;
+  const wish = task ? { dag_ids: [dag.dag_id], task_ids: [task], page_limit: limit } : null;
+  const answer = useAnswer<{ task_instances: Instance[] }>("/api/v1/dags/~/dagRuns/~/taskInstances/list", wish,
+    { keep: true, again: `${dag.last_run?.number} ${dag.last_run?.state}` });
+  if (answer === null) return {};
+  return answer instanceof Problem ? { problem: answer } : { rows: answer.task_instances };
 }
 
 function Durations({ dag }: { dag: Dag }) {

@@ -1,31 +1,18 @@
 // Searches the whole log, on the server, and steps through what was found.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { place, setQuery } from "../../core/route";
 import { numberText } from "../../core/time";
+import { useTyped } from "../../parts/typed";
 import type { LogReader } from "./logReader";
 import { nextHit, parseLines } from "./logWindow";
 
-const TYPING_MS = 150;
-
 export function LogSearch({ reader }: { reader: LogReader }) {
   const given = place.value.query.get("q") ?? "";
-  const [text, setText] = useState(given);
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  useEffect(() => setText(given), [given]);
-  useEffect(() => () => clearTimeout(timer.current), []);
+  const { text, type, send } = useTyped("q", (value) => setQuery({ q: value, ...(value ? {} : { line: null }) }));
   const state = reader.search.value;
   const line = parseLines(place.value.query.get("line") ?? place.value.hash)?.from ?? 0;
-  const type = (value: string) => {
-    setText(value);
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => setQuery({ q: value, ...(value ? {} : { line: null }) }), TYPING_MS);
-  };
   const step = (by: 1 | -1) => {
-    if (text !== given) {
-      clearTimeout(timer.current);
-      setQuery({ q: text });
-      return;
-    }
+    if (send()) return;
     const hit = nextHit(reader.search.value?.hits ?? [], line, by);
     if (hit !== null) setQuery({ line: hit });
   };

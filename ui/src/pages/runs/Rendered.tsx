@@ -1,6 +1,6 @@
 // What a task was told to do, its templates filled in. Secrets are masked by the server.
-import { useEffect, useState } from "preact/hooks";
-import { post, Problem } from "../../core/http";
+import { useAnswer } from "../../core/answer";
+import { Problem } from "../../core/http";
 import { Copy } from "../../parts/basics";
 import { ProblemBox, Section } from "../../parts/page";
 import type { Run, TaskInstance } from "./types";
@@ -11,25 +11,17 @@ interface RenderedField {
 }
 
 export function Rendered({ run, task }: { run: Run; task: TaskInstance }) {
-  const [answer, setAnswer] = useState<RenderedField[] | Problem | null>(null);
-  useEffect(() => {
-    let isOver = false;
-    const wish = {
-      dag: run.dag_id, task: task.task_id, params: run.params ?? {},
-      ...(run.conf && Object.keys(run.conf).length > 0 && { conf: run.conf }),
-        ...(run.logical_date && { logical_date: run.logical_date }),
-    };
-    post<{ fields: RenderedField[] }>("/render", wish).then(
-      (told) => !isOver && setAnswer(told.fields),
-      (error) => !isOver && error instanceof Problem && setAnswer(error));
-    return () => void (isOver = true);
-  }, [run.number, task.task_id]);
+  const answer = useAnswer<{ fields: RenderedField[] }>("/render", {
+    dag: run.dag_id, task: task.task_id, params: run.params ?? {},
+    ...(run.conf && Object.keys(run.conf).length > 0 && { conf: run.conf }),
+    ...(run.logical_date && { logical_date: run.logical_date }),
+  });
   if (answer === null) return null;
   return (
     <Section title="Rendered">
       <p class="dim">Templates filled in as they are now, with the parameters and the date of this run.</p>
       {answer instanceof Problem ? <ProblemBox problem={answer} />
-        : answer.map(({ field, value }) => {
+        : answer.fields.map(({ field, value }) => {
           const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
           return (
             <div key={field} class="rendered">

@@ -1,6 +1,6 @@
 // The same task in the last runs: a bar each, as high as it took long.
-import { useEffect, useState } from "preact/hooks";
-import { post, Problem } from "../../core/http";
+import { useAnswer } from "../../core/answer";
+import { Problem } from "../../core/http";
 import { useLoad } from "../../core/load";
 import { lookOf } from "../../core/states";
 import { durationText } from "../../core/time";
@@ -14,19 +14,14 @@ const HEIGHT = 64;
 export function TaskHistory({ run, task }: { run: Run; task: TaskInstance; onDone?: () => void }) {
   const path = `/runs?brief=true&limit=${RUNS}&dag=${encodeURIComponent(run.dag_id)}`;
   const runs = useLoad<{ dag_runs: Run[] }>(path).data?.dag_runs;
-  const [known, setKnown] = useState<TaskInstance[]>([]);
   const ids = (runs ?? []).map((each) => each.dag_run_id);
-  useEffect(() => {
-    if (ids.length === 0) return;
-    let isOver = false;
-    const wish = { dag_ids: [run.dag_id], task_ids: [task.task_id], dag_run_ids: ids, page_limit: 10 * RUNS };
-    post<TaskList>("/api/v1/dags/~/dagRuns/~/taskInstances/list", wish).then(
-      (told) => !isOver && setKnown(told.task_instances.filter((each) => each.map_index === task.map_index)),
-      (error) => { if (!(error instanceof Problem)) throw error; });
-    return () => void (isOver = true);
-  }, [ids.join("\n"), task.task_id, task.map_index, task.state]);
+  const wish = { dag_ids: [run.dag_id], task_ids: [task.task_id], dag_run_ids: ids, page_limit: 10 * RUNS };
+  const answer = useAnswer<TaskList>("/api/v1/dags/~/dagRuns/~/taskInstances/list", ids.length > 0 ? wish : null,
+    { keep: true, again: task.state ?? "" });
+  const told = answer === null || answer instanceof Problem ? [] : answer.task_instances;
+  const known = told.filter((each) => each.map_index === task.map_index);
   if (known.length < 2) return null;
-  const sorted = [...known].sort((a, b) => Number(a.number) - Number(b.number)).slice(-RUNS);
+  const sorted = known.sort((a, b) => Number(a.number) - Number(b.number)).slice(-RUNS);
   const longest = Math.max(...sorted.map((each) => each.duration ?? 0), 0.001);
   return (
     <Section title={`In the last ${sorted.length} runs`}>

@@ -1,7 +1,8 @@
 // What can be done to a run and to its tasks; each with the same as a command.
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import { post, Problem } from "../../core/http";
+import { useState } from "preact/hooks";
+import { useAnswer } from "../../core/answer";
+import { Problem } from "../../core/http";
 import { go, pathOf } from "../../core/route";
 import { can } from "../../core/session";
 import { lookOf } from "../../core/states";
@@ -23,16 +24,7 @@ export const mayOperate = (run: Run): boolean => can("operator", run.namespace);
 
 /** What would be touched, as the server says it; asked again when the wish changes. */
 function DryRun({ path, body, verb }: { path: string; body: Record<string, unknown>; verb: string }) {
-  const [answer, setAnswer] = useState<TaskList | Problem | null>(null);
-  const wish = JSON.stringify(body);
-  useEffect(() => {
-    let isOver = false;
-    setAnswer(null);
-    post<TaskList>(path, { ...body, dry_run: true }).then(
-      (told) => !isOver && setAnswer(told),
-      (error) => !isOver && setAnswer(error instanceof Problem ? error : new Problem(0, "no answer", String(error))));
-    return () => void (isOver = true);
-  }, [path, wish]);
+  const answer = useAnswer<TaskList>(path, { ...body, dry_run: true });
   if (answer === null) return <p class="dim">Asking what would happen…</p>;
   if (answer instanceof Problem) return <ProblemBox problem={answer} />;
   const tasks = answer.task_instances;

@@ -1,6 +1,6 @@
 // What a backfill would do, as the server says; asked again when the form changes.
-import { useEffect, useState } from "preact/hooks";
-import { post, Problem } from "../../core/http";
+import { useAnswer } from "../../core/answer";
+import { Problem } from "../../core/http";
 import { durationText, numberText } from "../../core/time";
 import { State } from "../../parts/basics";
 import { Facts, ProblemBox, Section } from "../../parts/page";
@@ -12,22 +12,9 @@ const PAUSE_MS = 250;
 const SHOWN = 60;
 
 export function PlanBox({ dag, body, isReady }: { dag: Dag; body: Record<string, unknown>; isReady: boolean }) {
-  const [answer, setAnswer] = useState<Plan | Problem | null>(null);
   const hasParams = Object.keys(dag.params).length > 0;
-  const asked = JSON.stringify({ ...body, reason: undefined, note: undefined, dates: SHOWN });
-  useEffect(() => {
-    if (!isReady) return setAnswer(null);
-    let isOver = false;
-    const timer = setTimeout(() => {
-      post<Plan>("/backfill-plan", JSON.parse(asked)).then(
-        (plan) => isOver || setAnswer(plan),
-        (error: unknown) => isOver || setAnswer(error instanceof Problem ? error : null));
-    }, PAUSE_MS);
-    return () => {
-      isOver = true;
-      clearTimeout(timer);
-    };
-  }, [asked, isReady]);
+  const asked = { ...body, reason: undefined, note: undefined, dates: SHOWN };
+  const answer = useAnswer<Plan>("/backfill-plan", isReady ? asked : null, { pause: PAUSE_MS, keep: true });
   return (
     <Section title="What it would do">
       <div aria-live="polite">

@@ -1,6 +1,7 @@
 // What a task would be with the values of the form: its templates, filled in by the server.
-import { useEffect, useState } from "preact/hooks";
-import { post, Problem } from "../../core/http";
+import { useState } from "preact/hooks";
+import { useAnswer } from "../../core/answer";
+import { Problem } from "../../core/http";
 import { useFew } from "../../parts/few";
 import { Section } from "../../parts/page";
 import type { Dag } from "../dag/DagFrame";
@@ -10,29 +11,16 @@ interface Rendered {
   fields: { field: string; value: unknown }[];
 }
 
-const PAUSE_MS = 300;
+const PAUSE_MS = 250;
 
 export function Preview({ dag, body, isReady }: { dag: Dag; body: Record<string, unknown>; isReady: boolean }) {
   const [task, setTask] = useState("");
-  const [answer, setAnswer] = useState<Rendered | Problem | null>(null);
   const few = useFew(dag.tasks, {
     nameOf: (row) => row.task_id, label: "Find a task to preview", isKept: (row) => row.task_id === task,
   });
   const { params, conf, logical_date } = body;
-  const asked = JSON.stringify({ dag: dag.dag_id, task, params, conf, logical_date });
-  useEffect(() => {
-    if (!task || !isReady) return;
-    let isOver = false;
-    const timer = setTimeout(() => {
-      post<Rendered>("/render", JSON.parse(asked)).then(
-        (made) => isOver || setAnswer(made),
-        (error: unknown) => isOver || setAnswer(error instanceof Problem ? error : null));
-    }, PAUSE_MS);
-    return () => {
-      isOver = true;
-      clearTimeout(timer);
-    };
-  }, [asked, isReady]);
+  const asked = { dag: dag.dag_id, task, params, conf, logical_date };
+  const answer = useAnswer<Rendered>("/render", task && isReady ? asked : null, { pause: PAUSE_MS, keep: true });
   return (
     <Section title="Preview of a task" actions={<>
       {few.search}

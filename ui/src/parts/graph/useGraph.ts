@@ -1,16 +1,12 @@
 // A graph with the states of a run, kept fresh: what events tell is drawn at once, an answer follows.
-import { useEffect, useMemo, useRef } from "preact/hooks";
-import { Teller, type Told } from "../../core/live";
+import { useRef } from "preact/hooks";
 import { useLoad, type Loaded } from "../../core/load";
+import { usePicture } from "../../core/picture";
 import { pathOf } from "../../core/route";
 import { lookOf } from "../../core/states";
 import { useEvents } from "../../core/stream";
 import { Graph, type GraphAnswer } from "./model";
 
-/** How old the state of an answer may be when it comes. */
-const BEHIND_MS = 1500;
-const SETTLE_MS = 1000;
-const SOON_MS = 100;
 const BUSY_MS = 5000;
 
 export interface GraphRequest {
@@ -43,33 +39,20 @@ export interface LiveGraph {
 export function useGraph(request: GraphRequest, onChange: () => void): LiveGraph {
   const busy = useRef(0);
   const loaded = useLoad<GraphAnswer>(pathOfGraph(request), { keep: true, every: busy.current });
-  const teller = useMemo(() => new Teller(), [request.dag]);
-  const { data } = loaded;
-  const apply = (graph: Graph, told: Told): boolean =>
-    told.task !== null && told.number === graph.answer.number && graph.setState(told.task, told.state);
-  const graph = useMemo(() => {
-    if (!data) return null;
-    busy.current = data.state && !lookOf(data.state).isOver ? BUSY_MS : 0;
-    const made = new Graph(data);
-    for (const told of teller.since(performance.now() - BEHIND_MS)) apply(made, told);
-    return made;
-  }, [data]);
-  // The one that was made last, also while the page is not yet drawn with it.
-  const newest = useRef(graph);
-  newest.current = graph;
-  const settle = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  useEffect(() => () => clearTimeout(settle.current), []);
+  const { picture: graph, newest, hear } = usePicture(request.dag, {
+    loaded, onChange,
+    make: (data) => {
+      busy.current = data.state && !lookOf(data.state).isOver ? BUSY_MS : 0;
+      return new Graph(data);
+    },
+    apply: (made, told) =>
+      told.task !== null && told.number === made.answer.number && made.setState(told.task, told.state),
+  });
   useEvents((event) => {
     const run = newest.current?.answer.number ?? request.run;
     if (!run || event.number !== run) return;
-    const told = teller.hear(event, performance.now());
-    if (told && newest.current && apply(newest.current, told)) onChange();
     // Of a task in a closed group only the server knows what the group shows then.
-    const isInside = !!told?.task && !newest.current?.find(told.task);
-    settle.current ??= setTimeout(() => {
-      settle.current = undefined;
-      loaded.reload();
-    }, isInside ? SOON_MS : SETTLE_MS);
+    hear(event, (told) => !!told?.task && !newest.current?.find(told.task));
   }, [request.run, pathOfGraph(request)]);
   return { loaded, graph };
 }
