@@ -4,21 +4,14 @@
 #include "base/json_write.h"
 #include "base/str.h"
 
-struct json_cell *json_row_find(struct json_row *row, const char *key)
+struct json_cell *json_row_find_as(struct json_row *row, const char *key, size_t length)
 {
-    size_t length = strlen(key);
     for (size_t i = 0; i < row->count; i++) {
         struct json_cell *cell = &row->cells[i];
-        if (cell->key_length == length && memcmp(cell->key, key, length) == 0)
+        if (cell->key_length == length && (cell->key == key || memcmp(cell->key, key, length) == 0))
             return cell;
     }
     return NULL;
-}
-
-struct json_cell *json_row_at(struct json_row *row, const char *key)
-{
-    struct json_cell *cell = json_row_find(row, key);
-    return cell != NULL ? cell : json_row_add(row, key);
 }
 
 void json_cell_copy(struct json_cell *cell, const struct json_cell *other)

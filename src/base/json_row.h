@@ -65,10 +65,20 @@ static inline struct json_cell *json_row_add(struct json_row *row, const char *k
     return cell;
 }
 
+struct json_cell *json_row_find_as(struct json_row *row, const char *key, size_t length);
+
 /* NULL: there is none. */
-struct json_cell *json_row_find(struct json_row *row, const char *key);
+static inline struct json_cell *json_row_find(struct json_row *row, const char *key)
+{
+    return json_row_find_as(row, key, strlen(key)); /* which is known where the key is */
+}
+
 /* The member of that name, added where there is none. */
-struct json_cell *json_row_at(struct json_row *row, const char *key);
+static inline struct json_cell *json_row_at(struct json_row *row, const char *key)
+{
+    struct json_cell *cell = json_row_find(row, key);
+    return cell != NULL ? cell : json_row_add(row, key);
+}
 
 /* --- what a member is ------------------------------------------------------------------------ */
 

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/json_row.h"
+#include "base/json_write.h"
 #include "base/percent.h"
 #include "base/str.h"
 #include "base/strbuf.h"
@@ -44,7 +45,8 @@ static void put_log_url(struct json_row *task)
     add_step(&url, "/api/v1/dags/", string_of(task, "dag_id"));
     add_step(&url, "/dagRuns/", string_of(task, "dag_run_id"));
     add_step(&url, "/taskInstances/", string_of(task, "task_id"));
-    strbuf_addf(&url, "/logs/%lld", (long long)attempt);
+    strbuf_add(&url, "/logs/");
+    json_write_integer(&url, attempt);
     if (index >= 0)
         strbuf_addf(&url, "?map_index=%lld", (long long)index);
     char *room = json_row_room(task, url.length + 1);
