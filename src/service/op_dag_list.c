@@ -20,6 +20,7 @@
 #include "spec/spec.h"
 #include "spec/spec_find.h"
 #include "store/dag_file.h"
+#include "store/schedule.h"
 #include "store/version.h"
 
 /* One that may be meant. */
@@ -41,9 +42,12 @@ struct listing {
     bool is_brief;
     bool is_back; /* the last id first */
     struct arena *arena;
-    struct strmap *seen;   /* DAGs */
-    struct strmap *broken; /* DAGs whose file has problems */
-    struct strmap *known;  /* files that a host has read as they are */
+    struct strmap *seen;     /* DAGs */
+    struct strmap *broken;   /* DAGs whose file has problems */
+    struct strmap *resting;  /* DAGs that are paused, if that is asked for */
+    struct spec_paths paths; /* in the folder */
+    struct strmap *folder;   /* the same */
+    struct strmap *known;    /* of these, files that a host has read as they are */
     struct candidate *found;
     size_t found_count;
     size_t found_capacity;
@@ -59,6 +63,9 @@ static void listing_fini(struct listing *listing)
     free((void *)listing->files);
     free(listing->found);
     strmap_free(listing->known);
+    strmap_free(listing->folder);
+    spec_paths_fini(&listing->paths);
+    strmap_free(listing->resting);
     strmap_free(listing->broken);
     strmap_free(listing->seen);
     arena_free(listing->arena);
@@ -78,7 +85,8 @@ static enum status note_file(void *context, const struct dag_file *file, struct 
     (void)err;
     struct listing *listing = context;
     struct file_stamp stamp;
-    if (file_stamp_read(file->path, &stamp) && file_stamp_equal(&stamp, &file->stamp))
+    if (strmap_find(listing->folder, file->path, &(int64_t){0}) &&
+        file_stamp_read(file->path, &stamp) && file_stamp_equal(&stamp, &file->stamp))
         (void)strmap_add(listing->known, arena_strdup(listing->arena, file->path), 0);
     return STATUS_OK;
 }
@@ -88,6 +96,14 @@ static enum status note_broken(void *context, const char *dag_id, struct err *er
     (void)err;
     struct listing *listing = context;
     (void)strmap_add(listing->broken, arena_strdup(listing->arena, dag_id), 0);
+    return STATUS_OK;
+}
+
+static enum status note_paused(void *context, const char *dag_id, struct err *err)
+{
+    (void)err;
+    struct listing *listing = context;
+    (void)strmap_add(listing->resting, arena_strdup(listing->arena, dag_id), 0);
     return STATUS_OK;
 }
 
@@ -125,8 +141,11 @@ static enum status look_into_store(struct listing *listing, struct err *err)
     const struct dag_file_filter all = {0};
     if (listing->store == NULL)
         return STATUS_OK;
-    if (listing->service->dags != NULL &&
+    if (listing->paths.count > 0 &&
         store_dag_file_each(listing->store, &all, note_file, listing, err) != STATUS_OK)
+        return err->code;
+    if (json_is_boolean(listing->paused) &&
+        store_schedule_each_paused(listing->store, note_paused, listing, err) != STATUS_OK)
         return err->code;
     if (store_dag_each_broken(listing->store, note_broken, listing, err) != STATUS_OK)
         return err->code;
@@ -154,13 +173,19 @@ static void look_into_file(struct listing *listing, const char *path)
 
 static void look_into_folder(struct listing *listing)
 {
-    struct spec_paths paths = {0};
+    for (size_t i = 0; i < listing->paths.count; i++)
+        look_into_file(listing, listing->paths.items[i]);
+}
+
+/* A folder that cannot be read has none. */
+static void find_paths(struct listing *listing)
+{
     struct err ignored = {0};
-    if (listing->service->dags != NULL &&
-        spec_find_files(listing->service->dags, &paths, &ignored) == STATUS_OK)
-        for (size_t i = 0; i < paths.count; i++)
-            look_into_file(listing, paths.items[i]);
-    spec_paths_fini(&paths);
+    if (listing->service->dags == NULL ||
+        spec_find_files(listing->service->dags, &listing->paths, &ignored) != STATUS_OK)
+        return;
+    for (size_t i = 0; i < listing->paths.count; i++)
+        (void)strmap_add(listing->folder, listing->paths.items[i], 0);
 }
 
 /* --- what is meant --------------------------------------------------------------------------- */
@@ -199,35 +224,43 @@ static enum status need_dags(struct listing *listing, struct candidate *first, s
     return STATUS_OK;
 }
 
-/* Whether it is paused as was asked for. */
-static enum status is_as_asked(struct listing *listing, const struct dag *dag, bool *out,
-                               struct err *err)
+static bool is_as_asked(const struct listing *listing, const struct candidate *candidate)
 {
-    CLEANUP(json_decrefp) json_t *schedule = json_build_object();
-    *out = has_tag(dag, listing->tag) && has_one_tag(dag, listing->tags);
-    if (!*out || !json_is_boolean(listing->paused))
-        return STATUS_OK;
-    if (schedule_json_put(listing->service, listing->store, dag, schedule, err) != STATUS_OK)
-        return err->code;
-    *out = json_is_true(listing->paused) == json_get_bool(schedule, "is_paused", false);
-    return STATUS_OK;
+    bool is_paused = strmap_find(listing->resting, candidate->dag_id, &(int64_t){0});
+    return !json_is_boolean(listing->paused) || json_is_true(listing->paused) == is_paused;
+}
+
+static bool is_tagged(const struct listing *listing, const struct dag *dag)
+{
+    return has_tag(dag, listing->tag) && has_one_tag(dag, listing->tags);
+}
+
+static bool asks_for_tags(const struct listing *listing)
+{
+    return listing->tag != NULL || json_array_size(listing->tags) > 0;
+}
+
+static void sift_paused(struct listing *listing)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < listing->found_count; i++)
+        if (is_as_asked(listing, &listing->found[i]))
+            listing->found[kept++] = listing->found[i];
+    listing->found_count = kept;
 }
 
 /* Leave those that match where more than the name decides. */
 static enum status sift(struct listing *listing, struct err *err)
 {
     size_t kept = 0;
-    if (listing->tag == NULL && json_array_size(listing->tags) == 0 && listing->paused == NULL)
+    sift_paused(listing);
+    if (!asks_for_tags(listing))
         return STATUS_OK;
     if (need_dags(listing, listing->found, listing->found_count, err) != STATUS_OK)
         return err->code;
-    for (size_t i = 0; i < listing->found_count; i++) {
-        bool is_meant = false;
-        if (is_as_asked(listing, listing->found[i].dag, &is_meant, err) != STATUS_OK)
-            return err->code;
-        if (is_meant)
+    for (size_t i = 0; i < listing->found_count; i++)
+        if (is_tagged(listing, listing->found[i].dag))
             listing->found[kept++] = listing->found[i];
-    }
     listing->found_count = kept;
     return STATUS_OK;
 }
@@ -310,8 +343,11 @@ enum status op_dag_list(struct service *service, const json_t *request, json_t *
         .arena = arena_new(),
         .seen = strmap_new(),
         .broken = strmap_new(),
+        .resting = strmap_new(),
+        .folder = strmap_new(),
         .known = strmap_new(),
     };
+    find_paths(&listing);
     if (service_store_if_any(service, &listing.store, err) != STATUS_OK ||
         look_into_store(&listing, err) != STATUS_OK)
         return err_wrap(err, "list DAGs");

@@ -28,6 +28,7 @@ enum {
     SCAN_MORE = 10,       /* times as many while rows are left out */
     RUNS_FIRST = 8,       /* to be read; mostly they fill a page */
     RUNS_AT_ONCE = 200,
+    RUNS_LOADED = 16,
     RUNS_NAMED_MAX = 1000,
 };
 
@@ -51,6 +52,7 @@ struct instances {
     struct arena *arena;
     struct run_info run;
     struct task_note_list notes;
+    bool has_notes; /* they were read, for the first task that is shown */
     int64_t place;
     int64_t run_total; /* tasks that it has, once its nodes were read */
     bool is_left;      /* the rest of it is not worth reading */
@@ -64,6 +66,10 @@ static enum status show(struct instances *list, const struct task_def *def,
                         const struct task_row *task, struct err *err)
 {
     struct json_row row;
+    if (!list->has_notes &&
+        store_task_notes(list->store, list->arena, list->run.id, &list->notes, err) != STATUS_OK)
+        return err->code;
+    list->has_notes = true;
     task_json_row(list->service, &list->run, def, task, &row);
     json_row_text(&row, "note", task_note_find(&list->notes, task->id));
     if (task_json_row_host(list->service, list->store, task, &row, err) != STATUS_OK)
@@ -157,11 +163,11 @@ static enum status read_run(struct instances *list, struct err *err)
     list->place = 0;
     list->run_total = 0;
     list->is_left = false;
+    list->has_notes = false;
     list->expanders_count = 0;
     if (!instance_filter_lets_run(&list->filter, &list->run))
         return STATUS_OK;
-    if (store_version_dag(list->store, list->run.version, &dag, err) != STATUS_OK ||
-        store_task_notes(list->store, list->arena, list->run.id, &list->notes, err) != STATUS_OK)
+    if (store_version_dag(list->store, list->run.version, &dag, err) != STATUS_OK)
         return err->code;
     list->expanders = arena_array(list->arena, dag->tasks_count + 1, sizeof *list->expanders);
     struct err problem = {0};
@@ -186,21 +192,6 @@ static bool is_enough(struct instances *list)
     return is_much;
 }
 
-static enum status load_and_read(struct instances *list, int64_t id, struct err *err)
-{
-    struct err problem = {0};
-    enum status status = store_run_load(list->store, list->arena, id, &list->run, &problem);
-    list->runs++;
-    if (status == STATUS_OK)
-        status = read_run(list, &problem);
-    /* It may have been deleted since it was listed. */
-    if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
-        *err = problem;
-        return status;
-    }
-    return STATUS_OK;
-}
-
 /* --- many runs ------------------------------------------------------------------------------- */
 
 struct id_batch {
@@ -209,13 +200,11 @@ struct id_batch {
     size_t count;
 };
 
-static enum status keep_id(void *context, const struct run_info *run, struct err *err)
+static void keep_id(void *context, int64_t id, int64_t version)
 {
-    (void)err;
     struct id_batch *batch = context;
-    batch->ids[batch->count] = run->id;
-    batch->versions[batch->count++] = run->version;
-    return STATUS_OK;
+    batch->ids[batch->count] = id;
+    batch->versions[batch->count++] = version;
 }
 
 static bool has_mapped(const struct dag *dag)
@@ -250,22 +239,58 @@ static bool is_full(const struct instances *list)
     return list->is_counting && instance_filter_is_open(&list->filter);
 }
 
+/*
+ * Several are loaded with one question, unless how many are left out is decided one by one; those
+ * that were named come in another order.
+ */
+static enum status load_some(struct instances *list, const struct id_batch *batch, size_t from,
+                             struct run_wanted *wanted, size_t *out_count, struct err *err)
+{
+    bool is_alone = list->skip > 0 || batch->versions[from] == 0;
+    size_t count = is_alone ? 1 : MIN(batch->count - from, (size_t)RUNS_LOADED);
+    for (size_t i = 0; i < count; i++) /* as they are asked for: by their ids */
+        wanted[i] =
+            (struct run_wanted){.id = batch->ids[from + count - 1 - i], .arena = list->arena};
+    *out_count = count;
+    return store_runs_load(list->store, wanted, count, err);
+}
+
+/* It may have been deleted since it was listed. */
+static enum status read_loaded(struct instances *list, const struct run_wanted *wanted,
+                               struct err *err)
+{
+    list->runs++;
+    if (wanted->is_found) {
+        list->run = wanted->info;
+        if (read_run(list, err) != STATUS_OK)
+            return err->code;
+    }
+    if (is_enough(list) && !list->is_counting && list->next_run == 0)
+        list->next_run = wanted->id - 1;
+    return STATUS_OK;
+}
+
 static enum status read_batch(struct instances *list, const struct id_batch *batch, struct err *err)
 {
-    for (size_t i = 0; i < batch->count; i++) {
+    size_t count = 0;
+    for (size_t i = 0; i < batch->count; i += count) {
         CLEANUP(arena_freep) struct arena *arena = arena_new();
+        struct run_wanted wanted[RUNS_LOADED];
         bool is_left_out = false;
         list->arena = arena;
+        count = 1;
         if (leave_out(list, batch->versions[i], &is_left_out, err) != STATUS_OK)
             return err->code;
         if (is_left_out)
             continue;
-        if (load_and_read(list, batch->ids[i], err) != STATUS_OK)
+        if (load_some(list, batch, i, wanted, &count, err) != STATUS_OK)
             return err->code;
-        if (is_enough(list) && !list->is_counting && list->next_run == 0)
-            list->next_run = batch->ids[i] - 1;
-        if (list->is_cut || is_full(list))
-            return STATUS_OK;
+        for (size_t k = count; k-- > 0;) {
+            if (read_loaded(list, &wanted[k], err) != STATUS_OK)
+                return err->code;
+            if (list->is_cut || is_full(list))
+                return STATUS_OK;
+        }
     }
     return STATUS_OK;
 }
@@ -305,7 +330,7 @@ static enum status read_many(struct instances *list, struct run_page *runs, stru
     runs->limit = RUNS_FIRST;
     while (!is_last && !list->is_cut && !is_full(list)) {
         batch.count = 0;
-        if (store_run_page(list->store, runs, keep_id, &batch, err) != STATUS_OK)
+        if (store_run_page_ids(list->store, runs, keep_id, &batch, err) != STATUS_OK)
             return err->code;
         is_last = (int64_t)batch.count < runs->limit;
         runs->limit = RUNS_AT_ONCE;

@@ -45,7 +45,7 @@
 
 #define IN_LOGICAL " AND r.logical_at_us >= $3 AND r.logical_at_us <= $4"
 #define IN_START   " AND " STARTED " >= $5 AND " STARTED " <= $6"
-#define IN_END     " AND r.ended_at_us >= $7"
+#define IN_END     " AND r.ended_at_us >= $7 AND r.ended_at_us <= $8"
 
 /* Where rows come from, and the first of them in an order: from the table as a whole, or of each
  * DAG. The list of a DAG is bounded, so that neither database makes one question of both. */
@@ -67,6 +67,9 @@
 #define PAGE(first, order)                                                                         \
     "SELECT " RUN_COLUMNS " FROM (" first " ORDER BY " order                                       \
     " LIMIT $13 OFFSET $14) p CROSS JOIN run r" RUN_JOINED " WHERE r.id = p.id ORDER BY " order
+#define IDS(first, order)                                                                          \
+    "SELECT r.id, r.version FROM (" first " ORDER BY " order                                       \
+    " LIMIT $13 OFFSET $14) p CROSS JOIN run r WHERE r.id = p.id ORDER BY " order
 #define COUNT(from) COUNT_OF("SELECT 1 AS one" from " LIMIT $13 OFFSET $14")
 /* The first block of a run has its tasks, others have instances of mapped ones. */
 #define TASKS(from)                                                                                \
@@ -78,6 +81,7 @@
 struct way {
     const char *ascending; /* NULL: there is no such way */
     const char *descending;
+    const char *ids; /* the same in short */
     const char *count;
     const char *tasks;
 };
@@ -85,7 +89,8 @@ struct way {
 #define WAY(from, matches, ascending, descending)                                                  \
     {                                                                                              \
         PAGE(FIRST_OF_##from(matches, ascending), ascending),                                      \
-            PAGE(FIRST_OF_##from(matches, descending), descending), COUNT(from(matches)),          \
+            PAGE(FIRST_OF_##from(matches, descending), descending),                                \
+            IDS(FIRST_OF_##from(matches, descending), descending), COUNT(from(matches)),           \
             TASKS(from(matches))                                                                   \
     }
 #define BY(key)      key ", r.id"
@@ -151,6 +156,23 @@ static const struct way OF_SOME_DAGS[2][WAY_COUNT] = {
     [DB_POSTGRES] = {WAYS_OF_MANY(EACH_POSTGRES, OF_EACH)},
 };
 
+/*
+ * In an order that has no index, of a way that leads to few of all runs: the same rows, sorted.
+ * Otherwise the whole table would be read to find them.
+ */
+#define SORTED_BY(ascending, descending)                                                           \
+    {                                                                                              \
+        [WAY_IN_LOGICAL] = WAY(WHOLE, MATCHES(OF_ANY, IN_LOGICAL, ""), ascending, descending),     \
+        [WAY_IN_START] = WAY(WHOLE, MATCHES(OF_ANY, IN_START, ""), ascending, descending),         \
+        [WAY_IN_END] = WAY(WHOLE, MATCHES(OF_ANY, IN_END, ""), ascending, descending),             \
+        [WAY_BAD] =                                                                                \
+            WAY(WHOLE, MATCHES(OF_ANY, "", " AND r.state IN (3, 4)"), ascending, descending),      \
+    }
+static const struct way SORTED[2][WAY_COUNT] = {
+    SORTED_BY(BY(ENDED), BY_BACK(ENDED)),
+    SORTED_BY(BY(TOOK(NEVER)), BY_BACK(TOOK("-1"))),
+};
+
 _Static_assert(RUN_QUEUED == 0 && RUN_RUNNING == 1, "run_active has the states that go on");
 _Static_assert(RUN_FAILED == 3 && RUN_CANCELLED == 4, "run_bad has the states that went wrong");
 
@@ -187,21 +209,9 @@ static bool is_within(unsigned states, unsigned all)
     return states != 0 && (states & ~all) == 0;
 }
 
-static enum way_name way_of(const struct run_page *page)
+/* By id, along the index of what leads to the fewest. */
+static enum way_name narrow_way(const struct run_page *page)
 {
-    switch (page->order) {
-    case RUN_BY_LOGICAL:
-        return WAY_LOGICAL;
-    case RUN_BY_START:
-        return WAY_START;
-    case RUN_BY_END:
-        return WAY_END;
-    case RUN_BY_DURATION:
-        return WAY_DURATION;
-    case RUN_BY_ID:
-    case RUN_ORDER_COUNT:
-        break;
-    }
     if (is_within(page->states, STATES_ACTIVE))
         return WAY_ACTIVE;
     if (page->started.from_us != 0)
@@ -217,6 +227,34 @@ static enum way_name way_of(const struct run_page *page)
     if (is_within(page->states, STATES_BAD))
         return WAY_BAD;
     return is_within(page->states, STATES_BAD | STATES_ACTIVE) ? WAY_UNDONE : WAY_ID;
+}
+
+static enum way_name way_of(const struct run_page *page)
+{
+    switch (page->order) {
+    case RUN_BY_LOGICAL:
+        return WAY_LOGICAL;
+    case RUN_BY_START:
+        return WAY_START;
+    case RUN_BY_END:
+        return WAY_END;
+    case RUN_BY_DURATION:
+        return WAY_DURATION;
+    case RUN_BY_ID:
+    case RUN_ORDER_COUNT:
+        break;
+    }
+    return narrow_way(page);
+}
+
+/* NULL: there is none that is narrower than all runs. */
+static const struct way *sorted_way(const struct run_page *page, enum way_name name)
+{
+    enum way_name narrow = narrow_way(page);
+    if (name != WAY_END && name != WAY_DURATION)
+        return NULL;
+    const struct way *way = &SORTED[name == WAY_DURATION][narrow == WAY_FAILED ? WAY_BAD : narrow];
+    return way->ascending != NULL ? way : NULL;
 }
 
 static int64_t first_of(const struct run_range *range)
@@ -273,18 +311,27 @@ static const char COUNT_IN_LOGICAL[] = COUNT_IN("r.logical_at_us");
 static const char COUNT_IN_START[] = COUNT_IN(STARTED);
 static const char COUNT_IN_END[] = COUNT_IN("r.ended_at_us");
 
+static const char *range_of(const struct run_page *page, enum way_name way,
+                            const struct run_range **out)
+{
+    *out = way == WAY_IN_LOGICAL ? &page->logical
+           : way == WAY_IN_START ? &page->started
+           : way == WAY_IN_END   ? &page->ended
+           : way == WAY_UPDATED  ? &page->updated
+                                 : NULL;
+    /* What was updated ended then, but for the few that go on. */
+    return way == WAY_IN_LOGICAL ? COUNT_IN_LOGICAL
+           : way == WAY_IN_START ? COUNT_IN_START
+                                 : COUNT_IN_END;
+}
+
 static enum status avoid_wide(struct store *store, const struct run_page *page, enum way_name *way,
                               struct err *err)
 {
-    const struct run_range *range = *way == WAY_IN_LOGICAL ? &page->logical
-                                    : *way == WAY_IN_START ? &page->started
-                                                           : &page->ended;
-    const char *sql = *way == WAY_IN_LOGICAL ? COUNT_IN_LOGICAL
-                      : *way == WAY_IN_START ? COUNT_IN_START
-                                             : COUNT_IN_END;
-    bool is_in_range = *way == WAY_IN_LOGICAL || *way == WAY_IN_START || *way == WAY_IN_END;
+    const struct run_range *range = NULL;
+    const char *sql = range_of(page, *way, &range);
     int64_t count = 0;
-    if (!is_in_range || !page->is_descending || range->to_us != 0)
+    if (range == NULL || !page->is_descending || range->to_us != 0)
         return STATUS_OK;
     if (db_get_int(store->db, 0, &count, err, sql, "iii", first_of(range), last_of(range),
                    (int64_t)WIDE) != STATUS_OK)
@@ -329,7 +376,8 @@ static enum status choose(struct store *store, const struct run_page *page, bool
     if ((is_some && is_for_page && are_near(store, page, &is_near, err) != STATUS_OK) ||
         (!is_some && avoid_wide(store, page, &name, err) != STATUS_OK))
         return err->code;
-    *out = is_some && !is_near ? each : &OF_ALL_DAGS[name];
+    const struct way *sorted = sorted_way(page, name);
+    *out = is_some && !is_near ? each : sorted != NULL ? sorted : &OF_ALL_DAGS[name];
     return STATUS_OK;
 }
 
@@ -389,6 +437,22 @@ enum status store_run_page(struct store *store, const struct run_page *page,
         if (status != STATUS_OK)
             db_reset(stmt);
     }
+    return status;
+}
+
+enum status store_run_page_ids(struct store *store, const struct run_page *page,
+                               void (*each)(void *context, int64_t id, int64_t version),
+                               void *context, struct err *err)
+{
+    const struct way *way = NULL;
+    struct db_stmt *stmt = NULL;
+    CHECK(page->order == RUN_BY_ID);
+    CHECK(page->is_descending);
+    if (choose(store, page, true, &way, err) != STATUS_OK)
+        return err->code;
+    enum status status = ask(store, way->ids, page, &stmt, err);
+    while (status == STATUS_OK && db_next(stmt, &status, err))
+        each(context, db_int(stmt, 0), db_int(stmt, 1));
     return status;
 }
 

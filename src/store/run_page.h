@@ -57,6 +57,10 @@ NODISCARD enum status store_run_page(struct store *store, const struct run_page 
                                      enum status (*each)(void *context, const struct run_info *info,
                                                          struct err *err),
                                      void *context, struct err *err);
+/* Of the newest first no more than their ids and versions, for readers of very many. */
+NODISCARD enum status store_run_page_ids(struct store *store, const struct run_page *page,
+                                         void (*each)(void *context, int64_t id, int64_t version),
+                                         void *context, struct err *err);
 /* How many match on all pages, at most `most`. */
 NODISCARD enum status store_run_page_count(struct store *store, const struct run_page *page,
                                            int64_t most, int64_t *out, struct err *err);

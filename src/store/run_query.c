@@ -315,11 +315,19 @@ enum status store_runs_load(struct store *store, struct run_wanted *wanted, size
     return status == STATUS_OK ? store_dags_fetch(store, versions, found, err) : status;
 }
 
+/* Asked for once per DAG of a list: found by its key, whatever PostgreSQL thinks of the others. */
+static const char RUN_LAST_OF_DAG[] =
+    "SELECT " RUN_COLUMNS RUN_TABLES " WHERE r.id = (SELECT max(n.id) FROM run n WHERE n.dag ="
+    " (SELECT x.id FROM dag x WHERE x.dag_id = $1))";
+
 static enum status query_runs(struct store *store, const struct run_filter *filter,
                               struct db_stmt **out, struct err *err)
 {
+    bool is_last = filter->dag_id != NULL && filter->limit == 1 && filter->before == 0;
     if (filter->active_only)
         return db_query(store->db, out, err, RUN_LIST_ACTIVE, "i", filter->limit);
+    if (is_last && group_of(filter->state) == GROUP_ANY)
+        return db_query(store->db, out, err, RUN_LAST_OF_DAG, "t", filter->dag_id);
     const char *sql = RUN_QUERIES[group_of(filter->state)][filter->dag_id != NULL].list;
     return db_query(store->db, out, err, sql, "iiit",
                     filter->before != 0 ? filter->before : INT64_MAX, filter->limit, filter->state,

@@ -221,6 +221,24 @@ enum status store_schedule_load(struct store *store, const char *dag_id, struct 
     return STATUS_OK;
 }
 
+static const char PAUSED[] =
+    "SELECT d.dag_id FROM schedule s JOIN dag d ON d.id = s.dag WHERE s.paused <> 0";
+
+enum status store_schedule_each_paused(struct store *store,
+                                       enum status (*each)(void *context, const char *dag_id,
+                                                           struct err *err),
+                                       void *context, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    enum status status = db_query(store->db, &stmt, err, PAUSED, "");
+    while (status == STATUS_OK && db_next(stmt, &status, err)) {
+        status = each(context, db_text(stmt, 0), err);
+        if (status != STATUS_OK)
+            db_reset(stmt);
+    }
+    return status;
+}
+
 const char *missed_why_text(enum missed_why why)
 {
     static const char *const TEXTS[] = {

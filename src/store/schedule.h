@@ -31,6 +31,11 @@ struct schedule_info {
 /* STATUS_NOT_FOUND: the store has no such DAG. */
 NODISCARD enum status store_schedule_load(struct store *store, const char *dag_id,
                                           struct schedule_info *out, struct err *err);
+/* The ids of all DAGs that are paused, borrowed during the call. */
+NODISCARD enum status
+store_schedule_each_paused(struct store *store,
+                           enum status (*each)(void *context, const char *dag_id, struct err *err),
+                           void *context, struct err *err);
 
 /*
  * Ticks up to `cursor_us` were decided on in another store: go on from there, and look at what is

@@ -5,24 +5,39 @@
 #include "base/mem.h"
 #include "store/store_priv.h"
 
+/*
+ * ASCII letters are the only ones whose case does not count, as in SQLite: PostgreSQL would ask the
+ * locale about every letter of every text, which takes most of the time, and the letters of the
+ * part are made small here.
+ */
+#define HAS_SQLITE(text)   "lower(" text ") LIKE $1 ESCAPE '!'"
+#define HAS_POSTGRES(text) "lower(" text " COLLATE \"C\") LIKE $1 ESCAPE '!'"
+#define BOTH(sql)                                                                                  \
+    {                                                                                              \
+        [DB_SQLITE] = sql(HAS_SQLITE), [DB_POSTGRES] = sql(HAS_POSTGRES)                           \
+    }
+
 /* clang-format off */
-static const char DAGS[] =
-    "SELECT version, dag_id, title, namespace, active FROM dag"
-    " WHERE lower(dag_id) LIKE $1 ESCAPE '!' OR lower(title) LIKE $1 ESCAPE '!'"
-    " ORDER BY dag_id LIMIT $2";
-static const char TEXTS[] =
-    "SELECT v.id, d.dag_id, d.title, d.namespace, d.active FROM dag d"
-    " JOIN version v ON v.id = d.version WHERE lower(v.canonical) LIKE $1 ESCAPE '!'"
-    " ORDER BY d.dag_id LIMIT $2";
-static const char RUNS[] =
-    "SELECT r.id, r.run_id, d.dag_id, d.namespace, r.state FROM (SELECT id, run_id, dag, state"
-    " FROM run ORDER BY id DESC LIMIT $3) r JOIN dag d ON d.id = r.dag"
-    " WHERE lower(r.run_id) LIKE $1 ESCAPE '!' ORDER BY r.id DESC LIMIT $2";
-static const char JOBS[] =
-    "SELECT j.id, j.handler, q.name, j.namespace, 0 FROM (SELECT id, handler, queue, namespace"
-    " FROM job ORDER BY id DESC LIMIT $3) j JOIN queue q ON q.id = j.queue"
-    " WHERE lower(j.handler) LIKE $1 ESCAPE '!' ORDER BY j.id DESC LIMIT $2";
+#define FIND_DAGS(has)                                                                             \
+    "SELECT version, dag_id, title, namespace, active FROM dag"                                    \
+    " WHERE " has("dag_id") " OR " has("title") " ORDER BY dag_id LIMIT $2"
+#define FIND_TEXTS(has)                                                                            \
+    "SELECT v.id, d.dag_id, d.title, d.namespace, d.active FROM dag d"                             \
+    " JOIN version v ON v.id = d.version WHERE " has("v.canonical") " ORDER BY d.dag_id LIMIT $2"
+#define FIND_RUNS(has)                                                                             \
+    "SELECT r.id, r.run_id, d.dag_id, d.namespace, r.state FROM (SELECT id, run_id, dag, state"    \
+    " FROM run ORDER BY id DESC LIMIT $3) r JOIN dag d ON d.id = r.dag"                            \
+    " WHERE " has("r.run_id") " ORDER BY r.id DESC LIMIT $2"
+#define FIND_JOBS(has)                                                                             \
+    "SELECT j.id, j.handler, q.name, j.namespace, 0 FROM (SELECT id, handler, queue, namespace"    \
+    " FROM job ORDER BY id DESC LIMIT $3) j JOIN queue q ON q.id = j.queue"                        \
+    " WHERE " has("j.handler") " ORDER BY j.id DESC LIMIT $2"
 /* clang-format on */
+
+static const char *const DAGS[] = BOTH(FIND_DAGS);
+static const char *const TEXTS[] = BOTH(FIND_TEXTS);
+static const char *const RUNS[] = BOTH(FIND_RUNS);
+static const char *const JOBS[] = BOTH(FIND_JOBS);
 
 static char small(char c)
 {
@@ -70,21 +85,22 @@ static enum status tell(const struct finding *finding, struct err *err)
     return status;
 }
 
-static enum status find_dags(struct store *store, const char *sql, const char *part, int64_t limit,
-                             struct finding *finding, struct err *err)
+static enum status find_dags(struct store *store, const char *const *sql, const char *part,
+                             int64_t limit, struct finding *finding, struct err *err)
 {
     CLEANUP(mem_freep) char *pattern = pattern_of(part);
-    if (db_query(store->db, &finding->stmt, err, sql, "ti", pattern, limit) != STATUS_OK ||
+    if (db_query(store->db, &finding->stmt, err, sql[db_dialect(store->db)], "ti", pattern,
+                 limit) != STATUS_OK ||
         tell(finding, err) != STATUS_OK)
         return err_wrap(err, "search");
     return STATUS_OK;
 }
 
-static enum status find_newest(struct store *store, const char *sql, const char *part,
+static enum status find_newest(struct store *store, const char *const *sql, const char *part,
                                int64_t limit, struct finding *finding, struct err *err)
 {
     CLEANUP(mem_freep) char *pattern = pattern_of(part);
-    if (db_query(store->db, &finding->stmt, err, sql, "tii", pattern, limit,
+    if (db_query(store->db, &finding->stmt, err, sql[db_dialect(store->db)], "tii", pattern, limit,
                  (int64_t)SEARCH_ROWS_MAX) != STATUS_OK ||
         tell(finding, err) != STATUS_OK)
         return err_wrap(err, "search");

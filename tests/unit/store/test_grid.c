@@ -11,7 +11,7 @@ static struct bench_store bench;
 
 static const char CHAIN[] = "{\"dag\":\"chain\",\"title\":\"Money_talks\",\"tasks\":{"
                             "\"a\":{\"run\":\"x\"},\"b\":{\"run\":\"x\",\"needs\":[\"a\"]}}}";
-static const char MAPPED[] = "{\"dag\":\"mapped\",\"tasks\":{"
+static const char MAPPED[] = "{\"dag\":\"mapped\",\"title\":\"\u00dcbung\",\"tasks\":{"
                              "\"each\":{\"run\":\"x\",\"foreach\":[1,2,3]}}}";
 
 static const struct bench_script THREE[] = {{.task = "each", .expand = 3}, {NULL}};
@@ -222,6 +222,9 @@ STORE_TEST(grid, things_are_found_by_a_part_of_their_name)
     expect_found(store_search_dags, "money%", "");
     expect_found(store_search_dags, "c_ain", "");
     expect_found(store_search_dags, "a", "chain mapped");
+    expect_found(store_search_dags, "\u00dcBU", "mapped");
+    expect_found(store_search_dags, "\u00fcbu", "");
+    expect_found(store_search_texts, "\u00dcBUNG", "mapped");
     expect_found(store_search_texts, "\"each\"", "mapped");
     expect_found(store_search_runs, run_id, run_id);
     expect_found(store_search_runs, "nothing like it", "");

@@ -182,6 +182,25 @@ static enum status note(void *context, const struct run_info *info, struct err *
     return STATUS_OK;
 }
 
+static void note_id(void *context, int64_t id, int64_t version)
+{
+    struct seen *seen = context;
+    cr_assert_gt(version, 0);
+    seen->ids[seen->count++] = id;
+}
+
+/* Where that is asked for, the same in short. */
+static void check_ids(const struct run_page *page, const struct seen *seen)
+{
+    struct err err = {0};
+    struct seen brief = {.count = 0};
+    if (page->order != RUN_BY_ID || !page->is_descending)
+        return;
+    EXPECT_OK(store_run_page_ids(bench.store, page, note_id, &brief, &err), &err);
+    cr_assert_eq(brief.count, seen->count);
+    cr_assert_eq(memcmp(brief.ids, seen->ids, brief.count * sizeof brief.ids[0]), 0);
+}
+
 static void check(const struct run_page *page)
 {
     struct err err = {0};
@@ -201,6 +220,7 @@ static void check(const struct run_page *page)
     cr_assert_eq(seen.count, on_page, "%zu runs instead of %zu", seen.count, on_page);
     for (size_t i = 0; i < on_page; i++)
         cr_assert_eq(seen.ids[i], expected[first + i]->id, "place %zu of %zu", i, on_page);
+    check_ids(page, &seen);
     EXPECT_OK(store_run_page_count(bench.store, page, 1000, &total, &err), &err);
     cr_assert_eq(total, (int64_t)count);
 }
