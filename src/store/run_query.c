@@ -121,7 +121,6 @@ enum status store_run_find_by_date(struct store *store, const char *dag_id, int6
 #define RUN_TABLES " FROM run r" RUN_JOINED
 
 static const char RUN_LOAD[] = "SELECT " RUN_COLUMNS RUN_TABLES " WHERE r.id = $1";
-static const char RUN_LOAD_ALL[] = "SELECT " RUN_COLUMNS RUN_TABLES " WHERE r.id = ANY($1)";
 static const char RUNS_LOAD[] =
     "SELECT " RUN_COLUMNS RUN_TABLES " WHERE r.id = ANY($1) ORDER BY r.id";
 static const char RUN_LIST_ACTIVE[] =
@@ -234,7 +233,7 @@ enum status run_infos_ask(struct db *db, const int64_t *ids, size_t count, struc
 {
     if (db_dialect(db) == DB_SQLITE)
         return STATUS_OK;
-    return db_query_ahead(db, out, err, RUN_LOAD_ALL, "I", ids, count);
+    return db_query_ahead(db, out, err, RUNS_LOAD, "I", ids, count);
 }
 
 void run_infos_take(struct db_stmt *stmt, struct arena *arena, const int64_t *ids, size_t count,
