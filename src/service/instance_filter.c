@@ -77,12 +77,17 @@ static bool is_whole(const struct run_range *range)
     return range->from_us == 0 && range->to_us == 0;
 }
 
-bool instance_filter_is_open(const struct instance_filter *filter)
+bool instance_filter_is_counted_by_store(const struct instance_filter *filter)
 {
     return filter->tasks == NULL && filter->pools == NULL && filter->queues == NULL &&
-           filter->states == 0 && !filter->is_mapped && !filter->has_index &&
-           !filter->has_duration_from && !filter->has_duration_to && is_whole(&filter->started) &&
-           is_whole(&filter->ended) && is_whole(&filter->updated);
+           !filter->is_mapped && !filter->has_index && !filter->has_duration_from &&
+           !filter->has_duration_to && is_whole(&filter->updated);
+}
+
+bool instance_filter_is_open(const struct instance_filter *filter)
+{
+    return instance_filter_is_counted_by_store(filter) && filter->states == 0 &&
+           is_whole(&filter->started) && is_whole(&filter->ended);
 }
 
 bool instance_filter_is_in_rows(const struct instance_filter *filter)

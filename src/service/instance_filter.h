@@ -30,6 +30,8 @@ NODISCARD enum status instance_filter_read(const json_t *request, struct arena *
 bool instance_filter_is_open(const struct instance_filter *filter);
 /* Only tasks that have a row can match, and by what is in it. */
 bool instance_filter_is_in_rows(const struct instance_filter *filter);
+/* Nothing decides but the states and times that store_runs_count_tasks knows. */
+bool instance_filter_is_counted_by_store(const struct instance_filter *filter);
 /* False: no task of the run can match. */
 bool instance_filter_lets_run(const struct instance_filter *filter, const struct run_info *run);
 bool instance_filter_lets(const struct instance_filter *filter, const struct run_info *run,

@@ -255,15 +255,64 @@ static enum status load_some(struct instances *list, const struct id_batch *batc
     return store_runs_load(list->store, wanted, count, err);
 }
 
+static struct run_task_filter tasks_among(const struct instances *list, const int64_t *runs,
+                                          size_t count)
+{
+    return (struct run_task_filter){
+        .runs = runs,
+        .count = count,
+        .states = list->filter.states,
+        .started = list->filter.started,
+        .ended = list->filter.ended,
+    };
+}
+
+/*
+ * Once the page is full the store counts what matches, of runs whose tasks have a row each and as
+ * far as one would look; `out` has no rows of others, which are read.
+ */
+static enum status count_some(struct instances *list, const struct run_wanted *wanted, size_t count,
+                              struct run_task_count *out, struct err *err)
+{
+    int64_t ids[RUNS_LOADED];
+    size_t places[RUNS_LOADED];
+    struct run_task_count counts[RUNS_LOADED];
+    int64_t rows = list->scanned;
+    size_t known = 0;
+    memset(out, 0, count * sizeof *out);
+    if (!list->is_counting || !instance_filter_is_counted_by_store(&list->filter))
+        return STATUS_OK;
+    for (size_t k = count; k-- > 0 && rows < SCAN_MAX;) {
+        const struct dag *dag = NULL;
+        if (!wanted[k].is_found)
+            continue;
+        if (store_version_dag(list->store, wanted[k].info.version, &dag, err) != STATUS_OK)
+            return err->code;
+        if (has_mapped(dag))
+            continue;
+        rows += (int64_t)dag->tasks_count;
+        places[known] = k;
+        ids[known++] = wanted[k].id;
+    }
+    const struct run_task_filter tasks = tasks_among(list, ids, known);
+    if (known > 0 && store_runs_count_tasks(list->store, &tasks, counts, err) != STATUS_OK)
+        return err->code;
+    for (size_t i = 0; i < known; i++)
+        out[places[i]] = counts[i];
+    return STATUS_OK;
+}
+
 /* It may have been deleted since it was listed. */
 static enum status read_loaded(struct instances *list, const struct run_wanted *wanted,
-                               struct err *err)
+                               const struct run_task_count *tasks, struct err *err)
 {
     list->runs++;
-    if (wanted->is_found) {
-        list->run = wanted->info;
-        if (read_run(list, err) != STATUS_OK)
-            return err->code;
+    list->run = wanted->info;
+    if (tasks->rows > 0 && instance_filter_lets_run(&list->filter, &list->run)) {
+        list->scanned += tasks->rows;
+        list->matched += tasks->matching;
+    } else if (wanted->is_found && read_run(list, err) != STATUS_OK) {
+        return err->code;
     }
     if (is_enough(list) && !list->is_counting && list->next_run == 0)
         list->next_run = wanted->id - 1;
@@ -276,6 +325,7 @@ static enum status read_batch(struct instances *list, const struct id_batch *bat
     for (size_t i = 0; i < batch->count; i += count) {
         CLEANUP(arena_freep) struct arena *arena = arena_new();
         struct run_wanted wanted[RUNS_LOADED];
+        struct run_task_count tasks[RUNS_LOADED];
         bool is_left_out = false;
         list->arena = arena;
         count = 1;
@@ -283,10 +333,11 @@ static enum status read_batch(struct instances *list, const struct id_batch *bat
             return err->code;
         if (is_left_out)
             continue;
-        if (load_some(list, batch, i, wanted, &count, err) != STATUS_OK)
+        if (load_some(list, batch, i, wanted, &count, err) != STATUS_OK ||
+            count_some(list, wanted, count, tasks, err) != STATUS_OK)
             return err->code;
         for (size_t k = count; k-- > 0;) {
-            if (read_loaded(list, &wanted[k], err) != STATUS_OK)
+            if (read_loaded(list, &wanted[k], &tasks[k], err) != STATUS_OK)
                 return err->code;
             if (list->is_cut || is_full(list))
                 return STATUS_OK;
@@ -300,13 +351,7 @@ static enum status keep_promising(struct instances *list, struct id_batch *batch
 {
     bool is_promising[RUNS_AT_ONCE];
     size_t kept = 0;
-    const struct run_task_filter tasks = {
-        .runs = batch->ids,
-        .count = batch->count,
-        .states = list->filter.states,
-        .started = list->filter.started,
-        .ended = list->filter.ended,
-    };
+    const struct run_task_filter tasks = tasks_among(list, batch->ids, batch->count);
     if (!instance_filter_is_in_rows(&list->filter))
         return STATUS_OK;
     if (store_runs_with_tasks(list->store, &tasks, is_promising, err) != STATUS_OK)

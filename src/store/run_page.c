@@ -51,6 +51,13 @@
  * DAG. The list of a DAG is bounded, so that neither database makes one question of both. */
 #define WHOLE(matches)           " FROM run r WHERE " matches
 #define FIRST_OF_WHOLE(m, order) "SELECT r.id" WHOLE(m)
+/* Either they go on or they ended lately: one after the other, so that few are read to count few.
+ */
+#define UPDATED(matches)                                                                           \
+    " FROM (SELECT o.id FROM run o WHERE o.state IN (0, 1) UNION ALL SELECT o.id FROM run o"       \
+    " WHERE o.ended_at_us >= $9 AND o.state NOT IN (0, 1)) u CROSS JOIN run r WHERE r.id = u.id"   \
+    " AND " matches
+#define FIRST_OF_UPDATED(m, order) "SELECT r.id" UPDATED(m)
 #define EACH_SQLITE(matches)                                                                       \
     " FROM dag x CROSS JOIN run r WHERE $1 = '' AND " DAGS_ASKED " AND " matches
 #define FIRST_OF_EACH_SQLITE(m, order)                                                             \
@@ -141,8 +148,7 @@ enum way_name {
 #define WAYS_OF_FEW(of)                                                                            \
     [WAY_IN_END] = WAY(WHOLE, MATCHES(of, IN_END, ""),                                             \
         "+r.id", "+r.id DESC"),                                                                    \
-    [WAY_UPDATED] = OF_FEW(WHOLE, of, " AND r.id IN (SELECT o.id FROM run o"                       \
-        " WHERE o.state IN (0, 1) UNION ALL SELECT o.id FROM run o WHERE o.ended_at_us >= $9)"),   \
+    [WAY_UPDATED] = OF_FEW(UPDATED, of, ""),                                                       \
     [WAY_ACTIVE] = OF_FEW(WHOLE, of, " AND r.state IN (0, 1)"),                                    \
     [WAY_UNDONE] = OF_FEW(WHOLE, of, " AND r.id IN (SELECT o.id FROM run o"                        \
         " WHERE o.state IN (0, 1) UNION ALL SELECT o.id FROM run o WHERE o.state IN (3, 4))"),
@@ -303,7 +309,8 @@ static struct run_page first_rows(const struct run_page *page, int64_t limit)
     return first;
 }
 
-/* A range that many runs are in is no way to its open end: ids lead to the first of these soon. */
+/* A range that many runs are in is no way to its open end: ids lead to the first of these soon.
+ * Whoever only counts them has no order to keep. */
 enum { WIDE = 20000 };
 #define COUNT_IN(key)                                                                              \
     COUNT_OF("SELECT 1 AS one FROM run r WHERE " key " >= $1 AND " key " <= $2 LIMIT $3")
@@ -374,7 +381,7 @@ static enum status choose(struct store *store, const struct run_page *page, bool
     if (page->dag_id != NULL || (is_some && each->ascending == NULL))
         return STATUS_OK;
     if ((is_some && is_for_page && are_near(store, page, &is_near, err) != STATUS_OK) ||
-        (!is_some && avoid_wide(store, page, &name, err) != STATUS_OK))
+        (!is_some && is_for_page && avoid_wide(store, page, &name, err) != STATUS_OK))
         return err->code;
     const struct way *sorted = sorted_way(page, name);
     *out = is_some && !is_near ? each : sorted != NULL ? sorted : &OF_ALL_DAGS[name];
@@ -543,6 +550,48 @@ enum status store_runs_with_tasks(struct store *store, const struct run_task_fil
                  last_of(&filter->started), first_of(&filter->ended), last_of(&filter->ended));
     while (status == STATUS_OK && db_next(stmt, &status, err))
         note_run(filter, db_int(stmt, 0), out);
+    return status;
+}
+
+/* $1 runs; what a task is to be as above. */
+#define TASK_COUNTS                                                                                \
+    "SELECT b.run, count(*), count(CASE WHEN " TASK_MATCHES " THEN 1 END) FROM block b "
+static const char COUNT_OF_RUN[] =
+    TASK_COUNTS "JOIN task t ON t.id >= b.first AND t.id < b.first + b.count WHERE b.run = $1"
+                " GROUP BY b.run";
+/* Bounded, or PostgreSQL would read all tasks there are. */
+static const char COUNT_OF_RUNS[] =
+    TASK_COUNTS "CROSS JOIN LATERAL (SELECT * FROM task WHERE id >= b.first"
+                " AND id < b.first + b.count ORDER BY id LIMIT 1000000) t WHERE b.run = ANY($1)"
+                " GROUP BY b.run";
+
+static enum status ask_counts(struct store *store, const struct run_task_filter *filter,
+                              size_t place, struct db_stmt **out, struct err *err)
+{
+    int64_t states = (int64_t)(filter->states != 0 ? filter->states : ~0U);
+    if (db_dialect(store->db) == DB_SQLITE)
+        return db_query(store->db, out, err, COUNT_OF_RUN, "iiiiii", filter->runs[place], states,
+                        first_of(&filter->started), last_of(&filter->started),
+                        first_of(&filter->ended), last_of(&filter->ended));
+    return db_query(store->db, out, err, COUNT_OF_RUNS, "Iiiiii", filter->runs, filter->count,
+                    states, first_of(&filter->started), last_of(&filter->started),
+                    first_of(&filter->ended), last_of(&filter->ended));
+}
+
+enum status store_runs_count_tasks(struct store *store, const struct run_task_filter *filter,
+                                   struct run_task_count *out, struct err *err)
+{
+    enum status status = STATUS_OK;
+    size_t questions = db_dialect(store->db) == DB_SQLITE ? filter->count : 1;
+    memset(out, 0, filter->count * sizeof *out);
+    for (size_t i = 0; i < questions && status == STATUS_OK; i++) {
+        struct db_stmt *stmt = NULL;
+        status = ask_counts(store, filter, i, &stmt, err);
+        while (status == STATUS_OK && db_next(stmt, &status, err))
+            for (size_t k = 0; k < filter->count; k++)
+                if (filter->runs[k] == db_int(stmt, 0))
+                    out[k] = (struct run_task_count){db_int(stmt, 1), db_int(stmt, 2)};
+    }
     return status;
 }
 

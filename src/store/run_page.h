@@ -86,6 +86,15 @@ NODISCARD enum status store_runs_with_tasks(struct store *store,
                                             const struct run_task_filter *filter, bool *out,
                                             struct err *err);
 
+struct run_task_count {
+    int64_t rows;
+    int64_t matching;
+};
+/* For each of the runs, how many rows of tasks it has and how many of them match. */
+NODISCARD enum status store_runs_count_tasks(struct store *store,
+                                             const struct run_task_filter *filter,
+                                             struct run_task_count *out, struct err *err);
+
 /* Ids of the runs of that name in all DAGs, at most `most`. */
 NODISCARD enum status store_run_named(struct store *store, const char *run_id, int64_t *out,
                                       size_t most, size_t *out_count, struct err *err);

@@ -334,3 +334,26 @@ Test(run_page, runs_are_found_by_what_their_tasks_are)
     EXPECT_OK(store_runs_with_tasks(bench.store, &filter, has, &err), &err);
     cr_assert_not(has[7]);
 }
+
+Test(run_page, tasks_of_several_runs_are_counted_by_what_they_are)
+{
+    struct err err = {0};
+    const int64_t ids[] = {made[9].id, made[7].id, made[RUNS - 1].id + 1, made[8].id};
+    struct run_task_count counts[ARRAY_LEN(ids)];
+    struct run_task_filter filter = {
+        .runs = ids, .count = ARRAY_LEN(ids), .states = 1U << TASK_FAILED};
+    EXPECT_OK(db_do(bench.store->db, &err,
+                    "UPDATE task SET state = $2, ended_at_us = 5 WHERE run = $1", "ii", ids[1],
+                    (int64_t)TASK_FAILED),
+              &err);
+
+    EXPECT_OK(store_runs_count_tasks(bench.store, &filter, counts, &err), &err);
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
+        cr_expect_eq(counts[i].rows, i != 2, "the third is no run");
+        cr_expect_eq(counts[i].matching, i == 1);
+    }
+    filter.ended.from_us = 6;
+    EXPECT_OK(store_runs_count_tasks(bench.store, &filter, counts, &err), &err);
+    cr_assert_eq(counts[1].matching, 0);
+    cr_assert_eq(counts[1].rows, 1);
+}
