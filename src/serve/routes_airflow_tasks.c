@@ -10,7 +10,7 @@
 /* clang-format off */
 #define TASK_FILTERS ALL_RANGES,                                                                   \
     {"state", FIELD_STRINGS, false, "only in these states; none: not begun"},                      \
-    {"pool", FIELD_STRINGS, false, "only of these pools"},                                         \
+    {"pool", FIELD_STRINGS, false, "only of these pools; default_pool: of none"},                                         \
     {"queue", FIELD_STRINGS, false, "only of these queues"},                                       \
     {"executor", FIELD_STRINGS, false, "counts for nothing here"},                                 \
     {"duration_gte", FIELD_NUMBER, false, "took so many seconds or more"},                         \
@@ -23,7 +23,7 @@ SCHEMA(TASKS_FORM,
     {"task_ids", FIELD_STRINGS, false, "only of these tasks"},
     ALL_RANGES,
     {"state", FIELD_ARRAY, false, "only in these states; null: not begun"},
-    {"pool", FIELD_STRINGS, false, "only of these pools"},
+    {"pool", FIELD_STRINGS, false, "only of these pools; default_pool: of none"},
     {"queue", FIELD_STRINGS, false, "only of these queues"},
     {"executor", FIELD_STRINGS, false, "counts for nothing here"},
     {"duration_gte", FIELD_NUMBER, false, "took so many seconds or more"},

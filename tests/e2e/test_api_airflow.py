@@ -191,6 +191,25 @@ def test_instances_over_all_runs(served):
     assert served.get(everywhere, queue="elsewhere")["total_entries"] == 0
 
 
+def test_tasks_without_a_pool_are_of_the_default_pool(served):
+    served.add("pooled", """
+        tasks:
+          free: {run: "echo free"}
+          bound: {run: "echo bound", pool: narrow}
+        """)
+    served.send("POST", "/pools", {"name": "narrow", "slots": 1})
+    served.run("pooled", "one")
+    path = "/dags/pooled/dagRuns/one/taskInstances"
+    everywhere = "/dags/~/dagRuns/~/taskInstances"
+    assert {name: task["pool"] for (name, _), task in served.tasks("pooled", "one").items()} == {
+        "free": "default_pool", "bound": "narrow"}
+    for pools, names in (("default_pool", ["free"]), ("narrow", ["bound"]), ("other", []),
+                         ("narrow,default_pool", ["bound", "free"])):
+        assert sorted(ids(served.get(path, pool=pools), "task_instances", "task_id")) == names
+        listed = served.send("POST", f"{everywhere}/list", {"pool": pools.split(",")})
+        assert sorted(ids(listed, "task_instances", "task_id")) == names
+
+
 def test_what_has_not_begun_has_no_state(served):
     served.trigger("slow", "one")
     wait_for(lambda: served.tasks("slow", "one")["waits", -1]["state"] == "running", "it runs")
