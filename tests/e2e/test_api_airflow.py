@@ -84,6 +84,9 @@ PROBLEMS = [
                                      "execution_date": "2026-01-02T00:00:00Z"}, 400),
     ("POST", "/dags/chain/dagRuns", {"data_interval_start": "2026-01-01T00:00:00Z"}, 400),
     ("POST", "/dags/chain/dagRuns", [], 400),
+    ("POST", "/dags/chain/dagRuns", {"dag_id": "flaky"}, 400),
+    ("POST", "/dags/chain/dagRuns", {"state": 7}, 400),
+    ("PATCH", "/dags/chain", {"dag_id": "flaky", "is_paused": True}, 400),
     ("PATCH", "/dags/chain", {"description": "other"}, 400),
     ("PATCH", "/dags/chain?update_mask=is_paused", {}, 400),
     ("PATCH", "/dags/nothing", {"is_paused": True}, 404),
@@ -116,6 +119,20 @@ def test_what_cannot_be_is_a_problem(served):
         assert answer.headers["Content-Type"] == "application/problem+json"
         assert answer.json["status"] == status and answer.json["title"] and answer.json["detail"]
     assert not wrong, "\n".join(wrong)
+
+
+def test_what_an_answer_shows_may_be_sent_along(served):
+    body = {"dag_id": "chain", "dag_run_id": None, "state": "queued", "note": None, "conf": {},
+            "run_type": "manual", "external_trigger": True, "end_date": None}
+    made = served.send("POST", "/dags/chain/dagRuns", body)
+    assert made["dag_id"] == "chain" and made["state"] in ("queued", "running", "success")
+    served.send("PATCH", "/dags/chain", served.get("/dags/chain"))
+    paths = served.get("/openapi.json")["paths"]
+    for method, pattern, shown in (("post", "/dags/{dag_id}/dagRuns", made),
+                                   ("patch", "/dags/{dag_id}", served.get("/dags/chain"))):
+        content = paths[V1 + pattern][method]["requestBody"]["content"]
+        described = content["application/json"]["schema"]
+        assert set(body if method == "post" else shown) <= set(described["properties"])
 
 
 def test_who_is_not_known_stays_outside(served):
