@@ -135,6 +135,17 @@ def test_what_an_answer_shows_may_be_sent_along(served):
         assert set(body if method == "post" else shown) <= set(described["properties"])
 
 
+def test_a_parameter_of_the_wrong_type_is_named(served):
+    tasks = "/dags/~/dagRuns/~/taskInstances"
+    for path, name, value, kind in (
+            (tasks, "duration_gte", "abc", "a number"), (tasks, "duration_lte", "1x", "a number"),
+            (tasks, "duration_lte", '"1"', "a number"), (tasks, "limit", "1.5", "an integer"),
+            ("/dags", "paused", "maybe", "true or false"), ("/dags", "limit", "", "an integer")):
+        said = served.get(path, code=400, **{name: value})["detail"]
+        assert name in said and kind in said and "JSON" not in said, said
+    assert served.get(tasks, duration_gte="0.5")["total_entries"] == 0
+
+
 def test_who_is_not_known_stays_outside(served):
     served.api.token = None
     served.api("GET", f"{V1}/dags", code=401)
