@@ -408,6 +408,50 @@ def test_dags_posted_as_json(served):
     served.get("/dags/posted", code=404)
 
 
+THINGS = [  # path, their name for the name, what to make, what to change
+    ("pools", "name", {"slots": 1}, {"slots": 2}),
+    ("variables", "key", {"value": "1"}, {"value": "2"}),
+    ("connections", "connection_id", {"conn_type": "http", "host": "a"}, {"host": "b"}),
+]
+
+
+def test_things_of_namespaces(served):
+    def names(path, key, **query):
+        listed = ids(served.get(f"/{path}", **query), path, key)
+        return [name for name in listed if name != "default"]  # a pool that is always there
+
+    eider, whole = served.eider, served.api.token
+    made = eider("tokens", "add", "seller", "--role", "sales=editor", "-o", "json", code=0).json()
+    for path, key, new, change in THINGS:
+        one, (member, value) = f"/{path}/thing", list(change.items())[0]
+        served.api.token = whole
+        served.send("POST", f"/{path}", {key: "ours", **new})
+        sold = served.send("POST", f"/{path}", {key: "thing", **new, "namespace": "sales"})
+        assert sold["namespace"] == "sales"
+        assert names(path, key) == ["ours"]
+        assert served.get(f"/{path}/ours")["namespace"] == "default"
+        assert names(path, key, namespace="sales") == ["thing"]
+        served.get(one, code=404)
+        served.send("PATCH", one, change, code=404, namespace="hr")
+        assert served.get(one, namespace="sales")[key] == "thing"
+        served.send("PATCH", one, {**change, "namespace": "hr"}, code=400, namespace="sales")
+        assert served.send("PATCH", one, change, namespace="sales")[member] == value
+        sent_back = {key: "thing", "namespace": "sales", **new}  # without the parameter
+        assert served.send("PATCH", one, sent_back)[member] == new[member]
+        served.api.token = made["token"]
+        assert names(path, key) == ["thing"]
+        assert served.send("PATCH", one, change)["namespace"] == "sales"
+        assert served.get(one)[member] == value
+        served.get(f"/{path}/ours", code=404, namespace="default")
+        assert served.send("POST", f"/{path}", {key: "ours", **new})["namespace"] == "sales"
+        served.send("DELETE", one, code=204)
+        served.api.token = whole
+        assert names(path, key, namespace="sales") == ["ours"]
+        served.send("DELETE", f"/{path}/ours", code=204)
+        assert names(path, key) == []
+        assert names(path, key, namespace="sales") == ["ours"]
+
+
 def test_events_as_logs(served):
     served.run("chain", "one")
     served.run("mapped", "two")
