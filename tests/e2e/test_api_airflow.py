@@ -219,6 +219,20 @@ def test_instances_over_all_runs(served):
     assert served.get(everywhere, queue="elsewhere")["total_entries"] == 0
 
 
+def test_instances_of_mapped_tasks_are_counted_on_all_pages(served):
+    served.run("mapped", "one")
+    served.run("chain", "two")
+    served.run("mapped", "three")
+    clear = {"dag_run_id": "one", "task_ids": ["each"], "only_failed": False, "dry_run": False,
+             "include_downstream": True}
+    served.send("POST", "/dags/mapped/clearTaskInstances", clear)
+    served.wait("mapped", "one")
+    for place, total in (("/dags/~", 10), ("/dags/mapped", 8), ("/dags/chain", 2)):
+        for limit in (1, 5, 100):
+            listed = served.get(f"{place}/dagRuns/~/taskInstances", limit=limit)
+            assert listed["total_entries"] == total and "total_is_more" not in listed
+
+
 def test_tasks_without_a_pool_are_of_the_default_pool(served):
     served.add("pooled", """
         tasks:
