@@ -90,7 +90,7 @@ SCHEMA(DEPENDENCIES_RESPONSE,
     {"dependencies", FIELD_ARRAY, true, "name and reason of each that holds it up"});
 SCHEMA(LINKS_RESPONSE, {"extra_links", FIELD_ARRAY, true, "none"}, TOTAL_FIELD);
 SCHEMA(LOG_QUERY,
-    {"full_content", FIELD_BOOLEAN, false, "all of it, not only the next part"},
+    {"full_content", FIELD_BOOLEAN, false, "all of it, not only the next part; as text it always is"},
     {"map_index", FIELD_INTEGER, false, "of this instance"},
     {"token", FIELD_STRING, false, "continuation_token of the answer before"});
 SCHEMA(LOG_RESPONSE,

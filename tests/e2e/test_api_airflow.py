@@ -331,7 +331,10 @@ def test_logs_in_parts(served):
     assert whole.headers["Content-Type"].startswith("text/plain")
     lines = whole.text.splitlines()
     assert len(lines) == 30000 and lines[-1].startswith("line 29999 ")
+    assert served.text(f"{path}/1").text == whole.text
     part = served.text(f"{path}/1", accept="application/json").json
+    rest = served.text(f"{path}/1", token=part["continuation_token"])
+    assert part["content"] + rest.text == whole.text
     parts = [part["content"]]
     while "continuation_token" in part:
         part = served.text(f"{path}/1", accept="application/json",
@@ -340,6 +343,7 @@ def test_logs_in_parts(served):
     assert len(parts) > 1 and "".join(parts) == whole.text
     assert served.text(path, full_content="true").text == whole.text
     served.get(f"{path}/x", code=404)
+    served.api("GET", f"{V1}{path}/2", headers={"Accept": "text/plain"}, code=404)
 
 
 def test_values_that_tasks_left(served):
