@@ -76,17 +76,45 @@ enum status airflow_query(const struct route_call *call, json_t **out, struct er
 }
 
 /* Who sends back what an answer held means only what can be set. */
-static void drop_shown(const struct route *route, json_t *body)
+static enum status drop_shown(const struct route *route, json_t *body, struct err *err)
 {
     const char *key;
     void *next;
     json_t *value;
     json_object_foreach_safe(body, next, key, value)
     {
-        (void)value;
-        if (find(route->body, key) == NULL && find(route->response, key) != NULL)
-            (void)json_object_del(body, key);
+        const struct operation_field *shown = find(route->response, key);
+        if (shown == NULL || find(route->body, key) != NULL)
+            continue;
+        struct operation_field field = *shown;
+        field.required = false;
+        const struct operation checked = {.name = "body", .request = {&field, 1}};
+        CLEANUP(json_decrefp) json_t *alone = json_build_object();
+        json_put(alone, key, json_incref(value));
+        if (operation_check_request(&checked, alone, err) != STATUS_OK)
+            return err->code;
+        (void)json_object_del(body, key);
     }
+    return STATUS_OK;
+}
+
+/* The path says what is meant; a body that names another is a mistake, not a wish. */
+static enum status check_path(const struct route_call *call, const json_t *body, struct err *err)
+{
+    size_t index = 0;
+    for (const char *at = call->route->pattern; *at == '/'; index++) {
+        size_t length = strcspn(++at, "/");
+        const char *name = at + 1;
+        at += length;
+        if (length <= 2 || name[-1] != '{')
+            continue;
+        const json_t *said = json_object_getn(body, name, length - 2);
+        if (json_is_string(said) && !str_equal(json_string_value(said), call->path.segments[index]))
+            return err_set(err, STATUS_INVALID,
+                           "'%.*s' is '%.60s' in the path and '%.60s' beside it", (int)length - 2,
+                           name, call->path.segments[index], json_string_value(said));
+    }
+    return STATUS_OK;
 }
 
 enum status airflow_body(const struct route_call *call, json_t **out, struct err *err)
@@ -101,11 +129,13 @@ enum status airflow_body(const struct route_call *call, json_t **out, struct err
     if (!json_is_object(body))
         return err_set(err, STATUS_INVALID, "the body must be a JSON object");
     CHECK(call->route->body != NULL);
+    if (check_path(call, body, err) != STATUS_OK)
+        return err->code;
     CLEANUP(json_decrefp) json_t *copy = json_copy(body);
     CHECK(copy != NULL);
-    drop_shown(call->route, copy);
     const struct operation checked = {.name = "body", .request = *call->route->body};
-    if (operation_check_request(&checked, copy, err) != STATUS_OK)
+    if (drop_shown(call->route, copy, err) != STATUS_OK ||
+        operation_check_request(&checked, copy, err) != STATUS_OK)
         return err->code;
     *out = TAKE(copy);
     return STATUS_OK;

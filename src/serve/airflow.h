@@ -16,7 +16,8 @@ NODISCARD enum status airflow_query(const struct route_call *call, json_t **out,
 
 /*
  * The body by the row's schema, an object; a new reference. Members that Airflow has but that
- * nobody can set are left out; others that the schema does not have are STATUS_INVALID.
+ * nobody can set are left out; others that the schema does not have are STATUS_INVALID, as is a
+ * member that the path has, too, with another value.
  */
 NODISCARD enum status airflow_body(const struct route_call *call, json_t **out, struct err *err);
 

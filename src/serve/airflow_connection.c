@@ -20,6 +20,7 @@ static json_t *shape(const json_t *ours, bool is_whole)
     const json_t *extra = json_object_get(value, "extra");
     json_put_string(connection, "connection_id", json_get_string(ours, "name", ""));
     json_put_string(connection, "description", json_get_string(ours, "doc", NULL));
+    json_put_string(connection, "namespace", json_get_string(ours, "namespace", NULL));
     json_put_string(connection, "source", json_get_string(ours, "source", NULL));
     for (size_t i = 0; i < ARRAY_LEN(PARTS); i++) {
         json_t *part = json_object_get(value, PARTS[i].ours);
@@ -56,10 +57,7 @@ enum status airflow_answer_connections(const struct route_call *call, json_t *ta
 
 enum status airflow_ask_connection(const struct route_call *call, json_t **out, struct err *err)
 {
-    (void)err;
-    *out = json_build_object();
-    json_put_string(*out, "name", route_param(call, "connection_id"));
-    return STATUS_OK;
+    return airflow_ask_named(call, "connection_id", out, err);
 }
 
 enum status airflow_answer_connection(const struct route_call *call, json_t *taken, json_t **out,
@@ -87,18 +85,13 @@ static enum status put_extra(const json_t *body, json_t *value, struct err *err)
     return STATUS_OK;
 }
 
-static enum status set_request(const json_t *body, const char *name, json_t **out, struct err *err)
+static enum status put_value(const json_t *body, json_t *request, struct err *err)
 {
-    CLEANUP(json_decrefp) json_t *request = json_build_object();
     json_t *value = json_build_object();
-    json_put_string(request, "name", name);
     json_put(request, "value", value);
     airflow_copy_words(body, PARTS, ARRAY_LEN(PARTS), value);
     airflow_copy(body, "description", request, "doc");
-    if (put_extra(body, value, err) != STATUS_OK)
-        return err->code;
-    *out = TAKE(request);
-    return STATUS_OK;
+    return put_extra(body, value, err);
 }
 
 enum status airflow_handle_connection_post(struct route_call *call, struct http_response *out,
@@ -106,15 +99,15 @@ enum status airflow_handle_connection_post(struct route_call *call, struct http_
 {
     CLEANUP(json_decrefp) json_t *body = NULL;
     CLEANUP(json_decrefp) json_t *after = NULL;
-    json_t *request = NULL;
-    if (airflow_body(call, &body, err) != STATUS_OK)
+    CLEANUP(json_decrefp) json_t *request = json_build_object();
+    if (airflow_body(call, &body, err) != STATUS_OK ||
+        airflow_put_space(call, NULL, body, request, err) != STATUS_OK)
         return err->code;
-    const char *name = json_get_string(body, "connection_id", "");
-    json_t *question = json_build_object();
-    json_put_string(question, "name", name);
-    if (airflow_must_be_new(call, "connection.show", question, "connection", err) != STATUS_OK ||
-        set_request(body, name, &request, err) != STATUS_OK ||
-        airflow_call(call, "connection.set", request, &after, err) != STATUS_OK)
+    json_put_string(request, "name", json_get_string(body, "connection_id", ""));
+    if (airflow_must_be_new(call, "connection.show", json_copy(request), "connection", err) !=
+            STATUS_OK ||
+        put_value(body, request, err) != STATUS_OK ||
+        airflow_call(call, "connection.set", TAKE(request), &after, err) != STATUS_OK)
         return err->code;
     answer_json(out, 200, shape(after, true));
     return STATUS_OK;
@@ -125,16 +118,21 @@ enum status airflow_ask_connection_patch(const struct route_call *call, json_t *
 {
     CLEANUP(json_decrefp) json_t *query = NULL;
     CLEANUP(json_decrefp) json_t *body = NULL;
+    CLEANUP(json_decrefp) json_t *request = json_build_object();
     const char *name = route_param(call, "connection_id");
+    json_put_string(request, "name", name);
     if (airflow_query(call, &query, err) != STATUS_OK ||
-        airflow_body(call, &body, err) != STATUS_OK || airflow_mask(query, body, err) != STATUS_OK)
+        airflow_body(call, &body, err) != STATUS_OK ||
+        airflow_put_space(call, query, body, request, err) != STATUS_OK ||
+        airflow_mask(query, body, err) != STATUS_OK)
         return err->code;
     if (!str_equal(json_get_string(body, "connection_id", name), name))
         return err_set(err, STATUS_INVALID,
                        "a connection keeps its name: make another one instead");
-    if (set_request(body, name, out, err) != STATUS_OK)
+    if (put_value(body, request, err) != STATUS_OK)
         return err->code;
-    json_put_bool(*out, "merge", true);
+    json_put_bool(request, "merge", true);
+    *out = TAKE(request);
     return STATUS_OK;
 }
 
@@ -148,17 +146,15 @@ enum status airflow_handle_connection_test(struct route_call *call, struct http_
     CLEANUP(json_decrefp) json_t *body = NULL;
     CLEANUP(json_decrefp) json_t *result = NULL;
     CLEANUP(json_decrefp) json_t *known = NULL;
+    CLEANUP(json_decrefp) json_t *request = json_build_object();
     struct err problem = {0};
-    if (airflow_body(call, &body, err) != STATUS_OK)
+    if (airflow_body(call, &body, err) != STATUS_OK ||
+        airflow_put_space(call, NULL, body, request, err) != STATUS_OK)
         return err->code;
-    const char *name = json_get_string(body, "connection_id", "");
-    json_t *request = json_build_object();
-    json_put_string(request, "name", name);
-    if (airflow_call(call, "connection.show", json_incref(request), &known, err) != STATUS_OK) {
-        json_decref(request);
+    json_put_string(request, "name", json_get_string(body, "connection_id", ""));
+    if (operation_call(call->operations, "connection.show", request, &known, err) != STATUS_OK)
         return err_wrap(err, "only a connection that is kept can be tested");
-    }
-    enum status status = airflow_call(call, "connection.test", request, &result, &problem);
+    enum status status = airflow_call(call, "connection.test", TAKE(request), &result, &problem);
     if (status == STATUS_DENIED) {
         *err = problem;
         return status;

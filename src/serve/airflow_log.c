@@ -1,5 +1,6 @@
 /*
- * Logs: a part with a token for the next one, or all of it at once.
+ * Logs: as text all of it, sent while it is read; as JSON a part with a token for the next one, or
+ * all of it at once.
  */
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "base/str.h"
 #include "serve/airflow_run_data.h"
 #include "serve/answer.h"
+#include "serve/log_stream.h"
 #include "service/json_build.h"
 
 enum { WHOLE_MAX = 48 << 20 };
@@ -71,24 +73,35 @@ static bool wants_text(const struct http_request *request)
     return accept == NULL || strstr(accept, "json") == NULL;
 }
 
+static enum status stream_text(const struct route_call *call, const json_t *query,
+                               struct http_response *out, struct err *err)
+{
+    static const struct log_stream_parts OPTIONS = {.operation = "log.read"};
+    json_t *request = NULL;
+    if (log_request(call, query, &request, err) != STATUS_OK)
+        return err->code;
+    struct pull_source source = log_stream_parts(&OPTIONS, request);
+    if (pull_open(call, &source, &out->stream, err) != STATUS_OK)
+        return err->code;
+    out->content_type = "text/plain; charset=utf-8";
+    return STATUS_OK;
+}
+
 enum status airflow_handle_log(struct route_call *call, struct http_response *out, struct err *err)
 {
     CLEANUP(json_decrefp) json_t *query = NULL;
     CLEANUP(json_decrefp) json_t *part = NULL;
     CLEANUP(strbuf_fini) struct strbuf text;
     strbuf_init(&text, (size_t)WHOLE_MAX + (4 << 20));
-    if (airflow_query(call, &query, err) != STATUS_OK ||
-        read_log(call, query, &text, &part, err) != STATUS_OK)
+    if (airflow_query(call, &query, err) != STATUS_OK)
+        return err->code;
+    if (wants_text(call->request))
+        return stream_text(call, query, out, err);
+    if (read_log(call, query, &text, &part, err) != STATUS_OK)
         return err->code;
     bool goes_on = json_get_bool(part, "more", false) || json_get_bool(part, "live", false) ||
                    json_get_bool(part, "arriving", false);
     const char *token = goes_on ? json_get_string(part, "cursor", NULL) : NULL;
-    if (wants_text(call->request)) {
-        answer_text(out, 200, "text/plain; charset=utf-8", text.text);
-        if (token != NULL)
-            http_response_add_header(out, "X-Continuation-Token", token);
-        return STATUS_OK;
-    }
     json_t *answer = json_build_object();
     json_put(answer, "content", json_text(text.text, text.length));
     if (token != NULL)

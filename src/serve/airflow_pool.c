@@ -20,7 +20,10 @@ enum status airflow_must_be_new(const struct route_call *call, const char *opera
     CLEANUP(json_decrefp) json_t *request = taken_request;
     struct err problem = {0};
     enum status status = operation_call(call->operations, operation, request, &found, &problem);
-    if (status == STATUS_NOT_FOUND)
+    const char *space = json_get_string(found, "namespace", NULL);
+    bool is_elsewhere =
+        space != NULL && !str_equal(space, json_get_string(request, "namespace", NULL));
+    if (status == STATUS_NOT_FOUND || (status == STATUS_OK && is_elsewhere))
         return STATUS_OK;
     if (status == STATUS_OK)
         return err_set(err, STATUS_CONFLICT, "the %s '%.100s' is there already; PATCH changes it",
@@ -37,7 +40,6 @@ static void shape(json_t *pool)
     json_put_bool(pool, "include_deferred", false);
 }
 
-/* Those of other namespaces have no name here. */
 enum status airflow_answer_pools(const struct route_call *call, json_t *taken, json_t **out,
                                  struct err *err)
 {
@@ -46,13 +48,16 @@ enum status airflow_answer_pools(const struct route_call *call, json_t *taken, j
         "running_slots", "scheduled_slots", "deferred_slots", NULL};
     CLEANUP(json_decrefp) json_t *answer = taken;
     CLEANUP(json_decrefp) json_t *query = NULL;
+    CLEANUP(json_decrefp) json_t *wanted = NULL;
     CLEANUP(json_decrefp) json_t *shown = json_build_array();
     const json_t *pools = json_object_get(answer, "pools");
-    if (airflow_query(call, &query, err) != STATUS_OK)
+    if (airflow_query(call, &query, err) != STATUS_OK ||
+        airflow_ask_spaced(call, &wanted, err) != STATUS_OK)
         return err->code;
+    const char *space = json_get_string(wanted, "namespace", "");
     for (size_t i = 0; i < json_array_size(pools); i++) {
         json_t *pool = json_array_get(pools, i);
-        if (!str_equal(json_get_string(pool, "namespace", ""), "default"))
+        if (!str_equal(json_get_string(pool, "namespace", ""), space))
             continue;
         shape(pool);
         json_build_append(shown, json_incref(pool));
@@ -62,10 +67,7 @@ enum status airflow_answer_pools(const struct route_call *call, json_t *taken, j
 
 enum status airflow_ask_pool(const struct route_call *call, json_t **out, struct err *err)
 {
-    (void)err;
-    *out = json_build_object();
-    json_put_string(*out, "name", route_param(call, "pool_name"));
-    return STATUS_OK;
+    return airflow_ask_named(call, "pool_name", out, err);
 }
 
 enum status airflow_answer_pool(const struct route_call *call, json_t *taken, json_t **out,
@@ -87,15 +89,13 @@ static enum status check_deferred(const json_t *body, struct err *err)
     return STATUS_OK;
 }
 
-static enum status set_pool(const struct route_call *call, const json_t *body, const char *name,
-                            struct http_response *out, struct err *err)
+static enum status set_pool(const struct route_call *call, const json_t *body,
+                            json_t *taken_request, struct http_response *out, struct err *err)
 {
-    json_t *request = json_build_object();
     json_t *pool = NULL;
-    json_put_string(request, "name", name);
-    airflow_copy(body, "slots", request, "slots");
-    airflow_copy(body, "description", request, "description");
-    if (airflow_call(call, "pool.set", request, &pool, err) != STATUS_OK)
+    airflow_copy(body, "slots", taken_request, "slots");
+    airflow_copy(body, "description", taken_request, "description");
+    if (airflow_call(call, "pool.set", taken_request, &pool, err) != STATUS_OK)
         return err->code;
     shape(pool);
     answer_json(out, 200, pool);
@@ -106,14 +106,14 @@ enum status airflow_handle_pool_post(struct route_call *call, struct http_respon
                                      struct err *err)
 {
     CLEANUP(json_decrefp) json_t *body = NULL;
-    if (airflow_body(call, &body, err) != STATUS_OK || check_deferred(body, err) != STATUS_OK)
+    CLEANUP(json_decrefp) json_t *request = json_build_object();
+    if (airflow_body(call, &body, err) != STATUS_OK || check_deferred(body, err) != STATUS_OK ||
+        airflow_put_space(call, NULL, body, request, err) != STATUS_OK)
         return err->code;
-    const char *name = json_get_string(body, "name", "");
-    json_t *request = json_build_object();
-    json_put_string(request, "name", name);
-    if (airflow_must_be_new(call, "pool.show", request, "pool", err) != STATUS_OK)
+    json_put_string(request, "name", json_get_string(body, "name", ""));
+    if (airflow_must_be_new(call, "pool.show", json_incref(request), "pool", err) != STATUS_OK)
         return err->code;
-    return set_pool(call, body, name, out, err);
+    return set_pool(call, body, TAKE(request), out, err);
 }
 
 enum status airflow_handle_pool_patch(struct route_call *call, struct http_response *out,
@@ -122,15 +122,16 @@ enum status airflow_handle_pool_patch(struct route_call *call, struct http_respo
     CLEANUP(json_decrefp) json_t *query = NULL;
     CLEANUP(json_decrefp) json_t *body = NULL;
     CLEANUP(json_decrefp) json_t *before = NULL;
-    json_t *request = NULL;
+    CLEANUP(json_decrefp) json_t *request = json_build_object();
     const char *name = route_param(call, "pool_name");
+    json_put_string(request, "name", name);
     if (airflow_query(call, &query, err) != STATUS_OK ||
         airflow_body(call, &body, err) != STATUS_OK ||
+        airflow_put_space(call, query, body, request, err) != STATUS_OK ||
         airflow_mask(query, body, err) != STATUS_OK || check_deferred(body, err) != STATUS_OK ||
-        airflow_ask_pool(call, &request, err) != STATUS_OK ||
-        airflow_call(call, "pool.show", request, &before, err) != STATUS_OK)
+        airflow_call(call, "pool.show", json_incref(request), &before, err) != STATUS_OK)
         return err->code;
     if (!str_equal(json_get_string(body, "name", name), name))
         return err_set(err, STATUS_INVALID, "a pool keeps its name: make another one instead");
-    return set_pool(call, body, name, out, err);
+    return set_pool(call, body, TAKE(request), out, err);
 }

@@ -11,6 +11,9 @@
 #include "serve/airflow_run.h"
 #include "service/json_build.h"
 
+/* There every task is of a pool; this is the one of those that are of none here. */
+#define NO_POOL "default_pool"
+
 /* --- shapes ---------------------------------------------------------------------------------- */
 
 static const char *string_of(struct json_row *task, const char *key)
@@ -61,7 +64,7 @@ static void put_texts(struct json_row *task)
     static const struct {
         const char *key;
         const char *otherwise;
-    } TEXTS[] = {{"hostname", ""}, {"unixname", ""}, {"pool", "default_pool"}};
+    } TEXTS[] = {{"hostname", ""}, {"unixname", ""}, {"pool", NO_POOL}};
     for (size_t i = 0; i < ARRAY_LEN(TEXTS); i++) {
         struct json_cell *cell = json_row_at(task, TEXTS[i].key);
         if (json_cell_string(cell) == NULL)
@@ -138,16 +141,31 @@ json_t *airflow_task_reference(const json_t *task)
 
 /* --- lists ----------------------------------------------------------------------------------- */
 
+static void put_pools(const json_t *query, json_t *request)
+{
+    const json_t *pools = json_object_get(query, "pool");
+    if (!json_is_array(pools))
+        return;
+    json_t *ours = json_build_array();
+    for (size_t i = 0; i < json_array_size(pools); i++) {
+        json_t *pool = json_array_get(pools, i);
+        json_build_append(ours, json_incref(pool));
+        if (str_equal(json_string_value(pool), NO_POOL))
+            json_build_append(ours, json_string(""));
+    }
+    json_put(request, "pools", ours);
+}
+
 static void put_filters(const json_t *query, json_t *request)
 {
     static const struct airflow_word SAME[] = {
-        {"pool", "pools"},         {"queue", "queues"},
-        {"dag_ids", "dags"},       {"dag_run_ids", "runs"},
-        {"task_ids", "tasks"},     {"duration_gte", "duration_from"},
-        {"cursor", "cursor"},      {"duration_lte", "duration_to"},
-        {"map_index", "map_index"}};
+        {"queue", "queues"},        {"dag_ids", "dags"},
+        {"dag_run_ids", "runs"},    {"task_ids", "tasks"},
+        {"cursor", "cursor"},       {"duration_gte", "duration_from"},
+        {"map_index", "map_index"}, {"duration_lte", "duration_to"}};
     const json_t *states = json_object_get(query, "state");
     airflow_copy_words(query, SAME, ARRAY_LEN(SAME), request);
+    put_pools(query, request);
     airflow_put_ranges(query, request);
     if (json_array_size(states) == 0)
         return;

@@ -36,8 +36,20 @@ enum status airflow_ask_connection_patch(const struct route_call *call, json_t *
 enum status airflow_handle_connection_test(struct route_call *call, struct http_response *out,
                                            struct err *err);
 
+/*
+ * "namespace" of the request: that of the query or of the body, either of which may be NULL; else
+ * the only one that whoever asks has, else `default`. STATUS_INVALID when the two differ.
+ */
+NODISCARD enum status airflow_put_space(const struct route_call *call, const json_t *query,
+                                        const json_t *body, json_t *request, struct err *err);
+/* A list of a namespace. */
+enum status airflow_ask_spaced(const struct route_call *call, json_t **out, struct err *err);
+/* One of a namespace, by the name that the path has as `param`. */
+NODISCARD enum status airflow_ask_named(const struct route_call *call, const char *param,
+                                        json_t **out, struct err *err);
+
 /* A list without anything asked of it: pages are cut from the answer. */
 enum status airflow_ask_nothing(const struct route_call *call, json_t **out, struct err *err);
-/* STATUS_CONFLICT when the operation finds what the request names. */
+/* STATUS_CONFLICT when the operation finds what the request names, in its namespace or in all. */
 NODISCARD enum status airflow_must_be_new(const struct route_call *call, const char *operation,
                                           json_t *taken_request, const char *what, struct err *err);

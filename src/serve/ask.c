@@ -35,6 +35,17 @@ static enum status number_of(const struct operation_field *field, const char *te
     return STATUS_OK;
 }
 
+static enum status decimal_of(const struct operation_field *field, const char *text, json_t **out,
+                              struct err *err)
+{
+    struct err problem = {0};
+    CLEANUP(json_decrefp) json_t *value = NULL;
+    if (json_parse(text, strlen(text), &value, &problem) != STATUS_OK || !json_is_number(value))
+        return mistyped(field, text, err);
+    *out = TAKE(value);
+    return STATUS_OK;
+}
+
 static enum status json_of(const struct operation_field *field, const char *text, json_t **out,
                            struct err *err)
 {
@@ -64,6 +75,7 @@ enum status ask_value(const struct operation_field *field, const char *text, jso
         *out = list_of(text);
         return STATUS_OK;
     case FIELD_NUMBER:
+        return decimal_of(field, text, out, err);
     case FIELD_OBJECT:
     case FIELD_ARRAY:
     case FIELD_ANY:

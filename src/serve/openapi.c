@@ -131,6 +131,29 @@ static json_t *schema_of(const struct operation_schema *schema, const struct rou
     return object;
 }
 
+/*
+ * Whose clients know objects send back what they were shown: outside our own paths members of the
+ * answer are taken in a body too (airflow_body).
+ */
+static void add_shown(const struct route *route, json_t *schema)
+{
+    json_t *properties = json_object_get(schema, "properties");
+    if (route->body == NULL || route->response == NULL ||
+        str_starts_with(route->pattern, "/api/v1/x/"))
+        return;
+    for (size_t i = 0; i < route->response->count; i++) {
+        const struct operation_field *field = &route->response->fields[i];
+        if (json_object_get(properties, field->name) != NULL)
+            continue;
+        json_t *shown = type_of(field, true);
+        json_put_string(shown, "description",
+                        is_in_path(route, field->name) ? "as in the path, if at all"
+                                                       : "taken, and counts for nothing");
+        json_put_bool(shown, "x-ignored", true);
+        json_put(properties, field->name, shown);
+    }
+}
+
 static json_t *content_of(json_t *taken_schema, const char *media)
 {
     json_t *content = new_object();
@@ -233,6 +256,7 @@ static void describe_request(const struct route *route, const struct operation *
         return;
     json_t *sent = member(entry, "requestBody");
     json_t *schema = schema_of(body, route);
+    add_shown(route, schema);
     json_put_bool(sent, "required", json_array_size(json_object_get(schema, "required")) > 0);
     json_put(sent, "content", content_of(schema, "application/json"));
 }

@@ -11,18 +11,23 @@
 /* clang-format off */
 SCHEMA(LIST_QUERY, PAGE_FIELDS, ORDER_FIELD);
 SCHEMA(PAGE_QUERY, PAGE_FIELDS);
-SCHEMA(MASK_QUERY, MASK_FIELD);
+#define SPACE_FIELD {"namespace", FIELD_STRING, false, "whose it is; the only one that you have, or default"}
+SCHEMA(SPACE_QUERY, SPACE_FIELD);
+SCHEMA(SPACED_QUERY, PAGE_FIELDS, ORDER_FIELD, SPACE_FIELD);
+SCHEMA(MASK_QUERY, MASK_FIELD, SPACE_FIELD);
 SCHEMA(POOLS_RESPONSE, {"pools", FIELD_ARRAY, true, "pools by name"}, TOTAL_FIELD);
 SCHEMA(POOL_BODY,
     {"name", FIELD_STRING, false, "its name"},
     {"slots", FIELD_INTEGER, false, "how many there are"},
     {"description", FIELD_STRING, false, "what it is for"},
-    {"include_deferred", FIELD_BOOLEAN, false, "only false"});
+    {"include_deferred", FIELD_BOOLEAN, false, "only false"},
+    SPACE_FIELD);
 SCHEMA(POOL_NEW,
     {"name", FIELD_STRING, true, "its name"},
     {"slots", FIELD_INTEGER, true, "how many there are"},
     {"description", FIELD_STRING, false, "what it is for"},
-    {"include_deferred", FIELD_BOOLEAN, false, "only false"});
+    {"include_deferred", FIELD_BOOLEAN, false, "only false"},
+    SPACE_FIELD);
 SCHEMA(POOL_RESPONSE,
     {"name", FIELD_STRING, true, "its name"},
     {"slots", FIELD_INTEGER, true, "how many there are"},
@@ -41,16 +46,19 @@ SCHEMA(VARIABLES_RESPONSE, {"variables", FIELD_ARRAY, true, "variables by key"},
 SCHEMA(VARIABLE_BODY,
     {"key", FIELD_STRING, false, "its name"},
     {"value", FIELD_STRING, false, "its value"},
-    {"description", FIELD_STRING, false, "what it is for"});
+    {"description", FIELD_STRING, false, "what it is for"},
+    SPACE_FIELD);
 SCHEMA(VARIABLE_NEW,
     {"key", FIELD_STRING, true, "its name"},
     {"value", FIELD_STRING, true, "its value"},
-    {"description", FIELD_STRING, false, "what it is for"});
+    {"description", FIELD_STRING, false, "what it is for"},
+    SPACE_FIELD);
 SCHEMA(VARIABLE_RESPONSE,
     {"key", FIELD_STRING, true, "its name"},
     {"value", FIELD_STRING, false, "its value"},
     {"description", FIELD_STRING, false, "what it is for"},
-    {"source", FIELD_STRING, false, "environment, file or store"});
+    {"source", FIELD_STRING, false, "environment, file or store"},
+    {"namespace", FIELD_STRING, false, "whose it is; null: it counts for all"});
 #define CONNECTION_PARTS                                                                           \
     {"description", FIELD_STRING, false, "what it is for"},                                        \
     {"host", FIELD_STRING, false, "where it is"},                                                  \
@@ -62,15 +70,18 @@ SCHEMA(CONNECTIONS_RESPONSE, {"connections", FIELD_ARRAY, true, "connections by 
 SCHEMA(CONNECTION_BODY, CONNECTION_PARTS,
     {"connection_id", FIELD_STRING, false, "its name"},
     {"conn_type", FIELD_STRING, false, "its kind"},
-    {"password", FIELD_STRING, false, "goes in and never comes out"});
+    {"password", FIELD_STRING, false, "goes in and never comes out"},
+    SPACE_FIELD);
 SCHEMA(CONNECTION_NEW, CONNECTION_PARTS,
     {"connection_id", FIELD_STRING, true, "its name"},
     {"conn_type", FIELD_STRING, true, "its kind"},
-    {"password", FIELD_STRING, false, "goes in and never comes out"});
+    {"password", FIELD_STRING, false, "goes in and never comes out"},
+    SPACE_FIELD);
 SCHEMA(CONNECTION_RESPONSE, CONNECTION_PARTS,
     {"connection_id", FIELD_STRING, true, "its name"},
     {"conn_type", FIELD_STRING, true, "its kind"},
-    {"source", FIELD_STRING, false, "environment, file or store"});
+    {"source", FIELD_STRING, false, "environment, file or store"},
+    {"namespace", FIELD_STRING, false, "whose it is; null: it counts for all"});
 SCHEMA(TEST_RESPONSE,
     {"status", FIELD_BOOLEAN, true, "somebody answered"},
     {"message", FIELD_STRING, true, "what, or why not"});
@@ -151,33 +162,33 @@ SCHEMA(NO_BODY, {"reason", FIELD_STRING, false, "why; kept with the change"});
 
 static const struct route ROWS[] = {
     {HTTP_GET, V1 "/pools", ROUTE_PERMISSION, "pool.list", .ask = airflow_ask_nothing,
-        .answer = airflow_answer_pools, .query = &LIST_QUERY, LIST(POOLS, POOL)},
+        .answer = airflow_answer_pools, .query = &SPACED_QUERY, LIST(POOLS, POOL)},
     {HTTP_POST, V1 "/pools", ROUTE_PERMISSION, EDITS, .handle = airflow_handle_pool_post,
         .body = &POOL_NEW, .response = &POOL_RESPONSE, .summary = "make a pool", .takes_key = true},
     {HTTP_GET, V1 "/pools/{pool_name}", ROUTE_PERMISSION, "pool.show", .ask = airflow_ask_pool,
-        .answer = airflow_answer_pool, .response = &POOL_RESPONSE},
+        .answer = airflow_answer_pool, .query = &SPACE_QUERY, .response = &POOL_RESPONSE},
     {HTTP_PATCH, V1 "/pools/{pool_name}", ROUTE_PERMISSION, EDITS,
         .handle = airflow_handle_pool_patch, .query = &MASK_QUERY, .body = &POOL_BODY,
         .response = &POOL_RESPONSE, .summary = "change a pool", .takes_key = true},
     {HTTP_DELETE, V1 "/pools/{pool_name}", ROUTE_PERMISSION, "pool.delete", .status = 204,
-        .ask = airflow_ask_pool},
+        .ask = airflow_ask_pool, .query = &SPACE_QUERY},
 
-    {HTTP_GET, V1 "/variables", ROUTE_PERMISSION, "variable.list", .ask = airflow_ask_nothing,
-        .answer = airflow_answer_variables, .query = &LIST_QUERY, LIST(VARIABLES, VARIABLE)},
+    {HTTP_GET, V1 "/variables", ROUTE_PERMISSION, "variable.list", .ask = airflow_ask_spaced,
+        .answer = airflow_answer_variables, .query = &SPACED_QUERY, LIST(VARIABLES, VARIABLE)},
     {HTTP_POST, V1 "/variables", ROUTE_PERMISSION, "variable.set",
         .ask = airflow_ask_variable_post, .answer = airflow_answer_variable,
         .body = &VARIABLE_NEW, .response = &VARIABLE_RESPONSE},
     {HTTP_GET, V1 "/variables/{variable_key}", ROUTE_PERMISSION, "variable.show",
         .ask = airflow_ask_variable, .answer = airflow_answer_variable,
-        .response = &VARIABLE_RESPONSE},
+        .query = &SPACE_QUERY, .response = &VARIABLE_RESPONSE},
     {HTTP_PATCH, V1 "/variables/{variable_key}", ROUTE_PERMISSION, EDITS,
         .handle = airflow_handle_variable_patch, .query = &MASK_QUERY, .body = &VARIABLE_BODY,
         .response = &VARIABLE_RESPONSE, .summary = "change a variable"},
     {HTTP_DELETE, V1 "/variables/{variable_key}", ROUTE_PERMISSION, "variable.delete",
-        .status = 204, .ask = airflow_ask_variable},
+        .status = 204, .ask = airflow_ask_variable, .query = &SPACE_QUERY},
 
-    {HTTP_GET, V1 "/connections", ROUTE_PERMISSION, "connection.list", .ask = airflow_ask_nothing,
-        .answer = airflow_answer_connections, .query = &LIST_QUERY,
+    {HTTP_GET, V1 "/connections", ROUTE_PERMISSION, "connection.list", .ask = airflow_ask_spaced,
+        .answer = airflow_answer_connections, .query = &SPACED_QUERY,
         LIST(CONNECTIONS, CONNECTION)},
     {HTTP_POST, V1 "/connections", ROUTE_PERMISSION, EDITS,
         .handle = airflow_handle_connection_post, .body = &CONNECTION_NEW,
@@ -187,12 +198,12 @@ static const struct route ROWS[] = {
         .response = &TEST_RESPONSE, .summary = "see whether a connection that is kept answers"},
     {HTTP_GET, V1 "/connections/{connection_id}", ROUTE_PERMISSION, "connection.show",
         .ask = airflow_ask_connection, .answer = airflow_answer_connection,
-        .response = &CONNECTION_RESPONSE},
+        .query = &SPACE_QUERY, .response = &CONNECTION_RESPONSE},
     {HTTP_PATCH, V1 "/connections/{connection_id}", ROUTE_PERMISSION, "connection.set",
         .ask = airflow_ask_connection_patch, .answer = airflow_answer_connection,
         .query = &MASK_QUERY, .body = &CONNECTION_BODY, .response = &CONNECTION_RESPONSE},
     {HTTP_DELETE, V1 "/connections/{connection_id}", ROUTE_PERMISSION, "connection.delete",
-        .status = 204, .ask = airflow_ask_connection},
+        .status = 204, .ask = airflow_ask_connection, .query = &SPACE_QUERY},
 
     {HTTP_GET, V1 "/datasets", ROUTE_PERMISSION, "asset.list", .ask = airflow_ask_datasets,
         .answer = airflow_answer_datasets, .query = &DATASETS_QUERY,

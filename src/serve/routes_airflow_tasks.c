@@ -10,7 +10,7 @@
 /* clang-format off */
 #define TASK_FILTERS ALL_RANGES,                                                                   \
     {"state", FIELD_STRINGS, false, "only in these states; none: not begun"},                      \
-    {"pool", FIELD_STRINGS, false, "only of these pools"},                                         \
+    {"pool", FIELD_STRINGS, false, "only of these pools; default_pool: of none"},                                         \
     {"queue", FIELD_STRINGS, false, "only of these queues"},                                       \
     {"executor", FIELD_STRINGS, false, "counts for nothing here"},                                 \
     {"duration_gte", FIELD_NUMBER, false, "took so many seconds or more"},                         \
@@ -23,7 +23,7 @@ SCHEMA(TASKS_FORM,
     {"task_ids", FIELD_STRINGS, false, "only of these tasks"},
     ALL_RANGES,
     {"state", FIELD_ARRAY, false, "only in these states; null: not begun"},
-    {"pool", FIELD_STRINGS, false, "only of these pools"},
+    {"pool", FIELD_STRINGS, false, "only of these pools; default_pool: of none"},
     {"queue", FIELD_STRINGS, false, "only of these queues"},
     {"executor", FIELD_STRINGS, false, "counts for nothing here"},
     {"duration_gte", FIELD_NUMBER, false, "took so many seconds or more"},
@@ -90,7 +90,7 @@ SCHEMA(DEPENDENCIES_RESPONSE,
     {"dependencies", FIELD_ARRAY, true, "name and reason of each that holds it up"});
 SCHEMA(LINKS_RESPONSE, {"extra_links", FIELD_ARRAY, true, "none"}, TOTAL_FIELD);
 SCHEMA(LOG_QUERY,
-    {"full_content", FIELD_BOOLEAN, false, "all of it, not only the next part"},
+    {"full_content", FIELD_BOOLEAN, false, "all of it, not only the next part; as text it always is"},
     {"map_index", FIELD_INTEGER, false, "of this instance"},
     {"token", FIELD_STRING, false, "continuation_token of the answer before"});
 SCHEMA(LOG_RESPONSE,

@@ -133,10 +133,11 @@ static void print_content(FILE *out, const json_t *holder)
     const json_t *schema = json_object_get(media, "schema");
     bool is_first = true;
     const char *name;
-    json_t *ignored;
-    json_object_foreach(json_object_get(schema, "properties"), name, ignored)
+    json_t *property;
+    json_object_foreach(json_object_get(schema, "properties"), name, property)
     {
-        (void)ignored;
+        if (json_get_bool(property, "x-ignored", false))
+            continue;
         print_name(out, name, has_name(json_object_get(schema, "required"), name), &is_first);
     }
 }

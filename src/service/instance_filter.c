@@ -107,6 +107,14 @@ static bool is_named(const char *names, const char *name)
     return false;
 }
 
+/* Among pools the empty name stands for none. */
+static bool is_of_pool(const char *names, const char *pool)
+{
+    if (names != NULL && pool == NULL)
+        return strstr(names, ",,") != NULL;
+    return is_named(names, pool);
+}
+
 static bool is_in(const struct run_range *range, int64_t at_us)
 {
     if (is_whole(range))
@@ -146,7 +154,7 @@ bool instance_filter_lets(const struct instance_filter *filter, const struct run
     return (filter->states == 0 || (filter->states >> task->state & 1U) != 0) &&
            (!filter->is_mapped || task_def_is_mapped(def)) &&
            (!filter->has_index || filter->map_index == task->map_index) &&
-           is_named(filter->tasks, def->id) && is_named(filter->pools, def->pool) &&
+           is_named(filter->tasks, def->id) && is_of_pool(filter->pools, def->pool) &&
            is_named(filter->queues, run->queue != NULL ? run->queue : def->queue) &&
            is_in(&filter->started, task->started_at_us) &&
            is_in(&filter->ended, task->ended_at_us) && is_in(&filter->updated, updated_us(task)) &&

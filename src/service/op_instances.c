@@ -448,13 +448,13 @@ static enum status read_all(struct instances *list, const json_t *request, struc
 /* All tasks of all runs that match, without reading them. */
 static enum status count_all(struct instances *list, const struct run_page *page, struct err *err)
 {
-    struct run_page_tasks total = {0};
+    int64_t total = 0;
     struct run_page runs = *page;
     runs.below = 0;
     if (store_run_page_tasks(list->store, &runs, LISTING_TOTAL_MAX + 1, &total, err) != STATUS_OK)
         return err_wrap(err, "count tasks");
-    list->is_cut |= total.has_instances || total.tasks > LISTING_TOTAL_MAX;
-    list->matched = MAX(total.tasks, list->matched);
+    list->is_cut = total > LISTING_TOTAL_MAX;
+    list->matched = MAX(total, list->matched);
     return STATUS_OK;
 }
 

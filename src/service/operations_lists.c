@@ -12,7 +12,7 @@ static const struct operation_field REQUEST_INSTANCES[] = {
     {"dag", FIELD_STRING, false, "only of this DAG"},
     RUN_FILTER,
     {"tasks", FIELD_STRINGS, false, "only of these tasks"},
-    {"pools", FIELD_STRINGS, false, "only of these pools"},
+    {"pools", FIELD_STRINGS, false, "only of these pools; an empty name: of none"},
     {"queues", FIELD_STRINGS, false, "only of these queues"},
     INDEX,
     {"mapped", FIELD_BOOLEAN, false, "only instances of mapped tasks"},

@@ -78,12 +78,17 @@
     "SELECT r.id, r.version FROM (" first " ORDER BY " order                                       \
     " LIMIT $13 OFFSET $14) p CROSS JOIN run r WHERE r.id = p.id ORDER BY " order
 #define COUNT(from) COUNT_OF("SELECT 1 AS one" from " LIMIT $13 OFFSET $14")
-/* The first block of a run has its tasks, others have instances of mapped ones. */
+/*
+ * The first block of a run has its tasks, others have instances of mapped ones, which stand for
+ * their task; or had them until it was cleared, so the tasks of such runs are asked.
+ */
 #define TASKS(from)                                                                                \
-    "SELECT count(*), CAST(coalesce(sum((SELECT b.count FROM block b WHERE b.run = p.id"           \
-    " AND b.first = p.first_task)), 0) AS BIGINT), CAST(coalesce(sum((SELECT count(*)"             \
-    " FROM block b WHERE b.run = p.id)), 0) AS BIGINT) FROM (SELECT r.id, r.first_task" from       \
-    " LIMIT $13 OFFSET $14) p"
+    "SELECT count(*), CAST(coalesce(sum(p.tasks + CASE WHEN (SELECT count(*) FROM block b"         \
+    " WHERE b.run = p.id) > 1 THEN (SELECT coalesce(sum(t.parents - 1), 0) FROM task t"            \
+    " WHERE t.id >= p.first_task AND t.id < p.first_task + p.tasks"                                \
+    " AND t.instance_base IS NOT NULL AND t.parents > 0) ELSE 0 END), 0) AS BIGINT)"               \
+    " FROM (SELECT r.id, r.first_task, coalesce((SELECT b.count FROM block b WHERE b.run = r.id"   \
+    " AND b.first = r.first_task), 0) AS tasks" from " LIMIT $13 OFFSET $14) p"
 
 struct way {
     const char *ascending; /* NULL: there is no such way */
@@ -465,13 +470,14 @@ enum status store_run_page_ids(struct store *store, const struct run_page *page,
 
 /* Nothing is asked for: so many tasks at least, instances included. */
 static const char TASKS_OF_SOME[] =
-    "SELECT CAST(coalesce(sum(b.count), 0) AS BIGINT) FROM (SELECT count FROM block LIMIT 1000) b";
+    "SELECT CAST(coalesce(sum(f.count), 0) AS BIGINT) FROM (SELECT b.count FROM run r"
+    " JOIN block b ON b.run = r.id AND b.first = r.first_task LIMIT 1000) f";
 
 enum { COUNT_RUNS_FIRST = 64, COUNT_RUNS_MORE = 8 };
 
 /* So many runs first; times as many, while those before had few tasks. */
 static enum status count_tasks(struct store *store, const struct run_page *page, int64_t enough,
-                               struct run_page_tasks *out, struct err *err)
+                               int64_t *out, struct err *err)
 {
     const struct way *way = NULL;
     enum status status = choose(store, page, false, &way, err);
@@ -482,23 +488,22 @@ static enum status count_tasks(struct store *store, const struct run_page *page,
         status = ask(store, way->tasks, &counted, &stmt, err);
         while (status == STATUS_OK && db_next(stmt, &status, err)) {
             runs = db_int(stmt, 0);
-            out->tasks = db_int(stmt, 1);
-            out->has_instances = db_int(stmt, 2) > runs;
+            *out = db_int(stmt, 1);
         }
-        if (runs < most || out->tasks >= enough)
+        if (runs < most || *out >= enough)
             break;
     }
     return status;
 }
 
 enum status store_run_page_tasks(struct store *store, const struct run_page *page, int64_t enough,
-                                 struct run_page_tasks *out, struct err *err)
+                                 int64_t *out, struct err *err)
 {
-    *out = (struct run_page_tasks){0};
+    *out = 0;
     if (page->dag_id == NULL && asks_for_dag_alone(store, page)) {
-        if (db_get_int(store->db, 0, &out->tasks, err, TASKS_OF_SOME, "") != STATUS_OK)
+        if (db_get_int(store->db, 0, out, err, TASKS_OF_SOME, "") != STATUS_OK)
             return err->code;
-        if (out->tasks >= enough)
+        if (*out >= enough)
             return STATUS_OK;
     }
     return count_tasks(store, page, enough, out, err);

@@ -65,14 +65,12 @@ NODISCARD enum status store_run_page_ids(struct store *store, const struct run_p
 NODISCARD enum status store_run_page_count(struct store *store, const struct run_page *page,
                                            int64_t most, int64_t *out, struct err *err);
 
-struct run_page_tasks {
-    int64_t tasks;      /* a mapped one is one */
-    bool has_instances; /* of mapped ones */
-};
-/* How many tasks the runs of all pages have; no further than to `enough`, or a little more. */
+/*
+ * How many tasks the runs of all pages have, of a mapped one its instances, those to come
+ * included; no further than to `enough`, or a little more.
+ */
 NODISCARD enum status store_run_page_tasks(struct store *store, const struct run_page *page,
-                                           int64_t enough, struct run_page_tasks *out,
-                                           struct err *err);
+                                           int64_t enough, int64_t *out, struct err *err);
 
 struct run_task_filter {
     const int64_t *runs; /* of these */

@@ -84,6 +84,9 @@ PROBLEMS = [
                                      "execution_date": "2026-01-02T00:00:00Z"}, 400),
     ("POST", "/dags/chain/dagRuns", {"data_interval_start": "2026-01-01T00:00:00Z"}, 400),
     ("POST", "/dags/chain/dagRuns", [], 400),
+    ("POST", "/dags/chain/dagRuns", {"dag_id": "flaky"}, 400),
+    ("POST", "/dags/chain/dagRuns", {"state": 7}, 400),
+    ("PATCH", "/dags/chain", {"dag_id": "flaky", "is_paused": True}, 400),
     ("PATCH", "/dags/chain", {"description": "other"}, 400),
     ("PATCH", "/dags/chain?update_mask=is_paused", {}, 400),
     ("PATCH", "/dags/nothing", {"is_paused": True}, 404),
@@ -116,6 +119,31 @@ def test_what_cannot_be_is_a_problem(served):
         assert answer.headers["Content-Type"] == "application/problem+json"
         assert answer.json["status"] == status and answer.json["title"] and answer.json["detail"]
     assert not wrong, "\n".join(wrong)
+
+
+def test_what_an_answer_shows_may_be_sent_along(served):
+    body = {"dag_id": "chain", "dag_run_id": None, "state": "queued", "note": None, "conf": {},
+            "run_type": "manual", "external_trigger": True, "end_date": None}
+    made = served.send("POST", "/dags/chain/dagRuns", body)
+    assert made["dag_id"] == "chain" and made["state"] in ("queued", "running", "success")
+    served.send("PATCH", "/dags/chain", served.get("/dags/chain"))
+    paths = served.get("/openapi.json")["paths"]
+    for method, pattern, shown in (("post", "/dags/{dag_id}/dagRuns", made),
+                                   ("patch", "/dags/{dag_id}", served.get("/dags/chain"))):
+        content = paths[V1 + pattern][method]["requestBody"]["content"]
+        described = content["application/json"]["schema"]
+        assert set(body if method == "post" else shown) <= set(described["properties"])
+
+
+def test_a_parameter_of_the_wrong_type_is_named(served):
+    tasks = "/dags/~/dagRuns/~/taskInstances"
+    for path, name, value, kind in (
+            (tasks, "duration_gte", "abc", "a number"), (tasks, "duration_lte", "1x", "a number"),
+            (tasks, "duration_lte", '"1"', "a number"), (tasks, "limit", "1.5", "an integer"),
+            ("/dags", "paused", "maybe", "true or false"), ("/dags", "limit", "", "an integer")):
+        said = served.get(path, code=400, **{name: value})["detail"]
+        assert name in said and kind in said and "JSON" not in said, said
+    assert served.get(tasks, duration_gte="0.5")["total_entries"] == 0
 
 
 def test_who_is_not_known_stays_outside(served):
@@ -189,6 +217,39 @@ def test_instances_over_all_runs(served):
     assert served.get(everywhere, start_date_gte=since)["total_entries"] == 4
     assert served.get(everywhere, duration_gte=1000)["total_entries"] == 0
     assert served.get(everywhere, queue="elsewhere")["total_entries"] == 0
+
+
+def test_instances_of_mapped_tasks_are_counted_on_all_pages(served):
+    served.run("mapped", "one")
+    served.run("chain", "two")
+    served.run("mapped", "three")
+    clear = {"dag_run_id": "one", "task_ids": ["each"], "only_failed": False, "dry_run": False,
+             "include_downstream": True}
+    served.send("POST", "/dags/mapped/clearTaskInstances", clear)
+    served.wait("mapped", "one")
+    for place, total in (("/dags/~", 10), ("/dags/mapped", 8), ("/dags/chain", 2)):
+        for limit in (1, 5, 100):
+            listed = served.get(f"{place}/dagRuns/~/taskInstances", limit=limit)
+            assert listed["total_entries"] == total and "total_is_more" not in listed
+
+
+def test_tasks_without_a_pool_are_of_the_default_pool(served):
+    served.add("pooled", """
+        tasks:
+          free: {run: "echo free"}
+          bound: {run: "echo bound", pool: narrow}
+        """)
+    served.send("POST", "/pools", {"name": "narrow", "slots": 1})
+    served.run("pooled", "one")
+    path = "/dags/pooled/dagRuns/one/taskInstances"
+    everywhere = "/dags/~/dagRuns/~/taskInstances"
+    assert {name: task["pool"] for (name, _), task in served.tasks("pooled", "one").items()} == {
+        "free": "default_pool", "bound": "narrow"}
+    for pools, names in (("default_pool", ["free"]), ("narrow", ["bound"]), ("other", []),
+                         ("narrow,default_pool", ["bound", "free"])):
+        assert sorted(ids(served.get(path, pool=pools), "task_instances", "task_id")) == names
+        listed = served.send("POST", f"{everywhere}/list", {"pool": pools.split(",")})
+        assert sorted(ids(listed, "task_instances", "task_id")) == names
 
 
 def test_what_has_not_begun_has_no_state(served):
@@ -270,7 +331,10 @@ def test_logs_in_parts(served):
     assert whole.headers["Content-Type"].startswith("text/plain")
     lines = whole.text.splitlines()
     assert len(lines) == 30000 and lines[-1].startswith("line 29999 ")
+    assert served.text(f"{path}/1").text == whole.text
     part = served.text(f"{path}/1", accept="application/json").json
+    rest = served.text(f"{path}/1", token=part["continuation_token"])
+    assert part["content"] + rest.text == whole.text
     parts = [part["content"]]
     while "continuation_token" in part:
         part = served.text(f"{path}/1", accept="application/json",
@@ -279,6 +343,7 @@ def test_logs_in_parts(served):
     assert len(parts) > 1 and "".join(parts) == whole.text
     assert served.text(path, full_content="true").text == whole.text
     served.get(f"{path}/x", code=404)
+    served.api("GET", f"{V1}{path}/2", headers={"Accept": "text/plain"}, code=404)
 
 
 def test_values_that_tasks_left(served):
@@ -359,6 +424,50 @@ def test_dags_posted_as_json(served):
     served.api.token = served.token
     assert served.send("DELETE", "/dags/posted", code=204) is None
     served.get("/dags/posted", code=404)
+
+
+THINGS = [  # path, their name for the name, what to make, what to change
+    ("pools", "name", {"slots": 1}, {"slots": 2}),
+    ("variables", "key", {"value": "1"}, {"value": "2"}),
+    ("connections", "connection_id", {"conn_type": "http", "host": "a"}, {"host": "b"}),
+]
+
+
+def test_things_of_namespaces(served):
+    def names(path, key, **query):
+        listed = ids(served.get(f"/{path}", **query), path, key)
+        return [name for name in listed if name != "default"]  # a pool that is always there
+
+    eider, whole = served.eider, served.api.token
+    made = eider("tokens", "add", "seller", "--role", "sales=editor", "-o", "json", code=0).json()
+    for path, key, new, change in THINGS:
+        one, (member, value) = f"/{path}/thing", list(change.items())[0]
+        served.api.token = whole
+        served.send("POST", f"/{path}", {key: "ours", **new})
+        sold = served.send("POST", f"/{path}", {key: "thing", **new, "namespace": "sales"})
+        assert sold["namespace"] == "sales"
+        assert names(path, key) == ["ours"]
+        assert served.get(f"/{path}/ours")["namespace"] == "default"
+        assert names(path, key, namespace="sales") == ["thing"]
+        served.get(one, code=404)
+        served.send("PATCH", one, change, code=404, namespace="hr")
+        assert served.get(one, namespace="sales")[key] == "thing"
+        served.send("PATCH", one, {**change, "namespace": "hr"}, code=400, namespace="sales")
+        assert served.send("PATCH", one, change, namespace="sales")[member] == value
+        sent_back = {key: "thing", "namespace": "sales", **new}  # without the parameter
+        assert served.send("PATCH", one, sent_back)[member] == new[member]
+        served.api.token = made["token"]
+        assert names(path, key) == ["thing"]
+        assert served.send("PATCH", one, change)["namespace"] == "sales"
+        assert served.get(one)[member] == value
+        served.get(f"/{path}/ours", code=404, namespace="default")
+        assert served.send("POST", f"/{path}", {key: "ours", **new})["namespace"] == "sales"
+        served.send("DELETE", one, code=204)
+        served.api.token = whole
+        assert names(path, key, namespace="sales") == ["ours"]
+        served.send("DELETE", f"/{path}/ours", code=204)
+        assert names(path, key) == []
+        assert names(path, key, namespace="sales") == ["ours"]
 
 
 def test_events_as_logs(served):

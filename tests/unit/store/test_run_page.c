@@ -284,10 +284,10 @@ Test(run_page, runs_of_one_name_in_several_dags)
     cr_assert_eq(count, 0);
 }
 
-static struct run_page_tasks tasks_of(const struct run_page *page, int64_t enough)
+static int64_t tasks_of(const struct run_page *page, int64_t enough)
 {
     struct err err = {0};
-    struct run_page_tasks total;
+    int64_t total = 0;
     EXPECT_OK(store_run_page_tasks(bench.store, page, enough, &total, &err), &err);
     return total;
 }
@@ -299,17 +299,23 @@ Test(run_page, tasks_are_counted)
     const struct run_page below = {.limit = 1, .below = made[RUNS - 1].id + 1};
     int64_t tasks = 0;
     EXPECT_OK(db_get_int(bench.store->db, 0, &tasks, &err, "SELECT count(*) FROM task", ""), &err);
-    cr_assert_eq(tasks_of(&all, 100000).tasks, tasks);
-    cr_assert_eq(tasks_of(&below, 100000).tasks, tasks);
-    cr_assert_not(tasks_of(&all, 100000).has_instances);
-    cr_assert_geq(tasks_of(&all, 10).tasks, 10);
-    cr_assert_lt(tasks_of(&below, 10).tasks, tasks);
+    cr_assert_eq(tasks_of(&all, 100000), tasks);
+    cr_assert_eq(tasks_of(&below, 100000), tasks);
+    cr_assert_geq(tasks_of(&all, 10), 10);
+    cr_assert_lt(tasks_of(&below, 10), tasks);
     EXPECT_OK(db_do(bench.store->db, &err,
                     "INSERT INTO block (run, first, count) VALUES ($1, 1000000, 5)", "i",
                     made[0].id),
               &err);
-    cr_assert_eq(tasks_of(&all, 100000).tasks, tasks);
-    cr_assert(tasks_of(&all, 100000).has_instances);
+    /* Of a task that was cleared: it has none now. */
+    cr_assert_eq(tasks_of(&all, 100000), tasks);
+    EXPECT_OK(db_do(bench.store->db, &err,
+                    "UPDATE task SET instance_base = 1000000, parents = 5 WHERE id ="
+                    " (SELECT first_task FROM run WHERE id = $1)",
+                    "i", made[0].id),
+              &err);
+    cr_assert_eq(tasks_of(&all, 100000), tasks + 4);
+    cr_assert_eq(tasks_of(&below, 100000), tasks + 4);
 }
 
 Test(run_page, runs_are_found_by_what_their_tasks_are)
