@@ -151,7 +151,7 @@ def test_ranges(printed):
 
 MISTAKES = [
     ("a", {"grep": "("}, 400), ("a", {"grep": "x" * 2000}, 422), ("a", {"try": 0}, 400),
-    ("a", {"try": 9}, 404), ("nix", {}, 404), ("a", {"tail": "x"}, 400),
+    ("a", {"try": 9}, 404), ("nix", {}, 404), ("a", {"tail": "x"}, 400), ("a", {"tail": -1}, 400),
     ("a", {"cursor": "nonsense"}, 400), ("a", {"tial": 1}, 400), ("a", {"follow": "maybe"}, 400),
     ("many", {"map_index": 3}, 404), ("..%2f..%2fetc%2fpasswd", {}, 404), ("%2e%2e", {}, 404),
     ("a", {"try": "../1"}, 400), ("a", {"map_index": "0/../../x"}, 400),
@@ -278,6 +278,7 @@ def test_a_job_has_a_log(world, up):
     page = api.get(path)
     answer = api("GET", path, headers=TEXT, code=200)
     assert answer.text == "".join(entry["text"] for entry in page["entries"])
+    api("GET", path + "?tail=-1", code=400)
     api("GET", "/api/v1/x/jobs/999999/log", headers=TEXT, code=404)
     api("GET", "/api/v1/x/jobs/..%2f1/log", headers=TEXT, code=400)
     listener = Listener(api, path)
