@@ -245,7 +245,9 @@ def test_people_change_their_own_password_and_nothing_else(house):
     path = "/api/v1/x/operations/user.set"
     text = token(world, "ci", "--owner", "anna")
     change = {"name": "anna", "password": "another horse", "old_password": PASSWORD}
-    assert api("POST", path, change, headers=by(text)).status == 403, "a token cannot"
+    refused = api("POST", path, change, headers=by(text))
+    assert refused.status == 403, "a token cannot"
+    assert "sign in with the name and the password" in refused.json["detail"]
     for body in ({**change, "old_password": "wrong"}, {**change, "old_password": None},
                  {**change, "name": "ben"}, {**change, "grants": ["admin"]},
                  {**change, "disabled": False}):
