@@ -120,6 +120,7 @@ static enum status put_options(json_t *job, const struct parsed *parsed, struct 
 {
     const struct int_bounds bounds = {-LIMIT_PRIORITY, LIMIT_PRIORITY, 0};
     int64_t priority = 0;
+    request_put_option(job, parsed, "namespace", "namespace");
     request_put_option(job, parsed, "delay", "delay");
     request_put_option(job, parsed, "at", "run_after");
     request_put_option(job, parsed, "dedupe", "dedupe");
@@ -185,7 +186,8 @@ static int enqueue_one(struct cli *cli, const struct parsed *parsed)
 struct batch {
     struct cli *cli;
     const char *queue;
-    const char *name; /* of the file */
+    const char *namespace_; /* of lines that name none; NULL: the service decides */
+    const char *name;       /* of the file */
     FILE *stream;
     char *line;
     size_t line_capacity;
@@ -225,6 +227,8 @@ static enum status next_line(struct batch *batch, json_t **out, struct err *err)
                            batch->name, (long long)batch->number);
         }
         json_put_int(*out, "line", batch->number);
+        if (batch->namespace_ != NULL && json_object_get(*out, "namespace") == NULL)
+            json_put_string(*out, "namespace", batch->namespace_);
         return STATUS_OK;
     }
     if (ferror(batch->stream))
@@ -303,6 +307,7 @@ static int enqueue_batch(struct cli *cli, const struct parsed *parsed)
     CLEANUP(batch_fini)
     struct batch batch = {.cli = cli,
                           .queue = parsed->args[0],
+                          .namespace_ = parsed_get(parsed, "namespace", NULL),
                           .name = is_in ? "standard input" : path,
                           .stream = is_in ? cli->host.in : fopen(path, "re"),
                           .made = json_array()};

@@ -53,6 +53,7 @@
 #define OPTION_DELAY VALUE("delay", 0, "DURATION", "not before so long from now, such as 5m")
 #define OPTION_AT    VALUE("at", 0, "TIME", "not before, such as 2026-01-15T02:00:00Z")
 #define OPTION_NAMESPACE VALUE("namespace", 0, "NAME", "whose pool it is; default by default")
+#define OPTION_JOB_SPACE VALUE("namespace", 0, "NAME", "whose job it is; default by default")
 #define OPTION_ONLY_DAG                                                                            \
     {"dag", 0, "DAG", "only of this DAG", false, COMPLETE_DAG, NULL, NULL}
 #define OPTION_SPACE VALUE("namespace", 0, "NAME", "the namespace in the store; `default` by default")
@@ -73,8 +74,8 @@
     "\n"                                                                                            \
     "With --batch [FILE] every line is a job: {\"handler\", \"payload\", \"queue\", \"delay\",\n"     \
     "\"run_after\", \"priority\", \"dedupe\", \"retries\", \"retry_delay\", \"timeout\",\n"             \
-    "\"on_lost_lease\"}. A thousand lines are committed at a time; a bad line is named, and\n"      \
-    "nothing of its thousand is kept."
+    "\"on_lost_lease\", \"namespace\"}; --namespace is that of the lines that name none. A thousand\n" \
+    "lines are committed at a time; a bad line is named, and nothing of its thousand is kept."
 #define ENQUEUE_EXAMPLES                                                                           \
     "eider enqueue mail send '{\"to\": \"ann\"}' --retries 3 --dedupe order-17\n"                   \
     "eider enqueue default --delay 10m -- pg_dump -f /backup/shop.sql shop\n"                      \

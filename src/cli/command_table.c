@@ -134,7 +134,7 @@ static const struct command_option BACKFILL_CANCEL_OPTIONS[] = {
 };
 
 static const struct command_option ENQUEUE_OPTIONS[] = {
-    OPTION_DELAY, OPTION_AT,
+    OPTION_JOB_SPACE, OPTION_DELAY, OPTION_AT,
     VALUE("priority", 0, "N", "higher ones come first within their queue"),
     VALUE("dedupe", 0, "KEY", "only one job has this key"),
     VALUE("retries", 0, "N", "after the first attempt"),

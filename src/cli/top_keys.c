@@ -33,6 +33,8 @@ const struct top_keys_row TOP_KEYS[] = {
     {"+ -",           "ask more often, less often",     TOP_FASTER,     {'+', '='}},
     {NULL,            NULL,                             TOP_SLOWER,     {'-'}},
     {"Space",         "ask now",                        TOP_NOW,        {' '}},
+    /* The screen does that by itself, whatever is asked for at the moment. */
+    {"Ctrl-L",        "draw everything anew",           TOP_ACTION_COUNT, {0}},
     {"?",             "this help",                      TOP_HELP,       {'?'}},
     {"q",             "quit",                           TOP_QUIT,       {'q', 'Q', 3}},
 };

@@ -66,6 +66,7 @@ static enum status put_filters(const json_t *query, json_t *request, struct err 
         put_states(states, request);
     airflow_put_ranges(query, request);
     airflow_copy(query, "dag_ids", request, "dags");
+    airflow_copy(query, "cursor", request, "cursor");
     json_put_bool(request, "brief", true);
     return airflow_put_order(query, ORDERS, ARRAY_LEN(ORDERS), request, err);
 }

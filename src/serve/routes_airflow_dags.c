@@ -82,14 +82,17 @@ SCHEMA(WARNINGS_QUERY, PAGE_FIELDS, ORDER_FIELD,
 SCHEMA(WARNINGS_RESPONSE, {"dag_warnings", FIELD_ARRAY, true, "warnings"}, TOTAL_FIELD);
 
 SCHEMA(RUNS_QUERY, PAGE_FIELDS, ORDER_FIELD, ONLY_FIELDS, ALL_RANGES,
-    {"state", FIELD_STRINGS, false, "only in these states"});
+    {"state", FIELD_STRINGS, false, "only in these states"},
+    {"cursor", FIELD_STRING, false, "of an answer: what comes after it; only by id"});
 SCHEMA(RUNS_FORM, ORDER_FIELD, ALL_RANGES,
+    {"cursor", FIELD_STRING, false, "of an answer: what comes after it; only by id"},
     {"page_limit", FIELD_INTEGER, false, "at most so many"},
     {"page_offset", FIELD_INTEGER, false, "leave out the first"},
     {"dag_ids", FIELD_STRINGS, false, "only of these DAGs"},
     {"states", FIELD_STRINGS, false, "only in these states"});
 SCHEMA(RUNS_RESPONSE, {"dag_runs", FIELD_ARRAY, true, "runs"}, TOTAL_FIELD,
-    {"total_is_more", FIELD_BOOLEAN, false, "there are more than total_entries"});
+    {"total_is_more", FIELD_BOOLEAN, false, "there are more than total_entries"},
+    {"cursor", FIELD_STRING, false, "for the next page; null: that was all, or another order"});
 SCHEMA(RUN_BODY,
     {"dag_run_id", FIELD_STRING, false, "its name; made of the date by default"},
     {"logical_date", FIELD_INSTANT, false, "what it is for; now by default"},

@@ -21,7 +21,8 @@
 
 /* clang-format off */
 #define WISH                                                                                       \
-    {"try", FIELD_INTEGER, false, "this attempt; the newest by default"},                          \
+    {"try_number", FIELD_INTEGER, false, "this attempt; the newest by default"},                   \
+    {"try", FIELD_INTEGER, false, "the same in short"},                                            \
     {"tail", FIELD_INTEGER, false, "only the last lines"},                                         \
     {"grep", FIELD_STRING, false, "only lines that match this extended regular expression"},       \
     {"cursor", FIELD_STRING, false, "of an answer: what came after it"},                           \
@@ -51,14 +52,16 @@ static bool take_flag(json_t *request, const char *name)
 
 static enum status ask_log(const struct route_call *call, json_t **out, struct err *err)
 {
-    json_t *request = NULL;
+    CLEANUP(json_decrefp) json_t *request = NULL;
     if (ask_by_schema(call, call->route->query, &request, err) != STATUS_OK)
         return err->code;
     json_t *attempt = json_object_get(request, "try");
+    if (attempt != NULL && json_object_get(request, "try_number") != NULL)
+        return err_set(err, STATUS_INVALID, "'try' is 'try_number' in short: give one of them");
     if (attempt != NULL)
         json_put(request, "try_number", json_incref(attempt));
     (void)json_object_del(request, "try");
-    *out = request;
+    *out = TAKE(request);
     return STATUS_OK;
 }
 

@@ -19,6 +19,16 @@ enum status log_part_bytes(const json_t *request, size_t *out, struct err *err)
     return STATUS_OK;
 }
 
+enum status log_part_tail(const json_t *request, int64_t *out, struct err *err)
+{
+    int64_t tail = json_get_int(request, "tail", -1);
+    if (tail < 0 && json_is_integer(json_object_get(request, "tail")))
+        return err_set(err, STATUS_INVALID, "'tail' is a number of lines, 0 or more, not %lld",
+                       (long long)tail);
+    *out = tail;
+    return STATUS_OK;
+}
+
 /* --- bytes ----------------------------------------------------------------------------------- */
 
 /* Bytes at the end that begin a character without ending it. */

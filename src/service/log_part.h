@@ -37,5 +37,8 @@ NODISCARD enum status log_part_read(struct blob *blob, const struct log_part_req
 /* How much a part may hold, as the member "bytes" says; STATUS_INVALID: that is no such number. */
 NODISCARD enum status log_part_bytes(const json_t *request, size_t *out, struct err *err);
 
+/* How many lines at the end, as the member "tail" says; -1: all. STATUS_INVALID: below 0. */
+NODISCARD enum status log_part_tail(const json_t *request, int64_t *out, struct err *err);
+
 /* {"text"}, and "base64" when the bytes are no text; a new reference. */
 NODISCARD json_t *log_part_json(const struct strbuf *bytes);

@@ -21,6 +21,7 @@ struct reading {
     struct job_info job;
     size_t part_bytes;  /* most in a part */
     int64_t try_number; /* only this attempt; 0: the newest and those after it */
+    int64_t tail;       /* of what is begun in this part; -1: all */
     bool is_begun;
     bool is_arriving; /* the attempt is over, its log is not all there yet */
     struct log_place place;
@@ -32,7 +33,8 @@ static enum status begin(struct reading *reading, const json_t *request, struct 
     const char *cursor = json_get_string(request, "cursor", NULL);
     const struct job_info *job = &reading->job;
     reading->try_number = json_get_int(request, "try_number", 0);
-    if (log_part_bytes(request, &reading->part_bytes, err) != STATUS_OK)
+    if (log_part_bytes(request, &reading->part_bytes, err) != STATUS_OK ||
+        log_part_tail(request, &reading->tail, err) != STATUS_OK)
         return err->code;
     if (json_object_get(request, "try_number") != NULL && reading->try_number < 1)
         return err_set(err, STATUS_INVALID, "'try_number' counts from 1");
@@ -85,7 +87,7 @@ static enum status read_part(struct reading *reading, const json_t *request, boo
     struct log_part_request wanted = {
         .key = {.kind = BLOB_LOG, .ids = {0, place->task, place->attempt}, .id_count = 3},
         .offset = place->offset,
-        .tail = reading->is_begun ? -1 : json_get_int(request, "tail", -1),
+        .tail = reading->is_begun ? -1 : reading->tail,
         .grep = json_get_string(request, "grep", NULL),
         .bytes_max = reading->part_bytes,
     };

@@ -225,10 +225,12 @@ static enum status begin(struct reading *reading, const json_t *request, struct 
     const char *cursor = json_get_string(request, "cursor", NULL);
     bool one_task = json_get_string(request, "task", NULL) != NULL;
     reading->grep = json_get_string(request, "grep", NULL);
-    reading->tail = cursor == NULL ? json_get_int(request, "tail", -1) : -1;
     reading->try_number = json_get_int(request, "try_number", 0);
-    if (log_part_bytes(request, &reading->part_bytes, err) != STATUS_OK)
+    if (log_part_bytes(request, &reading->part_bytes, err) != STATUS_OK ||
+        log_part_tail(request, &reading->tail, err) != STATUS_OK)
         return err->code;
+    if (cursor != NULL)
+        reading->tail = -1;
     if (json_object_get(request, "try_number") != NULL && reading->try_number < 1)
         return err_set(err, STATUS_INVALID, "'try_number' counts from 1");
     if (!one_task && json_get_int(request, "map_index", -1) >= 0)

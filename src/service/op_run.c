@@ -29,6 +29,9 @@ struct listing {
     const struct service *service;
     struct store *store;
     json_t *runs;
+    int64_t limit;
+    int64_t last; /* that is on the page */
+    bool has_more;
     bool is_brief;
 };
 
@@ -36,6 +39,10 @@ static enum status list_run(void *context, const struct run_info *run, struct er
 {
     struct listing *listing = context;
     json_t *object = NULL;
+    listing->has_more = (int64_t)json_array_size(listing->runs) == listing->limit;
+    if (listing->has_more)
+        return STATUS_OK;
+    listing->last = run->id;
     if (listing->is_brief)
         object = run_json(listing->service, run, NULL);
     else if (run_json_load(listing->service, listing->store, run, &object, err) != STATUS_OK)
@@ -44,10 +51,43 @@ static enum status list_run(void *context, const struct run_info *run, struct er
     return STATUS_OK;
 }
 
+/* How many there are on all pages, wherever this one begins. */
 static enum status count_runs(struct store *store, const void *filter, int64_t most, int64_t *out,
                               struct err *err)
 {
-    return store_run_page_count(store, filter, most, out, err);
+    struct run_page all = *(const struct run_page *)filter;
+    all.below = 0;
+    all.above = 0;
+    return store_run_page_count(store, &all, most, out, err);
+}
+
+static enum status read_cursor(const json_t *request, struct run_page *filter, struct err *err)
+{
+    const char *text = json_get_string(request, "cursor", NULL);
+    int64_t run = 0;
+    if (text == NULL)
+        return STATUS_OK;
+    if (filter->order != RUN_BY_ID)
+        return err_set(err, STATUS_INVALID,
+                       "'cursor' goes on in a list by id: leave 'order_by' away, or use 'offset'");
+    if (!str_parse_i64(text, 1, INT64_MAX, &run))
+        return err_set(err, STATUS_INVALID, "'%.60s' is no cursor that an answer gave", text);
+    *(filter->is_descending ? &filter->below : &filter->above) = run;
+    return STATUS_OK;
+}
+
+/* One more than the page has tells whether another follows. */
+static enum status read_page(struct listing *listing, const struct run_page *filter,
+                             struct err *err)
+{
+    struct run_page page = *filter;
+    listing->limit = page.limit;
+    page.limit += page.limit > 0;
+    if (listing->store != NULL &&
+        store_run_page(listing->store, &page, list_run, listing, err) != STATUS_OK)
+        return err_wrap(err, "list runs");
+    listing->has_more = listing->has_more && filter->order == RUN_BY_ID;
+    return STATUS_OK;
 }
 
 enum status op_run_list(struct service *service, const json_t *request, json_t **out,
@@ -60,11 +100,10 @@ enum status op_run_list(struct service *service, const json_t *request, json_t *
     struct run_page filter;
     if (run_filter_read(request, arena, &filter, err) != STATUS_OK ||
         run_filter_read_page(request, &filter.limit, &filter.offset, err) != STATUS_OK ||
-        service_store_if_any(service, &listing.store, err) != STATUS_OK)
+        read_cursor(request, &filter, err) != STATUS_OK ||
+        service_store_if_any(service, &listing.store, err) != STATUS_OK ||
+        read_page(&listing, &filter, err) != STATUS_OK)
         return err->code;
-    if (listing.store != NULL &&
-        store_run_page(listing.store, &filter, list_run, &listing, err) != STATUS_OK)
-        return err_wrap(err, "list runs");
     if (json_array_size(runs) == 0 && lookup_dag_name(service, filter.dag_id, err) != STATUS_OK)
         return err->code;
     const struct listing_page page = {
@@ -72,11 +111,17 @@ enum status op_run_list(struct service *service, const json_t *request, json_t *
         .name = "dag_runs",
         .store = listing.store,
         .limit = filter.limit,
-        .is_later = filter.offset > 0,
+        .is_later = filter.offset > 0 || filter.below > 0 || filter.above > 0,
         .count = count_runs,
         .filter = &filter,
     };
-    return listing_answer(&page, TAKE(runs), out, err);
+    if (listing_answer(&page, TAKE(runs), out, err) != STATUS_OK)
+        return err->code;
+    if (listing.has_more)
+        json_put_id(*out, "cursor", listing.last);
+    else
+        json_put(*out, "cursor", json_null());
+    return STATUS_OK;
 }
 
 /* --- run.show -------------------------------------------------------------------------------- */

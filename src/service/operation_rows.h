@@ -64,6 +64,16 @@
     {                                                                                              \
         "limit", FIELD_INTEGER, false, "at most so many"                                           \
     }
+/* The next page of a list, and where it begins. */
+#define NEXT_BY_ID                                                                                 \
+    {                                                                                              \
+        "cursor", FIELD_STRING, false, "of an answer: what comes after it; only by id"             \
+    }
+#define CURSOR_BY_ID                                                                               \
+    {                                                                                              \
+        "cursor", FIELD_STRING, false,                                                             \
+            "for the next page; null: that was all, or the order is another than by id"            \
+    }
 /* How a log is read in parts. */
 #define LOG_PART                                                                                   \
     {"try_number", FIELD_INTEGER, false, "this attempt; the newest by default"},                   \

@@ -361,10 +361,10 @@ static const struct operation_field REQUEST_RUN_LIST[] = {
     {"state", FIELD_STRING, false, "only in this state"},
     RUN_FILTER,
     {"order_by", FIELD_STRING, false, "id, logical_date, start_date, end_date or duration; - in front turns it round; -id by default"},
-    LIMIT, {"offset", FIELD_INTEGER, false, "leave out the first, up to 100000"}, BRIEF, WITH_TOTAL,
+    LIMIT, {"offset", FIELD_INTEGER, false, "leave out the first, up to 100000"}, BRIEF, WITH_TOTAL, NEXT_BY_ID,
 };
 static const struct operation_field LIST_RUNS[] = {
-    {"dag_runs", FIELD_ARRAY, true, "runs, newest first"}, PAGED_TOTAL,
+    {"dag_runs", FIELD_ARRAY, true, "runs, newest first"}, PAGED_TOTAL, CURSOR_BY_ID,
 };
 static const struct operation_field REQUEST_NOTE[] = {
     RUN, {"note", FIELD_STRING, true, "the note; empty removes it"}, REASON,

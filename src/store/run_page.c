@@ -15,7 +15,8 @@
 #include "store/run_query_priv.h"
 #include "store/store_priv.h"
 
-/* $1 DAG, $2 states, $3-$10 ranges, $11 DAGs, $12 below, $13 limit, $14 offset, $15 what is seen */
+/* $1 DAG, $2 states, $3-$10 ranges, $11 DAGs, $12 below or above, $13 limit, $14 offset, $15 what
+ * is seen */
 #define NEVER   "9223372036854775807"
 #define STARTED "coalesce(r.started_at_us, " NEVER ")"
 #define AMONG(dags, seen)                                                                          \
@@ -41,7 +42,10 @@
     " AND coalesce(r.ended_at_us, r.started_at_us, r.created_at_us) >= $9"                         \
     " AND coalesce(r.ended_at_us, r.started_at_us, r.created_at_us) <= $10 THEN true ELSE false "  \
     "END"
-#define MATCHES(of, indexed, more) of indexed " AND " FITS " AND r.id < $12" more
+#define MATCHES(of, indexed, more) of indexed " AND " FITS more
+/* Where a page begins: rows before it have larger ids, or smaller ones when these come first. */
+#define BELOW " AND r.id < $12"
+#define ABOVE " AND r.id > $12"
 
 #define IN_LOGICAL " AND r.logical_at_us >= $3 AND r.logical_at_us <= $4"
 #define IN_START   " AND " STARTED " >= $5 AND " STARTED " <= $6"
@@ -100,10 +104,10 @@ struct way {
 
 #define WAY(from, matches, ascending, descending)                                                  \
     {                                                                                              \
-        PAGE(FIRST_OF_##from(matches, ascending), ascending),                                      \
-            PAGE(FIRST_OF_##from(matches, descending), descending),                                \
-            IDS(FIRST_OF_##from(matches, descending), descending), COUNT(from(matches)),           \
-            TASKS(from(matches))                                                                   \
+        PAGE(FIRST_OF_##from(matches ABOVE, ascending), ascending),                                \
+            PAGE(FIRST_OF_##from(matches BELOW, descending), descending),                          \
+            IDS(FIRST_OF_##from(matches BELOW, descending), descending),                           \
+            COUNT(from(matches BELOW)), TASKS(from(matches BELOW))                                 \
     }
 #define BY(key)      key ", r.id"
 #define BY_BACK(key) key " DESC, r.id DESC"
@@ -278,16 +282,21 @@ static int64_t last_of(const struct run_range *range)
     return range->to_us != 0 ? range->to_us : INT64_MAX;
 }
 
-static enum status ask(struct store *store, const char *sql, const struct run_page *page,
-                       struct db_stmt **out, struct err *err)
+static int64_t below_of(const struct run_page *page)
 {
-    return db_query(
-        store->db, out, err, sql, "tiiiiiiiiitiiit", page->dag_id != NULL ? page->dag_id : "",
-        (int64_t)(page->states != 0 ? page->states : ~0U), first_of(&page->logical),
-        last_of(&page->logical), first_of(&page->started), last_of(&page->started),
-        first_of(&page->ended), last_of(&page->ended), first_of(&page->updated),
-        last_of(&page->updated), page->dags != NULL ? page->dags : "",
-        page->below != 0 ? page->below : INT64_MAX, page->limit, page->offset, store_sight(store));
+    return page->below != 0 ? page->below : INT64_MAX;
+}
+
+static enum status ask(struct store *store, const char *sql, const struct run_page *page,
+                       int64_t bound, struct db_stmt **out, struct err *err)
+{
+    return db_query(store->db, out, err, sql, "tiiiiiiiiitiiit",
+                    page->dag_id != NULL ? page->dag_id : "",
+                    (int64_t)(page->states != 0 ? page->states : ~0U), first_of(&page->logical),
+                    last_of(&page->logical), first_of(&page->started), last_of(&page->started),
+                    first_of(&page->ended), last_of(&page->ended), first_of(&page->updated),
+                    last_of(&page->updated), page->dags != NULL ? page->dags : "", bound,
+                    page->limit, page->offset, store_sight(store));
 }
 
 /* Nothing is asked for but a DAG: the index alone tells how many there are. */
@@ -355,11 +364,11 @@ static enum status avoid_wide(struct store *store, const struct run_page *page, 
 
 /* Whether the first runs of all are enough to fill the page with those of the DAGs asked for. */
 enum { NEAR = 5000 };
-#define COUNT_NEAR(order)                                                                          \
-    COUNT_OF("SELECT 1 AS one FROM (SELECT n.dag FROM run n WHERE n.id < $3 ORDER BY n.id" order   \
-             " LIMIT $4) r WHERE r.dag IN (SELECT x.id FROM dag x WHERE " AMONG(                   \
-                 "$1", "$2") ") LIMIT $5")
-static const char *const COUNTS_NEAR[2] = {COUNT_NEAR(""), COUNT_NEAR(" DESC")};
+#define COUNT_NEAR(bound, order)                                                                   \
+    COUNT_OF("SELECT 1 AS one FROM (SELECT n.dag FROM run n WHERE n.id " bound                     \
+             " $3 ORDER BY n.id" order " LIMIT $4) r WHERE r.dag IN (SELECT x.id FROM dag x"       \
+             " WHERE " AMONG("$1", "$2") ") LIMIT $5")
+static const char *const COUNTS_NEAR[2] = {COUNT_NEAR(">", ""), COUNT_NEAR("<", " DESC")};
 
 static enum status are_near(struct store *store, const struct run_page *page, bool *out,
                             struct err *err)
@@ -368,7 +377,8 @@ static enum status are_near(struct store *store, const struct run_page *page, bo
     int64_t count = 0;
     if (db_get_int(store->db, 0, &count, err, COUNTS_NEAR[page->is_descending], "ttiii",
                    page->dags != NULL ? page->dags : "", store_sight(store),
-                   page->below != 0 ? page->below : INT64_MAX, (int64_t)NEAR, wanted) != STATUS_OK)
+                   page->is_descending ? below_of(page) : page->above, (int64_t)NEAR,
+                   wanted) != STATUS_OK)
         return err->code;
     *out = count >= wanted;
     return STATUS_OK;
@@ -405,7 +415,7 @@ enum status store_run_page_count(struct store *store, const struct run_page *pag
                           "ti", page->dag_id != NULL ? page->dag_id : "", most);
     if (choose(store, page, false, &way, err) != STATUS_OK)
         return err->code;
-    enum status status = ask(store, way->count, &counted, &stmt, err);
+    enum status status = ask(store, way->count, &counted, below_of(page), &stmt, err);
     while (status == STATUS_OK && db_next(stmt, &status, err))
         count = db_int(stmt, 0);
     if (status == STATUS_OK)
@@ -437,11 +447,13 @@ enum status store_run_page(struct store *store, const struct run_page *page,
     const struct way *way = NULL;
     struct db_stmt *stmt = NULL;
     CHECK(page->offset <= RUN_PAGE_OFFSET_MAX);
+    CHECK((page->is_descending ? page->above : page->below) == 0);
     if (check_sort(store, page, err) != STATUS_OK ||
         choose(store, page, true, &way, err) != STATUS_OK)
         return err->code;
-    enum status status =
-        ask(store, page->is_descending ? way->descending : way->ascending, page, &stmt, err);
+    enum status status = page->is_descending
+                             ? ask(store, way->descending, page, below_of(page), &stmt, err)
+                             : ask(store, way->ascending, page, page->above, &stmt, err);
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         struct run_info info;
         run_info_read(stmt, NULL, &info);
@@ -462,7 +474,7 @@ enum status store_run_page_ids(struct store *store, const struct run_page *page,
     CHECK(page->is_descending);
     if (choose(store, page, true, &way, err) != STATUS_OK)
         return err->code;
-    enum status status = ask(store, way->ids, page, &stmt, err);
+    enum status status = ask(store, way->ids, page, below_of(page), &stmt, err);
     while (status == STATUS_OK && db_next(stmt, &status, err))
         each(context, db_int(stmt, 0), db_int(stmt, 1));
     return status;
@@ -485,7 +497,7 @@ static enum status count_tasks(struct store *store, const struct run_page *page,
     for (int64_t most = COUNT_RUNS_FIRST; status == STATUS_OK; most *= COUNT_RUNS_MORE) {
         const struct run_page counted = first_rows(page, most);
         struct db_stmt *stmt = NULL;
-        status = ask(store, way->tasks, &counted, &stmt, err);
+        status = ask(store, way->tasks, &counted, below_of(page), &stmt, err);
         while (status == STATUS_OK && db_next(stmt, &status, err)) {
             runs = db_int(stmt, 0);
             *out = db_int(stmt, 1);

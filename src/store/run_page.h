@@ -42,7 +42,8 @@ struct run_page {
     struct run_range started;
     struct run_range ended;
     struct run_range updated; /* the last of made, started and ended */
-    int64_t below;            /* only ids below; 0: no bound */
+    int64_t below;            /* newest first, and counts: only ids below; 0: no bound */
+    int64_t above;            /* oldest first: only ids above */
     enum run_order order;
     bool is_descending;
     int64_t limit;

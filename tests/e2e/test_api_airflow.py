@@ -25,6 +25,10 @@ def test_lists_of_runs_are_filtered_ordered_and_paged(served):
     assert ids(served.get(runs, order_by="-start_date"))[0] == "day5"
     assert ids(served.get(runs, order_by="end_date"))[0] == "day1"
     assert ids(served.get(runs, order_by="-id", limit=1)) == ["day5"]
+    page = served.get(runs, limit=3)
+    rest = served.get(runs, limit=3, cursor=page["cursor"])
+    assert ids(page) + ids(rest) == [f"day{day}" for day in range(1, 6)] and rest["cursor"] is None
+    assert rest["total_entries"] == 5
     third = served.get(f"{runs}/day3")
     assert ids(served.get(runs, start_date_gte=third["start_date"])) == ["day3", "day4", "day5"]
     assert ids(served.get(runs, end_date_lte=third["end_date"])) == ["day1", "day2", "day3"]
@@ -65,6 +69,7 @@ PROBLEMS = [
     ("GET", "/dags/nothing", None, 404), ("GET", "/dags/nothing/dagRuns", None, 404),
     ("GET", "/dags/chain/dagRuns/none", None, 404), ("GET", "/dags/~", None, 404),
     ("GET", "/dags/chain/dagRuns?order_by=conf", None, 400),
+    ("GET", "/dags/chain/dagRuns?order_by=end_date&cursor=1", None, 400),
     ("GET", "/dags?order_by=owner", None, 400), ("GET", "/dags?order_by=--dag_id", None, 400),
     ("GET", "/dags/chain/dagRuns?limit=-1", None, 400),
     ("GET", "/dags/chain/dagRuns?limit=x", None, 400),

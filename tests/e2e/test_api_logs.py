@@ -149,12 +149,23 @@ def test_ranges(printed):
                    code=200).bytes == WHOLE
 
 
+def test_an_attempt_has_the_same_name_everywhere(printed):
+    api, run = printed
+    path = log_path(run, "fails", try_number=1)
+    assert [entry["try_number"] for entry in api.get(path)["entries"]] == [1]
+    assert api("GET", path, headers=TEXT, code=200).text == "try\n"
+    assert api.get(path.replace("/log?", "/lines?"))["try_number"] == 1
+    assert api.get(path.replace("/log?", "/find?") + "&find=try")["try_number"] == 1
+
+
 MISTAKES = [
     ("a", {"grep": "("}, 400), ("a", {"grep": "x" * 2000}, 422), ("a", {"try": 0}, 400),
-    ("a", {"try": 9}, 404), ("nix", {}, 404), ("a", {"tail": "x"}, 400),
+    ("a", {"try": 9}, 404), ("nix", {}, 404), ("a", {"tail": "x"}, 400), ("a", {"tail": -1}, 400),
     ("a", {"cursor": "nonsense"}, 400), ("a", {"tial": 1}, 400), ("a", {"follow": "maybe"}, 400),
     ("many", {"map_index": 3}, 404), ("..%2f..%2fetc%2fpasswd", {}, 404), ("%2e%2e", {}, 404),
-    ("a", {"try": "../1"}, 400), ("a", {"map_index": "0/../../x"}, 400),
+    ("a", {"try_number": 0}, 400), ("a", {"try_number": 9}, 404),
+    ("a", {"try": 1, "try_number": 1}, 400), ("a", {"try": "../1"}, 400),
+    ("a", {"map_index": "0/../../x"}, 400),
 ]
 TYPES = ("application/json", "text/plain", "text/event-stream")
 
@@ -278,6 +289,7 @@ def test_a_job_has_a_log(world, up):
     page = api.get(path)
     answer = api("GET", path, headers=TEXT, code=200)
     assert answer.text == "".join(entry["text"] for entry in page["entries"])
+    api("GET", path + "?tail=-1", code=400)
     api("GET", "/api/v1/x/jobs/999999/log", headers=TEXT, code=404)
     api("GET", "/api/v1/x/jobs/..%2f1/log", headers=TEXT, code=400)
     listener = Listener(api, path)

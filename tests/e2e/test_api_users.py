@@ -162,6 +162,29 @@ def test_a_token_goes_with_its_owner(house):
     assert shown(world, "tokens", "list")["tokens"] == []
 
 
+def test_an_operator_of_one_namespace_enqueues_there(house):
+    world, api = house
+    text = token(world, "ops", "--role", "sales=operator")
+
+    def enqueue(*args, **options):
+        place = {"EIDER_SERVER": f"http://{api.host}:{api.port}", "EIDER_TOKEN": text}
+        return world("enqueue", "default", *args, "-o", "name", env=place, **options)
+
+    def space(job):
+        return shown(world, "jobs", "show", job)["namespace"]
+
+    assert "there is no namespace 'default'" in enqueue("noop").err
+    assert space(enqueue("noop", "--namespace", "sales", code=0).out.strip()) == "sales"
+    line = json.dumps({"handler": "noop"}) + "\n"
+    named = json.dumps({"handler": "noop", "namespace": "sales"}) + "\n"
+    for job in enqueue("--batch", "--namespace", "sales", input=line + named, code=0).out.split():
+        assert space(job) == "sales"
+    assert space(enqueue("--batch", input=named, code=0).out.strip()) == "sales"
+    other = json.dumps({"handler": "noop", "namespace": "hr"}) + "\n"
+    refused = enqueue("--batch", "--namespace", "sales", input=other)
+    assert "there is no namespace 'hr'" in refused.err, "what a line names counts for it"
+
+
 def test_a_token_that_has_expired_is_void(house):
     world, api = house
     text = token(world, "short", "--role", "viewer", "--expires", "1ms")
@@ -222,7 +245,9 @@ def test_people_change_their_own_password_and_nothing_else(house):
     path = "/api/v1/x/operations/user.set"
     text = token(world, "ci", "--owner", "anna")
     change = {"name": "anna", "password": "another horse", "old_password": PASSWORD}
-    assert api("POST", path, change, headers=by(text)).status == 403, "a token cannot"
+    refused = api("POST", path, change, headers=by(text))
+    assert refused.status == 403, "a token cannot"
+    assert "sign in with the name and the password" in refused.json["detail"]
     for body in ({**change, "old_password": "wrong"}, {**change, "old_password": None},
                  {**change, "name": "ben"}, {**change, "grants": ["admin"]},
                  {**change, "disabled": False}):

@@ -315,6 +315,7 @@ def test_keys_are_heard_while_an_answer_is_on_its_way(top):
         pane.wait(r"^ +QUEUE +STATE")
         pane.press("?")
         pane.wait(r"^  Home End, g G")
+        pane.wait(r"^  Ctrl-L +draw everything anew")
         pane.press("q", "q")
         pane.wait(r"^ended with 0$")
     finally:

@@ -33,6 +33,60 @@ Test(op_run, without_a_store_lists_are_empty_and_the_rest_says_how_to_make_one)
     world_fini(&world);
 }
 
+/* From page to page, one run on each, until there is no cursor any more; " NUMBER NUMBER". */
+static char *walk(struct world *world, const char *order)
+{
+    CLEANUP(mem_freep) char *cursor = NULL;
+    char *seen = mem_strdup("");
+    for (;;) {
+        CLEANUP(mem_freep) char *from = cursor != NULL ? mem_format("\"%s\"", cursor) : NULL;
+        CLEANUP(mem_freep)
+        char *request =
+            mem_format("{\"limit\":1,\"order_by\":\"%s\",\"with_total\":true%s%s}", order,
+                       from != NULL ? ",\"cursor\":" : "", from != NULL ? from : "");
+        CLEANUP(json_decrefp) json_t *page = call_ok(world, "run.list", request);
+        const json_t *run = json_array_get(json_object_get(page, "dag_runs"), 0);
+        CLEANUP(mem_freep) char *before = seen;
+        seen = mem_format("%s %s", before, json_get_string(run, "number", "none"));
+        cr_assert_eq(json_get_int(page, "total_entries", 0), 3, "of all pages");
+        if (json_is_null(json_object_get(page, "cursor")))
+            return seen;
+        mem_freep(&cursor);
+        cursor = mem_strdup(json_get_string(page, "cursor", ""));
+    }
+}
+
+Test(op_run, a_cursor_goes_on_behind_the_page_whatever_is_new)
+{
+    struct world world;
+    world_init(&world);
+    long long one = start_run(&world, "one.yaml", CHAIN);
+    long long two = start_run(&world, "two.yaml", CHAIN);
+    long long three = start_run(&world, "three.yaml", CHAIN);
+    CLEANUP(mem_freep) char *back = mem_format(" %lld %lld %lld", three, two, one);
+    CLEANUP(mem_freep) char *forth = mem_format(" %lld %lld %lld", one, two, three);
+    CLEANUP(mem_freep) char *newest_first = walk(&world, "-id");
+    CLEANUP(mem_freep) char *oldest_first = walk(&world, "id");
+    EXPECT_STR(back, newest_first);
+    EXPECT_STR(forth, oldest_first);
+
+    json_t *page = call_ok(&world, "run.list", "{\"limit\":2}");
+    CLEANUP(mem_freep)
+    char *next = mem_format("{\"cursor\":\"%s\"}", json_get_string(page, "cursor", ""));
+    (void)start_run(&world, "four.yaml", CHAIN);
+    json_t *rest = call_ok(&world, "run.list", next);
+    cr_assert_eq(list_size(rest, "dag_runs"), 1, "what is new is not before it");
+    json_decref(page);
+    json_decref(rest);
+    call_fails(&world, "run.list", "{\"cursor\":\"1\",\"order_by\":\"-start_date\"}",
+               STATUS_INVALID, "by id");
+    call_fails(&world, "run.list", "{\"cursor\":\"x\"}", STATUS_INVALID, "no cursor");
+    page = call_ok(&world, "run.list", "{\"limit\":1,\"order_by\":\"-start_date\"}");
+    cr_assert(json_is_null(json_object_get(page, "cursor")));
+    json_decref(page);
+    world_fini(&world);
+}
+
 Test(op_run, runs_are_listed_newest_first_with_filters)
 {
     struct world world;
