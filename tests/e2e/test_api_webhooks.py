@@ -101,6 +101,17 @@ def test_what_is_not_signed_right_is_refused(house):
     house.send({**good, "X-Eider-Signature": good["X-Eider-Signature"][7:].upper()}, raw, code=202)
 
 
+@pytest.mark.parametrize("body, problem", [
+    (b"{", "JSON, line 1, column 1: string or '}' expected near end of file"),
+    (b"{}\0", "JSON contains a NUL byte"),
+    (b"[" * 5000, "JSON is nested deeper than "),
+], ids=["cut", "nul", "deep"])
+def test_a_body_that_is_not_json_is_told_with_the_place(house, body, problem):
+    detail = house.call(house.token(), body, code=400).json["detail"]
+    assert detail.startswith("the body is not JSON: " + problem), detail
+    assert house.runs() == []
+
+
 def test_nothing_tells_which_dags_there_are(house):
     token, raw = house.token(), json.dumps(BODY).encode()
     texts = {house.send(signed(token + end, raw), raw, path, code=401).json["detail"]
