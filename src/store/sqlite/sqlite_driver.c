@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/check.h"
@@ -158,10 +159,22 @@ static enum status set_up(struct sqlite_db *db, enum db_mode mode, struct err *e
     return code == SQLITE_OK ? STATUS_OK : failure(db, err);
 }
 
+/*
+ * Passwords' hashes are nobody else's, in whatever folder. SQLite would ask the umask, and gives
+ * -wal and -shm the mode of the file. Made without opening it: to close a file drops the locks that
+ * others of this process have on it. Of what cannot be made SQLite says why.
+ */
+static void make_file(const char *path)
+{
+    (void)mknod(path, S_IFREG | 0600, 0);
+}
+
 static enum status open_handle(struct sqlite_db *db, enum db_mode mode, struct err *err)
 {
     int flags =
         mode == DB_READ_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READWRITE;
+    if (mode == DB_READ_WRITE)
+        make_file(db->path);
     int code = sqlite3_open_v2(db->path, &db->handle, flags | SQLITE_OPEN_NOMUTEX, NULL);
     CHECK(db->handle != NULL);
     if (code != SQLITE_OK)

@@ -1,6 +1,8 @@
 /*
  * The store as a thing to open, check, copy and put back, and what a failed call leaves behind.
  */
+#include <sys/stat.h>
+
 #include "base/strbuf.h"
 #include "model/event_kind.h"
 #include "store_bench.h"
@@ -128,6 +130,38 @@ Test(upkeep, a_failed_call_changed_nothing)
     db_bench_script(bench.url, "ALTER TABLE hidden RENAME TO event");
     cr_assert(bench_advance(&bench, &outcome, 1, 5).accepted[0]);
     bench_check(&bench);
+}
+
+static unsigned mode_of(const char *path)
+{
+    struct stat info;
+    cr_assert_eq(stat(path, &info), 0, "%s", path);
+    return info.st_mode & 07777;
+}
+
+Test(upkeep, nobody_else_may_read_the_file_and_what_belongs_to_it)
+{
+    if (db_bench_is_postgres())
+        cr_skip_test("PostgreSQL has no file of ours");
+    struct err err = {0};
+    const char *path = path_in("fresh.db");
+    struct store *store = NULL;
+    const struct store_options options = {.url = arena_format(bench.arena, "sqlite:%s", path),
+                                          .mode = DB_READ_WRITE};
+    mode_t before = umask(0);
+    EXPECT_OK(store_open(&options, &store, &err), &err);
+    cr_assert_eq(mode_of(path), 0600);
+    cr_assert_eq(mode_of(path_in("fresh.db-wal")), 0600);
+    cr_assert_eq(mode_of(path_in("fresh.db-shm")), 0600);
+    EXPECT_OK(store_backup(store, path_in("copy.db"), &err), &err);
+    cr_assert_eq(mode_of(path_in("copy.db")), 0600);
+    store_close(store);
+
+    cr_assert_eq(chmod(path, 0640), 0);
+    EXPECT_OK(store_open(&options, &store, &err), &err);
+    store_close(store);
+    cr_assert_eq(mode_of(path), 0640, "whoever gave it another one meant it");
+    (void)umask(before);
 }
 
 Test(upkeep, a_backup_is_made_while_open_and_put_back_with_a_new_epoch)
