@@ -98,10 +98,12 @@ static void remember(struct usher *usher, const struct usher_login *login, int64
     CHECK(pthread_mutex_unlock(&usher->lock) == 0);
 }
 
-static enum status refuse(struct usher *usher, const struct usher_login *login, struct err *err)
+/* What is typed as a name may be a password: it is kept only where a user has it (NULL: none). */
+static enum status refuse(struct usher *usher, const struct usher_login *login, const char *user,
+                          struct err *err)
 {
     if (throttle_fail(usher->throttle, login->name, login->from, now_ms()))
-        credentials_tell_refused(login->service, "somebody", login->from);
+        credentials_tell_refused(login->service, user != NULL ? user : "somebody", login->from);
     return err_set(err, STATUS_DENIED, "the name or the password is wrong");
 }
 
@@ -129,7 +131,7 @@ static enum status check(struct usher *usher, const struct usher_login *login, s
                        (long long)*out_wait_s);
     }
     if (!password_matches(may_enter ? user.password : NULL, login->password))
-        return refuse(usher, login, err);
+        return refuse(usher, login, status == STATUS_OK ? login->name : NULL, err);
     throttle_forgive(usher->throttle, login->name, login->from);
     remember(usher, login, user.stamp);
     *out = user;

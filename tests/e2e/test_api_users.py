@@ -247,6 +247,19 @@ def test_guessing_passwords_takes_longer_and_longer(house):
     assert actions.count("user_refused") == 1
 
 
+def test_the_audit_log_names_whose_password_was_guessed(house):
+    """What nobody is called may be a password that was typed in the wrong place."""
+    world, api = house
+    add_user(world, "anna", "viewer")
+    for name in ("anna", "hunter2"):
+        for n in range(5):
+            api("GET", ME, headers=basic(name, f"guess {n}"), code=401)
+    entries = [entry for entry in shown(world, "audit", "list")["entries"]
+               if entry["action"] == "user_refused"]
+    assert [entry["object"] for entry in entries] == ["user somebody", "user anna"]
+    assert "hunter2" not in json.dumps(entries) and "guess" not in json.dumps(entries)
+
+
 def test_what_cannot_be_a_user_is_refused(world):
     for name in ("", "a b", "scheduler", "x" * 65, "a/b", "ü"):
         done = world("users", "add", name, "--no-password")
