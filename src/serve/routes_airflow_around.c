@@ -76,7 +76,7 @@ SCHEMA(TEST_RESPONSE,
     {"message", FIELD_STRING, true, "what, or why not"});
 SCHEMA(DATASETS_QUERY, PAGE_FIELDS, ORDER_FIELD,
     {"uri_pattern", FIELD_STRING, false, "only those with this in their URI"},
-    {"dag_ids", FIELD_STRINGS, false, "only those that one of these DAGs waits for"});
+    {"dag_ids", FIELD_STRINGS, false, "only those that one of these DAGs waits for or wrote"});
 SCHEMA(DATASETS_RESPONSE, {"datasets", FIELD_ARRAY, true, "datasets by URI"}, TOTAL_FIELD);
 SCHEMA(DATASET_RESPONSE,
     {"id", FIELD_INTEGER, true, "its number"},

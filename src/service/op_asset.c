@@ -65,13 +65,8 @@ static enum status put_updates(struct store *store, struct arena *arena, int64_t
         return err->code;
     json_t *list = json_build_array();
     json_put(object, "events", list);
-    for (size_t i = 0; i < updates.count; i++) {
-        bool is_seen = updates.items[i].dag_id == NULL;
-        if (!is_seen && store_sees_dag(store, updates.items[i].dag_id, &is_seen, err) != STATUS_OK)
-            return err->code;
-        if (is_seen)
-            json_build_append(list, update_json(&updates.items[i]));
-    }
+    for (size_t i = 0; i < updates.count; i++)
+        json_build_append(list, update_json(&updates.items[i]));
     return STATUS_OK;
 }
 

@@ -129,7 +129,7 @@ static const struct operation_field LIST_EVENTS[] = {
 };
 static const struct operation_field REQUEST_ASSET_LIST[] = {
     {"contains", FIELD_STRING, false, "part of the URI"},
-    {"dags", FIELD_STRINGS, false, "only those that one of these DAGs waits for"},
+    {"dags", FIELD_STRINGS, false, "only those that one of these DAGs waits for or wrote"},
     {"order_by", FIELD_STRING, false, "uri, as by default, or -uri"},
     {"limit", FIELD_INTEGER, false, "at most so many; 100 by default"},
     {"offset", FIELD_INTEGER, false, "leave out the first"},

@@ -9,34 +9,56 @@
 #include "store/store_priv.h"
 #include "store/tiding.h"
 
-#define KNOWN                                                                                      \
-    "SELECT a.id, a.uri, a.created_at_us,"                                                         \
-    " (SELECT count(*) FROM asset_event e WHERE e.asset = a.id),"                                  \
-    " coalesce((SELECT e.at_us FROM asset_event e WHERE e.asset = a.id"                            \
-    " ORDER BY e.asset DESC, e.id DESC LIMIT 1), 0),"                                              \
-    " (SELECT count(*) FROM trigger_watch w WHERE w.kind = 0 AND w.name = a.uri) FROM asset a"
-#define WAITED_FOR                                                                                 \
-    "SELECT 0, w.name, 0, 0, 0, count(*) FROM trigger_watch w WHERE w.kind = 0"                    \
-    " AND NOT EXISTS (SELECT 1 FROM asset a WHERE a.uri = w.name)"
+/* Of a dataset, when it is asked who wrote it. */
+enum { WRITERS_SCAN_MAX = 10000 };
 
-#define OF_DAGS(uri)                                                                               \
-    " AND ($4 = '' OR EXISTS (SELECT 1 FROM trigger_watch o JOIN dag d ON d.id = o.dag"            \
-    " WHERE o.kind = 0 AND o.name = " uri " AND replace($4, ',' || d.dag_id || ',', '') <> $4))"
+/* Updates that no run wrote, or one that is gone, are everybody's, as in asset_event.c. */
+#define UPDATE_IS_SEEN(sight)                                                                      \
+    " AND (" sight " = '' OR NOT EXISTS (SELECT 1 FROM run r JOIN dag d ON d.id = r.dag"           \
+    " WHERE r.id = e.run AND NOT " SEEN(sight, "d.namespace") "))"
+#define KNOWN(sight)                                                                               \
+    "SELECT a.id, a.uri, a.created_at_us,"                                                         \
+    " (SELECT count(*) FROM asset_event e WHERE e.asset = a.id" UPDATE_IS_SEEN(                    \
+        sight) "),"                                                                                \
+               " coalesce((SELECT e.at_us FROM asset_event e WHERE e.asset = a.id" UPDATE_IS_SEEN( \
+                   sight) " ORDER BY e.asset DESC, e.id DESC LIMIT 1), 0),"                        \
+                          " (SELECT count(*) FROM trigger_watch w JOIN dag d ON d.id = w.dag "     \
+                          "WHERE w.kind = 0"                                                       \
+                          " AND w.name = a.uri AND " SEEN(sight, "d.namespace") ") FROM asset a"
+/* URIs are everybody's, whoever waits for them. */
+#define WAITED_FOR(sight)                                                                          \
+    "SELECT 0, w.name, 0, 0, 0, count(d.id) FROM trigger_watch w"                                  \
+    " LEFT JOIN dag d ON d.id = w.dag AND " SEEN(                                                  \
+        sight, "d.namespace") " WHERE w.kind = 0 AND NOT EXISTS (SELECT 1 FROM asset a WHERE "     \
+                              "a.uri = w.name)"
+
+/* $1 part of the URI, $2 limit, $3 offset, $4 DAGs, $5 sight, $6 most updates to look at */
+#define IS_NAMED "replace($4, ',' || d.dag_id || ',', '') <> $4 AND " SEEN("$5", "d.namespace")
+#define AWAITED(uri)                                                                               \
+    "EXISTS (SELECT 1 FROM trigger_watch o JOIN dag d ON d.id = o.dag"                             \
+    " WHERE o.kind = 0 AND o.name = " uri " AND " IS_NAMED ")"
+#define WRITTEN                                                                                    \
+    "EXISTS (SELECT 1 FROM (SELECT e.run FROM asset_event e WHERE e.asset = a.id"                  \
+    " ORDER BY e.asset DESC, e.id DESC LIMIT $6) u JOIN run r ON r.id = u.run"                     \
+    " JOIN dag d ON d.id = r.dag WHERE " IS_NAMED ")"
 #define LISTED(order)                                                                              \
-    KNOWN " WHERE a.uri LIKE $1 ESCAPE '!'" OF_DAGS(                                               \
-        "a.uri") " UNION ALL " WAITED_FOR                                                          \
-                 " AND w.name LIKE $1 ESCAPE '!'" OF_DAGS("w.name") " GROUP BY w.name"             \
-                                                                    " ORDER BY " order             \
-                                                                    " LIMIT $2 OFFSET $3"
+    KNOWN("$5")                                                                                    \
+    " WHERE a.uri LIKE $1 ESCAPE '!' AND ($4 = '' OR " AWAITED(                                    \
+        "a.uri") " OR " WRITTEN                                                                    \
+                 ") UNION ALL " WAITED_FOR("$5") " AND w.name LIKE $1 ESCAPE '!' AND ($4 = '' "    \
+                                                 "OR " AWAITED("w.name") ") GROUP BY w.name"       \
+                                                                         " ORDER BY " order        \
+                                                                         " LIMIT $2 OFFSET $3"
 static const char LIST[] = LISTED("2");
 static const char LIST_BACKWARDS[] = LISTED("2 DESC");
 static const char LIST_COUNT[] = COUNT_OF(LISTED("2"));
 static const char LOAD[] =
-    KNOWN " WHERE a.uri = $1 UNION ALL " WAITED_FOR " AND w.name = $1 GROUP BY w.name";
+    KNOWN("$2") " WHERE a.uri = $1 UNION ALL " WAITED_FOR("$2") " AND w.name = $1 GROUP BY w.name";
 static const char UPDATES[] =
     "SELECT e.id, e.at_us, e.run, d.dag_id, r.run_id, e.task_id, e.map_index, e.actor, e.extra"
     " FROM asset_event e LEFT JOIN run r ON r.id = e.run LEFT JOIN dag d ON d.id = r.dag"
-    " WHERE e.asset = $1 ORDER BY e.asset DESC, e.id DESC LIMIT $2";
+    " WHERE e.asset = $1 AND (d.id IS NULL OR " SEEN(
+        "$3", "d.namespace") ") ORDER BY e.asset DESC, e.id DESC LIMIT $2";
 
 static void read_asset(struct db_stmt *stmt, struct arena *arena, struct asset_info *out)
 {
@@ -72,8 +94,9 @@ enum status store_asset_count(struct store *store, const struct asset_filter *fi
                               int64_t *out, struct err *err)
 {
     CLEANUP(mem_freep) char *like = like_text(filter->contains);
-    return db_get_int(store->db, 0, out, err, LIST_COUNT, "tiit", like, most, (int64_t)0,
-                      filter->dags != NULL ? filter->dags : "");
+    return db_get_int(store->db, 0, out, err, LIST_COUNT, "tiitti", like, most, (int64_t)0,
+                      filter->dags != NULL ? filter->dags : "", store_sight(store),
+                      (int64_t)WRITERS_SCAN_MAX);
 }
 
 enum status store_asset_list(struct store *store, struct arena *arena,
@@ -86,8 +109,9 @@ enum status store_asset_list(struct store *store, struct arena *arena,
     size_t count = 0;
     size_t capacity = 0;
     enum status status =
-        db_query(store->db, &stmt, err, filter->is_descending ? LIST_BACKWARDS : LIST, "tiit", like,
-                 filter->limit, filter->offset, filter->dags != NULL ? filter->dags : "");
+        db_query(store->db, &stmt, err, filter->is_descending ? LIST_BACKWARDS : LIST, "tiitti",
+                 like, filter->limit, filter->offset, filter->dags != NULL ? filter->dags : "",
+                 store_sight(store), (int64_t)WRITERS_SCAN_MAX);
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         list = mem_grow(list, &capacity, count, sizeof *list);
         read_asset(stmt, arena, &list[count++]);
@@ -106,7 +130,7 @@ enum status store_asset_load(struct store *store, struct arena *arena, const cha
 {
     struct db_stmt *stmt = NULL;
     bool row = false;
-    if (db_query(store->db, &stmt, err, LOAD, "t", uri) != STATUS_OK ||
+    if (db_query(store->db, &stmt, err, LOAD, "tt", uri, store_sight(store)) != STATUS_OK ||
         db_step(stmt, &row, err) != STATUS_OK)
         return err->code;
     if (!row)
@@ -126,7 +150,8 @@ enum status store_asset_updates(struct store *store, struct arena *arena, int64_
     struct db_stmt *stmt = NULL;
     size_t count = 0;
     size_t capacity = 0;
-    enum status status = db_query(store->db, &stmt, err, UPDATES, "ii", asset, limit);
+    enum status status =
+        db_query(store->db, &stmt, err, UPDATES, "iit", asset, limit, store_sight(store));
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         list = mem_grow(list, &capacity, count, sizeof *list);
         list[count++] = (struct asset_update){

@@ -3,7 +3,8 @@
  * asset: datasets and their updates.
  *
  * A dataset is known from its first update on, whether a task wrote it (`outputs`) or somebody said
- * so. Who waits for it is in trigger_store.h.
+ * so. Who waits for it is in trigger_store.h. URIs are everybody's; updates and DAGs that wait are
+ * told and counted where they are seen (sight.h).
  */
 #include "base/arena.h"
 #include "store/store.h"
@@ -19,7 +20,7 @@ struct asset_info {
 
 struct asset_filter {
     const char *contains; /* part of the URI; NULL: any */
-    const char *dags;     /* ",a,b,": that one of these DAGs waits for; NULL: any */
+    const char *dags;     /* ",a,b,": that one of these waits for or lately wrote; NULL: any */
     bool is_descending;
     int64_t limit;
     int64_t offset;

@@ -378,6 +378,58 @@ def test_others_namespaces_are_as_if_they_were_not(house):
     assert op("run.show", {"run": number}, code=404)["detail"] == f"there is no run '{number}'"
 
 
+WRITER = """\
+namespace: {space}
+tasks:
+  one: {{run: echo, outputs: [{uris}]}}
+"""
+WAITER = """\
+namespace: {space}
+schedule: {{ datasets: [{uris}] }}
+tasks:
+  one: {{run: echo}}
+"""
+
+
+def test_of_datasets_others_updates_and_waiting_dags_are_not_told(house):
+    world, api = house
+    for space, uris in (("sales", "s3://both"), ("hr", "s3://both, s3://wages")):
+        world.write(f"dags/{space}_out.yaml", WRITER.format(space=space, uris=uris))
+        world.write(f"dags/{space}_in.yaml",
+                    WAITER.format(space=space, uris=uris + f", s3://never/{space}"))
+    root, seller = (by(token(world, name, "--role", role))
+                    for name, role in (("r", "viewer"), ("ci", "sales=viewer")))
+
+    def assets(who, **query):
+        answer = api.get("/api/v1/x/assets", query=query, headers=who)
+        return {row["uri"]: row for row in answer["assets"]}
+
+    wait_for(lambda: len(assets(root)) == 4, "all of them are waited for")
+    for updates, name in enumerate(("sales_out", "hr_out", "hr_out"), 1):
+        ok(world, "dags", "trigger", name)
+        wait_for(lambda: assets(root)["s3://both"]["updates"] == updates, "it is written")
+    counts = {uri: (row["updates"], row["waiters"]) for uri, row in assets(root).items()}
+    assert counts == {"s3://both": (3, 2), "s3://wages": (2, 1), "s3://never/hr": (0, 1),
+                      "s3://never/sales": (0, 1)}
+    mine = assets(seller)
+    counts = {uri: (row["updates"], row["waiters"]) for uri, row in mine.items()}
+    assert counts == {"s3://both": (1, 1), "s3://wages": (0, 0), "s3://never/hr": (0, 0),
+                      "s3://never/sales": (0, 1)}, "URIs are shared"
+    assert mine["s3://wages"]["last_update"] is None
+    assert mine["s3://both"]["last_update"] < assets(root)["s3://both"]["last_update"]
+    shown_one = api.post("/api/v1/x/operations/asset.show", {"uri": "s3://both", "limit": 1},
+                         headers=seller)
+    assert [row["source_dag_id"] for row in shown_one["events"]] == ["sales_out"]
+    assert (shown_one["updates"], shown_one["waiters"]) == (1, 1)
+    for name in ("hr_in", "hr_out"):
+        assert assets(seller, dags=name) == {}
+        page = api.get("/api/v1/datasets", query={"dag_ids": name}, headers=seller)
+        assert (page["datasets"], page["total_entries"]) == ([], 0)
+    assert set(assets(seller, dags="sales_in")) == {"s3://both", "s3://never/sales"}
+    assert set(assets(seller, dags="sales_out")) == {"s3://both"}
+    assert set(assets(root, dags="hr_out")) == {"s3://both", "s3://wages"}
+
+
 def test_lines_of_a_broken_file_are_for_who_may_read_it(house):
     """Somebody else's file may have the name of one's own DAG, or speak of it."""
     world, api = house
