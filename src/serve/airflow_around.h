@@ -25,6 +25,7 @@ enum status airflow_answer_errors(const struct route_call *call, json_t *taken, 
                                   struct err *err);
 enum status airflow_answer_error(const struct route_call *call, json_t *taken, json_t **out,
                                  struct err *err);
+enum status airflow_ask_warnings(const struct route_call *call, json_t **out, struct err *err);
 enum status airflow_answer_warnings(const struct route_call *call, json_t *taken, json_t **out,
                                     struct err *err);
 

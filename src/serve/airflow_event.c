@@ -181,6 +181,17 @@ enum status airflow_answer_error(const struct route_call *call, json_t *taken, j
                    route_param(call, "import_error_id"));
 }
 
+enum status airflow_ask_warnings(const struct route_call *call, json_t **out, struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *query = NULL;
+    if (airflow_query(call, &query, err) != STATUS_OK)
+        return err->code;
+    *out = json_build_object();
+    if (json_object_get(query, "dag_id") != NULL)
+        json_put_string(*out, "dag", json_get_string(query, "dag_id", ""));
+    return STATUS_OK;
+}
+
 enum status airflow_answer_warnings(const struct route_call *call, json_t *taken, json_t **out,
                                     struct err *err)
 {

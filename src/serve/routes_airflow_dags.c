@@ -157,7 +157,7 @@ static const struct route ROWS[] = {
     {HTTP_GET, V1 "/dagStats", ROUTE_PERMISSION, .permission = PERMISSION_VIEWER,
         .handle = airflow_handle_stats, .query = &STATS_QUERY, .response = &STATS_RESPONSE,
         .summary = "how many runs are in which state"},
-    {HTTP_GET, V1 "/dagWarnings", ROUTE_PERMISSION, "dag.errors", .ask = airflow_ask_nothing,
+    {HTTP_GET, V1 "/dagWarnings", ROUTE_PERMISSION, "dag.errors", .ask = airflow_ask_warnings,
         .answer = airflow_answer_warnings, .query = &WARNINGS_QUERY,
         .response = &WARNINGS_RESPONSE, .summary = "what is odd about DAGs"},
 

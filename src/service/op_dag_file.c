@@ -22,7 +22,7 @@
 
 struct error_listing {
     const char *name;        /* of a DAG or a file; NULL: all */
-    struct strmap *offering; /* paths of files that offer the DAG */
+    struct strmap *offering; /* paths of files that offer the DAG; without one, any that is seen */
     bool is_known;           /* there is such a file */
     bool sees_all;           /* who asks: every namespace */
     struct arena *arena;
@@ -61,6 +61,24 @@ static enum status note_offering(void *context, const struct dag_file *file, str
     return STATUS_OK;
 }
 
+static enum status note_seen(void *context, const struct dag_file_offer *offer, struct err *err)
+{
+    (void)err;
+    struct error_listing *listing = context;
+    (void)strmap_add(listing->offering, arena_strdup(listing->arena, offer->path), 0);
+    return STATUS_OK;
+}
+
+static bool is_listed(const struct error_listing *listing, const struct dag_file *file)
+{
+    const char *name = listing->name;
+    if (strmap_find(listing->offering, file->path, &(int64_t){0}))
+        return true;
+    if (name == NULL)
+        return listing->sees_all;
+    return is_file_named(file->path, name) || speaks_of(file, name);
+}
+
 /*
  * How much of the line it is, and the line, which what was kept long ago has not. A file that only
  * has the name of a DAG, or speaks of it, may be of a namespace that is not seen: nobody reads its
@@ -78,10 +96,8 @@ static void put_source(const struct error_listing *listing, const struct dag_fil
 static enum status list_problems(void *context, const struct dag_file *file, struct err *err)
 {
     struct error_listing *listing = context;
-    const char *name = listing->name;
     CLEANUP(json_decrefp) json_t *problems = NULL;
-    if (name != NULL && !strmap_find(listing->offering, file->path, &(int64_t){0}) &&
-        !is_file_named(file->path, name) && !speaks_of(file, name))
+    if (!is_listed(listing, file))
         return STATUS_OK;
     listing->is_known = true;
     if (file->problems == NULL)
@@ -103,6 +119,17 @@ static enum status list_problems(void *context, const struct dag_file *file, str
     return STATUS_OK;
 }
 
+/* Its text names them all. */
+static enum status sees_circle(struct store *store, const struct dag_circle *circle, bool *out,
+                               struct err *err)
+{
+    *out = true;
+    for (size_t i = 0; i < circle->dags_count && *out && !store_sees_all(store); i++)
+        if (store_sees_dag(store, circle->dag_ids[i], out, err) != STATUS_OK)
+            return err->code;
+    return STATUS_OK;
+}
+
 /* Of no single file, and no reason not to run them. */
 static enum status list_circles(struct store *store, const char *dag_id, json_t *errors,
                                 struct err *err)
@@ -114,7 +141,10 @@ static enum status list_circles(struct store *store, const char *dag_id, json_t 
     for (size_t i = 0; i < found.count; i++) {
         const char *text = arena_format(arena, "warning: DAGs start each other in a circle: %s",
                                         found.items[i].text);
-        if (dag_id != NULL && !dag_circle_has(&found.items[i], dag_id))
+        bool is_seen = false;
+        if (sees_circle(store, &found.items[i], &is_seen, err) != STATUS_OK)
+            return err->code;
+        if (!is_seen || (dag_id != NULL && !dag_circle_has(&found.items[i], dag_id)))
             continue;
         json_t *object = json_build_object();
         json_put_string(object, "file", found.items[i].path);
@@ -178,6 +208,15 @@ static enum status put_kept_dags(struct store *store, json_t *errors, struct err
     return store != NULL ? store_dag_file_each_kept(store, put_kept_dag, &kept, err) : STATUS_OK;
 }
 
+static enum status find_offering(struct store *store, struct error_listing *listing,
+                                 struct err *err)
+{
+    const struct dag_file_filter of_dag = {.dag_id = listing->name};
+    if (listing->name != NULL)
+        return store_dag_file_each(store, &of_dag, note_offering, listing, err);
+    return listing->sees_all ? STATUS_OK : store_dag_file_each_kept(store, note_seen, listing, err);
+}
+
 enum status op_dag_errors(struct service *service, const json_t *request, json_t **out,
                           struct err *err)
 {
@@ -191,13 +230,11 @@ enum status op_dag_errors(struct service *service, const json_t *request, json_t
         .arena = arena,
         .errors = errors,
     };
-    const struct dag_file_filter of_dag = {.dag_id = listing.name};
     const struct dag_file_filter all = {.broken_only = listing.name == NULL};
     if (service_store_if_any(service, &store, err) != STATUS_OK)
         return err->code;
     listing.sees_all = store != NULL && store_sees_all(store);
-    if ((store != NULL && listing.name != NULL &&
-         store_dag_file_each(store, &of_dag, note_offering, &listing, err) != STATUS_OK) ||
+    if ((store != NULL && find_offering(store, &listing, err) != STATUS_OK) ||
         (store != NULL &&
          store_dag_file_each(store, &all, list_problems, &listing, err) != STATUS_OK) ||
         (store != NULL && list_circles(store, listing.name, errors, err) != STATUS_OK) ||

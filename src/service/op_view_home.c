@@ -14,6 +14,7 @@
 #include "service/json_build.h"
 #include "service/op_handlers.h"
 #include "service/run_json.h"
+#include "store/dag_file.h"
 #include "store/dead.h"
 #include "store/recent.h"
 #include "store/sight.h"
@@ -304,23 +305,29 @@ static enum status put_dags(struct home *home, json_t *object, struct err *err)
     return STATUS_OK;
 }
 
-/* Who sees only some namespaces is told of the files that have to do with them. */
+struct broken_files {
+    struct strmap *paths;
+    struct arena *arena;
+};
+
+static enum status note_broken(void *context, const struct dag_file_offer *offer, struct err *err)
+{
+    (void)err;
+    struct broken_files *files = context;
+    (void)strmap_add(files->paths, arena_strdup(files->arena, offer->path), 0);
+    return STATUS_OK;
+}
+
+/* Who sees only some namespaces is told of the files that offer DAGs of them. */
 static enum status count_broken(struct home *home, int64_t *out, struct err *err)
 {
     if (store_sees_all(home->store))
         return store_recent_broken(home->store, out, err);
-    CLEANUP(json_decrefp) json_t *nothing = json_build_object();
-    CLEANUP(json_decrefp) json_t *answer = NULL;
-    CLEANUP(strmap_freep) struct strmap *files = strmap_new();
-    if (op_dag_errors(home->service, nothing, &answer, err) != STATUS_OK)
+    CLEANUP(strmap_freep) struct strmap *paths = strmap_new();
+    struct broken_files files = {.paths = paths, .arena = home->arena};
+    if (store_dag_file_each_kept(home->store, note_broken, &files, err) != STATUS_OK)
         return err->code;
-    size_t i;
-    json_t *problem;
-    json_array_foreach(json_object_get(answer, "errors"), i, problem)
-    {
-        (void)strmap_add(files, json_get_string(problem, "file", ""), 0);
-    }
-    *out = (int64_t)strmap_count(files);
+    *out = (int64_t)strmap_count(paths);
     return STATUS_OK;
 }
 

@@ -335,7 +335,7 @@ static const struct operation ROWS[] = {
     {"dag.diff", "what changed between two versions of a DAG", PERMISSION_VIEWER,
         FIELDS(REQUEST_DIFF), FIELDS(RESPONSE_DIFF), op_dag_diff, SCOPE_DAG},
     {"dag.errors", "problems of the DAG files that hosts watch", PERMISSION_VIEWER,
-        FIELDS(REQUEST_DAG_ERRORS), FIELDS(LIST_ERRORS), op_dag_errors, SCOPE_DAG},
+        FIELDS(REQUEST_DAG_ERRORS), FIELDS(LIST_ERRORS), op_dag_errors, SCOPE_LIST},
     {"dag.rollback", "make another version of a DAG the current one", PERMISSION_EDITOR,
         FIELDS(REQUEST_ROLLBACK), FIELDS(RECORD_VERSION), op_dag_rollback, SCOPE_DAG},
     {"dag.versions", "the versions of a DAG", PERMISSION_VIEWER,

@@ -472,6 +472,60 @@ def test_lines_of_a_broken_file_are_for_who_may_read_it(house):
     assert sources(seller)["shop/shop.yml"] is None and "mine" in sources(seller)["shop.yaml"]
 
 
+def test_who_sees_some_namespaces_lists_the_broken_files_of_these(house):
+    world, api = house
+    world.write("dags/new.yaml", "namespace: hr\ntasks: {wages: {runn: echo 4711}}\n")
+    for name, space in (("shop", "sales"), ("pay", "hr")):
+        world.write(f"dags/{name}.yaml", DAG.format(name=name, space=space) + "    runn: mine\n")
+    root, seller, other = (by(token(world, name, "--role", role)) for name, role in (
+        ("r", "viewer"), ("ci", "sales=editor"), ("lab", "lab=viewer")))
+
+    def files(path, rows, name, who):
+        return {row[name].rpartition("/")[2] for row in api.get(path, headers=who)[rows]}
+
+    ways = [("/api/v1/x/import-errors", "errors", "file"),
+            ("/api/v1/importErrors", "import_errors", "filename")]
+    seen = ((root, {"shop.yaml", "pay.yaml", "new.yaml"}), (seller, {"shop.yaml"}), (other, set()))
+    wait_for(lambda: files(*ways[0], root) == seen[0][1], "all are read")
+    for who, expected in seen:
+        for way in ways:
+            assert files(*way, who) == expected
+        assert api.get("/api/v1/x/home", headers=who)["import_errors"] == len(expected)
+    shop = api.get("/api/v1/x/import-errors", headers=seller)["errors"]
+    assert {row["source"].strip() for row in shop} == {"runn: mine"}
+    assert all(row["dags"] == ["shop"] for row in shop)
+    api.get("/api/v1/x/import-errors", query={"dag": "pay"}, headers=seller, code=404)
+
+
+CIRCLE = """\
+namespace: {space}
+schedule: {{ datasets: [{reads}] }}
+tasks:
+  one: {{run: echo, outputs: [{writes}]}}
+"""
+
+
+def test_circles_are_told_to_who_sees_all_of_their_dags(house):
+    world, api = house
+    for first, second, space in (("a", "b", "sales"), ("c", "d", "hr")):
+        world.write(f"dags/{first}.yaml", CIRCLE.format(space="sales", reads=second, writes=first))
+        world.write(f"dags/{second}.yaml", CIRCLE.format(space=space, reads=first, writes=second))
+    root, seller = (by(token(world, name, "--role", role))
+                    for name, role in (("r", "viewer"), ("ci", "sales=viewer")))
+
+    def circles(who, **query):
+        answer = api.get("/api/v1/dagWarnings", query=query, headers=who)
+        return sorted(row["message"].rpartition(": ")[2][0] for row in answer["dag_warnings"])
+
+    wait_for(lambda: circles(root) == ["a", "c"], "all are read")
+    assert circles(root, dag_id="d") == ["c"] and circles(root, dag_id="shop") == []
+    assert circles(seller) == ["a"] and circles(seller, dag_id="b") == ["a"]
+    assert circles(seller, dag_id="c") == []
+    api.get("/api/v1/dagWarnings", query={"dag_id": "d"}, headers=seller, code=404)
+    for who in (root, seller):
+        assert api.get("/api/v1/x/home", headers=who)["import_errors"] == 0, "they are no files"
+
+
 def test_files_of_the_server_cannot_be_named(house):
     world, api = house
     api.token = token(world, "ci", "--role", "admin")

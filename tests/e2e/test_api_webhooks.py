@@ -105,7 +105,7 @@ def test_what_is_not_signed_right_is_refused(house):
     (b"{", "JSON, line 1, column 1: string or '}' expected near end of file"),
     (b"{}\0", "JSON contains a NUL byte"),
     (b"[" * 5000, "JSON is nested deeper than "),
-])
+], ids=["cut", "nul", "deep"])
 def test_a_body_that_is_not_json_is_told_with_the_place(house, body, problem):
     detail = house.call(house.token(), body, code=400).json["detail"]
     assert detail.startswith("the body is not JSON: " + problem), detail
