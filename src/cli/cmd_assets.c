@@ -38,6 +38,13 @@ int cmd_assets_show(struct cli *cli, const struct parsed *parsed)
     return cli_show(cli, "asset.show", request, &VIEW_ASSET);
 }
 
+int cmd_assets_lineage(struct cli *cli, const struct parsed *parsed)
+{
+    json_t *request = request_new();
+    json_put_string(request, "dataset", parsed->args[0]);
+    return cli_show(cli, "asset.lineage", request, &VIEW_LINEAGE);
+}
+
 /* An option as JSON, under `key`; nothing when it was not given. */
 static enum status put_json(json_t *request, const struct parsed *parsed, const char *option,
                             const char *key, struct err *err)

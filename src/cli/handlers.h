@@ -42,6 +42,7 @@ struct parsed;
     X(dags_unpause)                                                                                \
     X(assets_list)                                                                                 \
     X(assets_show)                                                                                 \
+    X(assets_lineage)                                                                              \
     X(assets_emit)                                                                                 \
     X(webhooks_list)                                                                               \
     X(webhooks_create)                                                                             \

@@ -21,6 +21,7 @@ extern const struct view VIEW_DAG_ERRORS;
 extern const struct view VIEW_DAG_DELETED;
 extern const struct view VIEW_ASSETS;
 extern const struct view VIEW_ASSET;
+extern const struct view VIEW_LINEAGE;
 extern const struct view VIEW_WEBHOOKS;
 extern const struct view VIEW_WEBHOOK;
 extern const struct view VIEW_WEBHOOK_MADE;

@@ -25,6 +25,14 @@ static const struct column ASSET[] = {
 };
 const struct view VIEW_ASSET = {COLUMNS(ASSET)};
 
+static const struct column LINEAGE[] = {
+    {"Dataset", "dataset", COLUMN_TEXT, false},
+    {"Made of", "upstream_datasets", COLUMN_RECORDS, false},
+    {"By", "transformations", COLUMN_RECORDS, false},
+    {"Used for", "downstream_datasets", COLUMN_RECORDS, false},
+};
+const struct view VIEW_LINEAGE = {COLUMNS(LINEAGE)};
+
 static const struct column WEBHOOKS[] = {
     {"ID", "id", COLUMN_NUMBER, false},
     {"DAG", "dag_id", COLUMN_TEXT, false},

@@ -231,6 +231,8 @@ static const struct route ROWS[] = {
     {HTTP_GET, V1 "/assets/{uri}", ROUTE_PERMISSION, "asset.show", .ask = airflow_ask_dataset,
         .answer = airflow_answer_dataset, .response = &DATASET_RESPONSE},
 
+    {HTTP_GET, V1 "/lineage/dataset", ROUTE_PERMISSION, .operation = "asset.lineage"},
+
     {HTTP_GET, V1 "/importErrors", ROUTE_PERMISSION, "dag.errors", .ask = airflow_ask_nothing,
         .answer = airflow_answer_errors, .query = &LIST_QUERY, LIST(ERRORS, ERROR)},
     {HTTP_GET, V1 "/importErrors/{import_error_id}", ROUTE_PERMISSION, "dag.errors",

@@ -42,7 +42,7 @@ static const struct {
         " /api/v1/x/variables /api/v1/x/connections /api/v1/x/secrets "},
     {"Datasets and webhooks",
         "curl -H \"$AUTH\" -X POST $API/x/assets/warehouse%3A%2F%2Fmart%2Forders/events",
-        " /api/v1/x/assets /api/v1/x/webhooks /hooks "},
+        " /api/v1/x/assets /api/v1/lineage /api/v1/x/webhooks /hooks "},
     {"Deadlines, messages and the audit", "curl -H \"$AUTH\" \"$API/x/audit?dag=sales\"",
         " /api/v1/x/sla /api/v1/x/notifications /api/v1/x/audit "},
     {"People and programs", "curl -H \"$AUTH\" $API/x/me",

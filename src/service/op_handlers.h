@@ -14,6 +14,7 @@ struct service;
 
 OPERATION_HANDLER(op_asset_emit);
 OPERATION_HANDLER(op_asset_events);
+OPERATION_HANDLER(op_asset_lineage);
 OPERATION_HANDLER(op_asset_list);
 OPERATION_HANDLER(op_asset_show);
 OPERATION_HANDLER(op_audit_list);

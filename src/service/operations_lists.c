@@ -89,9 +89,23 @@ static const struct operation_field RECORD_POSTED[] = {
     {"dag_version", FIELD_INTEGER, true, "its version"},
 };
 
+static const struct operation_field REQUEST_LINEAGE[] = {
+    {"dataset", FIELD_STRING, true, "URI of the dataset"},
+};
+static const struct operation_field RESPONSE_LINEAGE[] = {
+    {"dataset", FIELD_STRING, true, "its URI"},
+    {"upstream_datasets", FIELD_ARRAY, true,
+        "what it is made of: dataset, source (DAG/TASK that updated it last, or who said so; null: nobody yet) and last_updated of each"},
+    {"transformations", FIELD_ARRAY, true, "tasks that write it: dag_id, task_id, and code, what each runs"},
+    {"downstream_datasets", FIELD_ARRAY, true,
+        "what is made of it: dataset and dag_id of each; dataset is null where a DAG uses it and names no outputs"},
+};
+
 static const struct operation ROWS[] = {
     {"asset.events", "updates of datasets and the runs made of them", PERMISSION_VIEWER,
         FIELDS(REQUEST_ASSET_EVENTS), FIELDS(LIST_ASSET_EVENTS), op_asset_events, SCOPE_LIST},
+    {"asset.lineage", "what a dataset is made of, and what is made of it", PERMISSION_VIEWER,
+        FIELDS(REQUEST_LINEAGE), FIELDS(RESPONSE_LINEAGE), op_asset_lineage, SCOPE_ANY},
     {"dag.post", "make a DAG without a file, or another version of it", PERMISSION_EDITOR,
         FIELDS(REQUEST_POST), FIELDS(RECORD_POSTED), op_dag_post, SCOPE_ANY},
     {"event.log", "events that match, in pages", PERMISSION_VIEWER,
