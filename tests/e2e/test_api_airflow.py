@@ -470,6 +470,21 @@ def test_things_of_namespaces(served):
         assert names(path, key, namespace="sales") == ["ours"]
 
 
+def test_a_dataset_that_was_never_updated_has_no_times(served):
+    uri = "file:///data/orders"
+    dataset, = served.get("/datasets")["datasets"]
+    assert dataset["uri"] == uri and dataset["id"] == 0
+    consumer, = dataset["consuming_dags"]
+    assert consumer["dag_id"] == "fed"
+    for one in (dataset, consumer):
+        assert "created_at" not in one and "updated_at" not in one
+    made = served.send("POST", "/datasets/events", {"dataset_uri": uri})
+    dataset, = served.get("/datasets")["datasets"]
+    assert dataset["id"] == made["dataset_id"] > 0
+    for one in (dataset, dataset["consuming_dags"][0]):
+        assert one["created_at"] > "2020" and one["updated_at"] > "2020"
+
+
 def test_events_as_logs(served):
     served.run("chain", "one")
     served.run("mapped", "two")
