@@ -146,6 +146,19 @@ def test_a_parameter_of_the_wrong_type_is_named(served):
     assert served.get(tasks, duration_gte="0.5")["total_entries"] == 0
 
 
+def test_what_the_document_says_to_differ(served):
+    date = {"logical_date": "2026-01-02T00:00:00Z"}
+    first, second = (served.trigger("chain", **date) for _ in range(2))
+    assert second == f"{first}__2"
+    served.get("/dags/~/dagRuns/~/taskInstances/~/xcomEntries", code=404)
+    served.get("/dags/~/dagRuns/~/taskInstances", order_by="state", code=400)
+    served.get(f"/dags/chain/dagRuns/{first}/taskInstances/load/listMapped", order_by="state",
+               code=400)
+    served.get("/dags/fed/datasets/queuedEvent", code=404)
+    served.send("DELETE", "/datasets/queuedEvent/file%3A%2F%2F%2Fdata%2Forders", code=405)
+    served.send("PUT", "/parseDagFile/chain", code=404)
+
+
 def test_who_is_not_known_stays_outside(served):
     served.api.token = None
     served.api("GET", f"{V1}/dags", code=401)
