@@ -8,6 +8,12 @@ static const char *time_of(const json_t *ours, const char *key)
     return json_get_string(ours, key, "1970-01-01T00:00:00Z");
 }
 
+/* Of what was never updated no time is told; there it is no member that may be null. */
+static void put_time(json_t *to, const char *as, const json_t *ours, const char *key)
+{
+    airflow_copy(ours, key, to, as);
+}
+
 /* --- datasets -------------------------------------------------------------------------------- */
 
 static json_t *consumers(const json_t *ours)
@@ -18,8 +24,8 @@ static json_t *consumers(const json_t *ours)
         json_t *item = json_build_object();
         json_put_string(item, "dag_id",
                         json_get_string(json_array_get(waiting, i), "dag_id", NULL));
-        json_put_string(item, "created_at", time_of(ours, "created_at"));
-        json_put_string(item, "updated_at", time_of(ours, "created_at"));
+        put_time(item, "created_at", ours, "created_at");
+        put_time(item, "updated_at", ours, "created_at");
         json_build_append(list, item);
     }
     return list;
@@ -61,9 +67,9 @@ static json_t *shape(const json_t *ours)
     airflow_put_number(dataset, "id", ours, "id");
     json_put_string(dataset, "uri", json_get_string(ours, "uri", ""));
     json_put(dataset, "extra", json_build_object());
-    json_put_string(dataset, "created_at", time_of(ours, "created_at"));
-    json_put_string(dataset, "updated_at",
-                    json_get_string(ours, "last_update", time_of(ours, "created_at")));
+    put_time(dataset, "created_at", ours, "created_at");
+    put_time(dataset, "updated_at", ours, "created_at");
+    put_time(dataset, "updated_at", ours, "last_update");
     json_put(dataset, "consuming_dags", consumers(ours));
     json_put(dataset, "producing_tasks", producers(ours));
     return dataset;

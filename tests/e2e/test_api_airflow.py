@@ -151,6 +151,19 @@ def test_a_parameter_of_the_wrong_type_is_named(served):
     assert served.get(tasks, duration_gte="0.5")["total_entries"] == 0
 
 
+def test_what_the_document_says_to_differ(served):
+    date = {"logical_date": "2026-01-02T00:00:00Z"}
+    first, second = (served.trigger("chain", **date) for _ in range(2))
+    assert second == f"{first}__2"
+    served.get("/dags/~/dagRuns/~/taskInstances/~/xcomEntries", code=404)
+    served.get("/dags/~/dagRuns/~/taskInstances", order_by="state", code=400)
+    served.get(f"/dags/chain/dagRuns/{first}/taskInstances/load/listMapped", order_by="state",
+               code=400)
+    served.get("/dags/fed/datasets/queuedEvent", code=404)
+    served.send("DELETE", "/datasets/queuedEvent/file%3A%2F%2F%2Fdata%2Forders", code=405)
+    served.send("PUT", "/parseDagFile/chain", code=404)
+
+
 def test_who_is_not_known_stays_outside(served):
     served.api.token = None
     served.api("GET", f"{V1}/dags", code=401)
@@ -473,6 +486,21 @@ def test_things_of_namespaces(served):
         served.send("DELETE", f"/{path}/ours", code=204)
         assert names(path, key) == []
         assert names(path, key, namespace="sales") == ["ours"]
+
+
+def test_a_dataset_that_was_never_updated_has_no_times(served):
+    uri = "file:///data/orders"
+    dataset, = served.get("/datasets")["datasets"]
+    assert dataset["uri"] == uri and dataset["id"] == 0
+    consumer, = dataset["consuming_dags"]
+    assert consumer["dag_id"] == "fed"
+    for one in (dataset, consumer):
+        assert "created_at" not in one and "updated_at" not in one
+    made = served.send("POST", "/datasets/events", {"dataset_uri": uri})
+    dataset, = served.get("/datasets")["datasets"]
+    assert dataset["id"] == made["dataset_id"] > 0
+    for one in (dataset, dataset["consuming_dags"][0]):
+        assert one["created_at"] > "2020" and one["updated_at"] > "2020"
 
 
 def test_events_as_logs(served):
