@@ -190,7 +190,7 @@ def url_of(row, things, **instead):
 
 
 # Members that say which thing is meant.
-NAMING = {"dag", "dag_id", "namespace", "jobs"}
+NAMING = {"dag", "dag_id", "namespace", "jobs", "connection_id"}
 # Those, and what a request would be wrong without.
 ALWAYS = {*NAMING, "is_paused", "dag_run_id"}
 
