@@ -28,6 +28,7 @@ enum {
     SCAN_MORE = 10,       /* times as many while rows are left out */
     RUNS_FIRST = 8,       /* to be read; mostly they fill a page */
     RUNS_AT_ONCE = 200,
+    RUNS_AHEAD = 5 * RUNS_AT_ONCE, /* whose ids are asked for with one question */
     RUNS_LOADED = 16,
     RUNS_NAMED_MAX = 1000,
 };
@@ -200,11 +201,39 @@ struct id_batch {
     size_t count;
 };
 
+/* Runs that come next; where few tasks match there are many batches of them. */
+struct ids_ahead {
+    int64_t ids[RUNS_AHEAD];
+    int64_t versions[RUNS_AHEAD];
+    size_t count;
+    size_t taken;
+};
+
 static void keep_id(void *context, int64_t id, int64_t version)
 {
-    struct id_batch *batch = context;
-    batch->ids[batch->count] = id;
-    batch->versions[batch->count++] = version;
+    struct ids_ahead *ahead = context;
+    ahead->ids[ahead->count] = id;
+    ahead->versions[ahead->count++] = version;
+}
+
+/* So many at most; fewer: those are the last. `limit` of the page is that of the next question. */
+static enum status next_batch(struct instances *list, struct run_page *runs,
+                              struct ids_ahead *ahead, size_t most, struct id_batch *out,
+                              struct err *err)
+{
+    if (ahead->taken == ahead->count) {
+        ahead->count = ahead->taken = 0;
+        if (store_run_page_ids(list->store, runs, keep_id, ahead, err) != STATUS_OK)
+            return err->code;
+        runs->limit = runs->limit == RUNS_FIRST ? RUNS_AT_ONCE : RUNS_AHEAD;
+        if (ahead->count > 0)
+            runs->below = ahead->ids[ahead->count - 1];
+    }
+    out->count = MIN(ahead->count - ahead->taken, most);
+    memcpy(out->ids, ahead->ids + ahead->taken, out->count * sizeof out->ids[0]);
+    memcpy(out->versions, ahead->versions + ahead->taken, out->count * sizeof out->versions[0]);
+    ahead->taken += out->count;
+    return STATUS_OK;
 }
 
 static bool has_mapped(const struct dag *dag)
@@ -368,24 +397,26 @@ static enum status keep_promising(struct instances *list, struct id_batch *batch
 
 static enum status read_many(struct instances *list, struct run_page *runs, struct err *err)
 {
-    struct id_batch batch;
+    CLEANUP(mem_freep) struct ids_ahead *ahead = mem_zalloc(1, sizeof *ahead);
+    struct id_batch batch = {.count = 0};
+    size_t most = RUNS_FIRST;
+    int64_t last = runs->below;
     bool is_last = false;
     runs->order = RUN_BY_ID;
     runs->is_descending = true;
     runs->limit = RUNS_FIRST;
     while (!is_last && !list->is_cut && !is_full(list)) {
-        batch.count = 0;
-        if (store_run_page_ids(list->store, runs, keep_id, &batch, err) != STATUS_OK)
+        if (next_batch(list, runs, ahead, most, &batch, err) != STATUS_OK)
             return err->code;
-        is_last = (int64_t)batch.count < runs->limit;
-        runs->limit = RUNS_AT_ONCE;
+        is_last = batch.count < most;
+        most = RUNS_AT_ONCE;
         if (batch.count > 0)
-            runs->below = batch.ids[batch.count - 1];
+            last = batch.ids[batch.count - 1];
         if (keep_promising(list, &batch, err) != STATUS_OK ||
             read_batch(list, &batch, err) != STATUS_OK)
             return err->code;
         if (is_enough(list) && !list->is_counting && !is_last && list->next_run == 0)
-            list->next_run = runs->below - 1;
+            list->next_run = last - 1;
     }
     return STATUS_OK;
 }

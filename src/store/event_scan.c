@@ -48,14 +48,18 @@ enum status store_event_stretch(struct store *store, const struct event_scan *sc
     " AND (CAST(e.attempt AS BIGINT) = $8 OR $8 = 0)"
 /*
  * $9 DAG, $10 name of the run, $11 what is seen, $12 most. The runs of the DAG are told before any
- * other table is looked into: of most events no more is needed.
+ * other table is looked into: of most events no more is needed. Others name it in their data, as it
+ * is, or a backfill of it.
  */
+#define NAMES(text) "replace(e.data, " text ", '') <> e.data"
 #define ROWS                                                                                       \
     "SELECT " EVENT_ROW_COLUMNS EVENT_ROW_FROM IN_STRETCH                                          \
     " AND (e.run IN (SELECT o.id FROM run o WHERE o.dag = (SELECT x.id FROM dag x"                 \
-    " WHERE x.dag_id = $9)) OR e.data IS NOT NULL OR $9 IS NULL)"                                  \
-    " AND (r.run_id = $10 OR $10 IS NULL) AND (coalesce(d.namespace, j.namespace) IS NULL"         \
-    " OR " SEEN("$11", "coalesce(d.namespace, j.namespace)") ")"
+    " WHERE x.dag_id = $9)) OR " NAMES("$9") " OR " NAMES(                                         \
+        "'\"backfill\"'") " OR $9 IS NULL)"                                                        \
+                          " AND (r.run_id = $10 OR $10 IS NULL) AND (coalesce(d.namespace, "       \
+                          "j.namespace) IS NULL"                                                   \
+                          " OR " SEEN("$11", "coalesce(d.namespace, j.namespace)") ")"
 
 static const char *const SCANS[2][2] = {
     {ROWS ANY_RUN " ORDER BY e.id LIMIT $12", ROWS ANY_RUN " ORDER BY e.id DESC LIMIT $12"},

@@ -16,7 +16,7 @@ struct event_wish {
     int64_t to_us;      /* 0: no bound */
     const char *actor;  /* NULL: anybody */
     int64_t attempt;    /* 0: any */
-    const char *dag_id; /* of its runs, or with data that may name it; NULL: any */
+    const char *dag_id; /* of its runs, or whose data may name it; NULL: any */
     const char *run_id; /* NULL: any */
 };
 

@@ -521,11 +521,13 @@ enum status store_run_page_tasks(struct store *store, const struct run_page *pag
     return count_tasks(store, page, enough, out, err);
 }
 
-/* $1 runs, $2 states, $3-$6 ranges. A run's tasks stand in the blocks it has. */
+/* $1 runs, $2 states, $3-$6 ranges. A run's tasks stand in the blocks it has. In one CASE, so that
+ * of most tasks PostgreSQL looks at the state alone. */
 #define TASK_MATCHES                                                                               \
-    "t.id >= b.first AND t.id < b.first + b.count AND (($2 >> CAST(t.state AS INTEGER)) & 1) = 1"  \
-    " AND coalesce(t.started_at_us, -1) >= $3 AND coalesce(t.started_at_us, " NEVER ") <= $4"      \
-    " AND coalesce(t.ended_at_us, -1) >= $5 AND coalesce(t.ended_at_us, " NEVER ") <= $6"
+    "t.id >= b.first AND t.id < b.first + b.count AND CASE WHEN"                                   \
+    " (($2 >> CAST(t.state AS INTEGER)) & 1) = 1 AND coalesce(t.started_at_us, -1) >= $3"          \
+    " AND coalesce(t.started_at_us, " NEVER ") <= $4 AND coalesce(t.ended_at_us, -1) >= $5"        \
+    " AND coalesce(t.ended_at_us, " NEVER ") <= $6 THEN true ELSE false END"
 static const char RUN_WITH[] =
     "SELECT b.run FROM block b JOIN task t ON " TASK_MATCHES " WHERE b.run = $1 LIMIT 1";
 /* Of each block the first, or PostgreSQL would read all tasks there are. */

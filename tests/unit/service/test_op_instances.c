@@ -4,7 +4,7 @@
 #include "service_fixture.h"
 #include "store/db.h"
 
-enum { RUNS = 60 };
+enum { RUNS = 60, MANY_RUNS = 1300 };
 
 static const char PLAIN[] = "dag: plain\n"
                             "tasks:\n"
@@ -83,5 +83,26 @@ Test(op_instances, pages_of_any_size_have_what_all_rows_have)
             cr_assert_eq(walk(&world, CASES[i].filter, LIMITS[k], wanted), wanted, "%s by %d",
                          CASES[i].filter, LIMITS[k]);
     }
+    world_fini(&world);
+}
+
+/* Runs without one that matches are passed over, thousands of them before a page is full. */
+Test(op_instances, what_few_runs_have_is_found_among_many)
+{
+    struct err err = {0};
+    struct world world;
+    world_init(&world);
+    CLEANUP(mem_freep) char *url = service_store_url(&world.service);
+    CLEANUP(db_closep) struct db *db = NULL;
+    EXPECT_OK(db_open(url, DB_READ_WRITE, &db, &err), &err);
+    for (int i = 0; i < MANY_RUNS; i++)
+        (void)start_run(&world, "dags.yaml", PLAIN);
+    EXPECT_OK(
+        db_do(db, &err, "UPDATE task SET state = $1 WHERE id % 97 = 0", "i", (int64_t)TASK_FAILED),
+        &err);
+
+    int64_t wanted = 3 * MANY_RUNS / 97;
+    cr_assert_eq(walk(&world, "\"states\":[\"failed\"]", 1000, wanted), wanted);
+    cr_assert_eq(walk(&world, "\"states\":[\"failed\"]", 9, wanted), wanted);
     world_fini(&world);
 }

@@ -174,6 +174,10 @@ STORE_TEST(event_scan, events_of_a_dag_are_those_of_its_runs_and_what_may_name_i
     tell(EVENT_DAG_PAUSED, "ann", "{\"dag_id\":\"first\"}");
     scan = (struct event_scan){.wish = {.kinds = only(EVENT_DAG_PAUSED), .dag_id = "first"}};
     expect_rows(&scan, "{\"dag_id\":\"first\"} ");
+    tell(EVENT_DAG_PAUSED, "ann", "{\"dag_id\":\"other\"}");
+    expect_rows(&scan, "{\"dag_id\":\"first\"} ");
+    tell(EVENT_DAG_PAUSED, "ann", "{\"backfill\":7}");
+    expect_rows(&scan, "{\"dag_id\":\"first\"} {\"backfill\":7} ");
 }
 
 STORE_TEST(event_scan, of_other_namespaces_only_what_the_rows_do_not_tell_is_given)
