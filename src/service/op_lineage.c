@@ -127,6 +127,7 @@ static enum status add_schedule(struct lineage *lineage, const char *dag_id, str
     size_t count = 0;
     const struct asset_filter filter = {
         .dags = arena_format(lineage->arena, ",%s,", dag_id),
+        .is_awaited = true,
         .limit = WAITED_FOR_MOST,
     };
     if (store_asset_list(lineage->store, lineage->arena, &filter, &list, &count, err) != STATUS_OK)

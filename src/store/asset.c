@@ -90,13 +90,18 @@ static char *like_text(const char *part)
     return text;
 }
 
+static int64_t writers_most(const struct asset_filter *filter)
+{
+    return filter->is_awaited ? 0 : WRITERS_SCAN_MAX;
+}
+
 enum status store_asset_count(struct store *store, const struct asset_filter *filter, int64_t most,
                               int64_t *out, struct err *err)
 {
     CLEANUP(mem_freep) char *like = like_text(filter->contains);
     return db_get_int(store->db, 0, out, err, LIST_COUNT, "tiitti", like, most, (int64_t)0,
                       filter->dags != NULL ? filter->dags : "", store_sight(store),
-                      (int64_t)WRITERS_SCAN_MAX);
+                      writers_most(filter));
 }
 
 enum status store_asset_list(struct store *store, struct arena *arena,
@@ -111,7 +116,7 @@ enum status store_asset_list(struct store *store, struct arena *arena,
     enum status status =
         db_query(store->db, &stmt, err, filter->is_descending ? LIST_BACKWARDS : LIST, "tiitti",
                  like, filter->limit, filter->offset, filter->dags != NULL ? filter->dags : "",
-                 store_sight(store), (int64_t)WRITERS_SCAN_MAX);
+                 store_sight(store), writers_most(filter));
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         list = mem_grow(list, &capacity, count, sizeof *list);
         read_asset(stmt, arena, &list[count++]);

@@ -21,6 +21,7 @@ struct asset_info {
 struct asset_filter {
     const char *contains; /* part of the URI; NULL: any */
     const char *dags;     /* ",a,b,": that one of these waits for or lately wrote; NULL: any */
+    bool is_awaited;      /* with `dags`: what they wrote does not count */
     bool is_descending;
     int64_t limit;
     int64_t offset;
