@@ -263,9 +263,9 @@ def test_an_instant_comes_where_nothing_is_claimed(eider, up):
         tasks:
           time: {sensor: {duration: 1s}}
           file: {sensor: {file: go, every: 100ms}}
-          after: {needs: [time], run: 'true'}
+          after: {needs: [time, file], run: 'true'}
     """)
-    wait_until(eider, "time", "deferred")
+    wait_until(eider, "file", "deferred")
     host = eider("hosts", "list", "-o", "name", code=0).out.split()[0]
     eider("hosts", "drain", host, code=0)
     (eider.work / "dags/go").touch()
