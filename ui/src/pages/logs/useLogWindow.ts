@@ -87,7 +87,8 @@ class Position {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
       const element = this.box.current;
-      if (!element) return;
+      // Somebody has just moved it, and we shall hear of that: it is not to be taken back before.
+      if (!element || element.scrollTop !== this.shownTop) return;
       const top = Math.round(trackOf(this.at, this.sheet, trackHeight(this.sheet.total, ROW)));
       if (Math.abs(element.scrollTop - top) < 1) return;
       element.scrollTop = top;
