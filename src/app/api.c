@@ -169,6 +169,9 @@ static enum status check_exposure(struct api *api, struct err *err)
     const char *address = settings_text(settings, SETTING_LISTEN);
     bool has_tls = settings_text(settings, SETTING_TLS_CERTIFICATE)[0] != '\0';
     bool has_users = false;
+    /* Nobody reaches what is no address: whoever mistyped one is to read that. */
+    if (doorway_check(address, err) != STATUS_OK)
+        return err->code;
     if (doorway_is_loopback(address) || settings_number(settings, SETTING_LISTEN_ANYWAY) != 0)
         return STATUS_OK;
     struct service *service = open_service(api);
@@ -260,6 +263,11 @@ void api_stop(struct api *api)
 const char *api_url(const struct api *api)
 {
     return server_url(api->server);
+}
+
+const char *api_near_url(const struct api *api)
+{
+    return server_near_url(api->server);
 }
 
 void api_wake(struct api *api)

@@ -34,5 +34,7 @@ NODISCARD json_t *api_describe(void);
 
 /* Where it is reached; borrowed. */
 const char *api_url(const struct api *api);
+/* Where programs of this machine reach it; borrowed. */
+const char *api_near_url(const struct api *api);
 /* By which the first user signs in, once; borrowed. NULL: there are users. */
 const char *api_link(const struct api *api);

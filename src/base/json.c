@@ -33,6 +33,17 @@ static bool too_deep(const char *text, size_t length)
     return false;
 }
 
+/* What is JSON, but more than we keep, is told in our words: the library's name its own flags. */
+static const char *why_not(const json_error_t *where)
+{
+    enum json_error_code code = json_error_code(where);
+    if (code == json_error_numeric_overflow)
+        return "numbers beyond 64 bits are not supported";
+    if (code == json_error_null_character || code == json_error_null_byte_in_key)
+        return "NUL characters (\\u0000) are not supported";
+    return where->text;
+}
+
 enum status json_parse(const char *text, size_t length, json_t **out, struct err *err)
 {
     if (too_deep(text, length))
@@ -44,7 +55,7 @@ enum status json_parse(const char *text, size_t length, json_t **out, struct err
     json_t *value = json_loadb(text, length, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &where);
     if (value == NULL)
         return err_set(err, STATUS_INVALID, "JSON, line %d, column %d: %s", where.line,
-                       where.column, where.text);
+                       where.column, why_not(&where));
     *out = value;
     return STATUS_OK;
 }

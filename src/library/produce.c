@@ -48,7 +48,7 @@ static enum status check(const struct eider_job_request *request, struct err *er
         return err_set(err, STATUS_INVALID, "a job needs a handler");
     /* A command may be long, a name may not. */
     size_t handler_max =
-        str_starts_with(request->handler, "$ ") ? LIMIT_PAYLOAD_BYTES : LIMIT_ID_BYTES;
+        job_handler_is_command(request->handler) ? LIMIT_PAYLOAD_BYTES : LIMIT_ID_BYTES;
     if (check_text("handler", request->handler, handler_max, err) != STATUS_OK ||
         check_text("queue", request->queue, LIMIT_ID_BYTES, err) != STATUS_OK ||
         check_text("namespace_", request->namespace_, LIMIT_ID_BYTES, err) != STATUS_OK ||

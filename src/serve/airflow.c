@@ -123,7 +123,7 @@ enum status airflow_body(const struct route_call *call, json_t **out, struct err
     CLEANUP(json_decrefp) json_t *body = json_incref(call->body);
     if (body == NULL && request->body_length > 0 &&
         json_parse(request->body, request->body_length, &body, err) != STATUS_OK)
-        return err_wrap(err, "the body is not JSON");
+        return err_wrap(err, "cannot read the body");
     if (body == NULL)
         body = json_build_object();
     if (!json_is_object(body))

@@ -150,7 +150,7 @@ static bool read_body(struct route_call *call, json_t **out_body, struct http_re
     if (!is_json(http_header(request, "Content-Type")))
         return refuse(out, 415, "a body must be JSON, sent with `Content-Type: application/json`");
     if (json_parse(request->body, request->body_length, out_body, &err) != STATUS_OK) {
-        (void)err_wrap(&err, "the body is not JSON");
+        (void)err_wrap(&err, "cannot read the body");
         return refuse(out, 400, err.text);
     }
     call->body = *out_body;

@@ -12,6 +12,8 @@
 #include "base/check.h"
 #include "base/str.h"
 
+enum { PORT_MAX = 65535 };
+
 struct place {
     char host[64];
     char port[8];
@@ -26,7 +28,8 @@ static bool take_apart(const char *address, struct place *out)
     const char *host = is_bracketed ? address + 1 : address;
     size_t length = (size_t)(colon - host) - (is_bracketed ? 1 : 0);
     int64_t port = 0;
-    if (length == 0 || length >= sizeof out->host || !str_parse_i64(colon + 1, 0, 65535, &port) ||
+    if (length == 0 || length >= sizeof out->host ||
+        !str_parse_i64(colon + 1, 0, PORT_MAX, &port) ||
         (!is_bracketed && memchr(host, ':', length) != NULL))
         return false;
     (void)memcpy(out->host, host, length);
@@ -35,14 +38,26 @@ static bool take_apart(const char *address, struct place *out)
     return true;
 }
 
+static enum status read_place(const char *address, struct place *out, struct err *err)
+{
+    const char *colon = strrchr(address, ':');
+    int64_t port = 0;
+    if (take_apart(address, out))
+        return STATUS_OK;
+    if (colon != NULL && colon > address && str_parse_i64(colon + 1, INT64_MIN, INT64_MAX, &port) &&
+        (port < 0 || port > PORT_MAX))
+        return err_set(err, STATUS_INVALID, "'%s' is no address to listen at: ports end at %d",
+                       address, PORT_MAX);
+    return err_set(err, STATUS_INVALID,
+                   "'%s' is no address to listen at: write HOST:PORT, as 127.0.0.1:4337", address);
+}
+
 static enum status resolve(const char *address, struct addrinfo **out, struct err *err)
 {
     struct place place;
     struct addrinfo wanted = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
-    if (!take_apart(address, &place))
-        return err_set(err, STATUS_INVALID,
-                       "'%s' is no address to listen at: write HOST:PORT, as 127.0.0.1:4337",
-                       address);
+    if (read_place(address, &place, err) != STATUS_OK)
+        return err->code;
     int code = getaddrinfo(place.host, place.port, &wanted, out);
     if (code != 0)
         return err_set(err, STATUS_INVALID, "cannot listen at '%s': %s", address,
@@ -73,6 +88,12 @@ bool doorway_is_loopback(const char *address)
     return all;
 }
 
+enum status doorway_check(const char *address, struct err *err)
+{
+    struct place place;
+    return read_place(address, &place, err);
+}
+
 static void name_it(struct doorway *doorway)
 {
     struct sockaddr_storage address = {0};
@@ -82,8 +103,11 @@ static void name_it(struct doorway *doorway)
     (void)getsockname(doorway->fd, (struct sockaddr *)&address, &length);
     (void)getnameinfo((struct sockaddr *)&address, length, host, sizeof host, port, sizeof port,
                       NI_NUMERICHOST | NI_NUMERICSERV);
-    (void)snprintf(doorway->name, sizeof doorway->name,
-                   address.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
+    bool is_six = address.ss_family == AF_INET6;
+    const char *near = str_equal(host, "0.0.0.0") ? "127.0.0.1" : host;
+    near = str_equal(host, "::") ? "::1" : near;
+    (void)snprintf(doorway->name, sizeof doorway->name, is_six ? "[%s]:%s" : "%s:%s", host, port);
+    (void)snprintf(doorway->near, sizeof doorway->near, is_six ? "[%s]:%s" : "%s:%s", near, port);
 }
 
 static enum status bind_one(const struct addrinfo *at, int pending, int *out_fd, struct err *err)

@@ -18,6 +18,9 @@
 
 enum { STREAM_BLOCK = 16 * 1024, LAST_WORDS_S = 2 };
 
+/* What the library takes for a parameter, and what a line may take with all of its own. */
+enum { PARAMETER_BYTES = 64, LINE_BYTES = EXCHANGE_CONNECTION_BYTES - 4 * 1024 };
+
 enum phase { PHASE_READING, PHASE_WORKING, PHASE_ANSWERED, PHASE_SENT };
 
 struct exchange {
@@ -305,9 +308,15 @@ static enum MHD_Result refuse(struct exchange *exchange, int status, const char 
     return send_answer(exchange);
 }
 
-static enum MHD_Result begin(struct exchange *exchange, const char *method)
+static enum MHD_Result begin(struct exchange *exchange, const char *method, bool is_crowded)
 {
     int64_t length = 0;
+    if (is_crowded) {
+        http_response_add_header(&exchange->response, "Connection", "close");
+        return refuse(
+            exchange, 414,
+            "the query has more than 256 parameters, or is too long for those that it has");
+    }
     if (!upload_has_one_end(exchange->connection)) {
         http_response_add_header(&exchange->response, "Connection", "close");
         return refuse(exchange, 400,
@@ -328,6 +337,17 @@ static bool has_password(const struct http_request *request)
 {
     const char *credentials = http_header(request, "Authorization");
     return credentials != NULL && strncasecmp(credentials, "Basic", 5) == 0;
+}
+
+/* We unpack nothing: what is packed would be taken for what it is not. */
+static bool is_packed(const struct http_request *request)
+{
+    const struct http_pairs *headers = &request->headers;
+    for (size_t i = 0; i < headers->count; i++)
+        if (strcasecmp(headers->items[i].name, "Content-Encoding") == 0 &&
+            strcasecmp(headers->items[i].value, "identity") != 0)
+            return true;
+    return false;
 }
 
 static bool hand_to_crew(struct exchange *exchange)
@@ -371,6 +391,8 @@ static enum MHD_Result hand_over(struct exchange *exchange)
     if (!gather(exchange, MHD_HEADER_KIND, &request->headers) ||
         !gather(exchange, MHD_GET_ARGUMENT_KIND, &request->query))
         return refuse(exchange, 400, "the query has escapes that are none, or is not UTF-8");
+    if (is_packed(request))
+        return refuse(exchange, 415, "`Content-Encoding` is not supported: send the body as it is");
     const struct route *route =
         dispatch_look(exchange->hall->options.world, request, &exchange->response);
     if (route == NULL)
@@ -380,6 +402,31 @@ static enum MHD_Result hand_over(struct exchange *exchange)
                                   : refuse(exchange, 503, "the server stops; ask another one");
 }
 
+/* In the place of an exchange, until there is one: its query was cut off. */
+static char crowded;
+
+/*
+ * The library makes a record of each parameter out of the memory that holds the line, too. Where
+ * that runs out it says nothing, and waits until the connection is too old. So a query that would
+ * not fit is cut off before the library reads it, in the library's own text, and the request is
+ * refused once its head is there.
+ */
+void *exchange_line(void *context, const char *line, struct MHD_Connection *connection)
+{
+    (void)context;
+    (void)connection;
+    char *query = strchr(line, '?');
+    if (query == NULL)
+        return NULL;
+    size_t count = 1;
+    for (const char *at = query; *at != '\0'; at++)
+        count += *at == '&' ? 1 : 0;
+    if (count <= EXCHANGE_PARAMETERS_MAX && strlen(line) + count * PARAMETER_BYTES <= LINE_BYTES)
+        return NULL;
+    query[1] = '\0';
+    return &crowded;
+}
+
 /* The library wants so many. NOLINTNEXTLINE(readability-function-size) */
 enum MHD_Result exchange_access(void *context, struct MHD_Connection *connection, const char *url,
                                 const char *method, const char *version, const char *upload,
@@ -387,10 +434,11 @@ enum MHD_Result exchange_access(void *context, struct MHD_Connection *connection
 {
     (void)version;
     struct exchange_hall *hall = context;
-    struct exchange *exchange = *slot;
+    bool is_crowded = *slot == &crowded;
+    struct exchange *exchange = is_crowded ? NULL : *slot;
     if (exchange == NULL) {
         *slot = exchange = new_exchange(hall, connection, url);
-        return begin(exchange, method);
+        return begin(exchange, method, is_crowded);
     }
     if (*upload_size > 0) {
         upload_add(&exchange->upload, upload, *upload_size);
@@ -418,7 +466,7 @@ void exchange_completed(void *context, struct MHD_Connection *connection, void *
     struct exchange_hall *hall = context;
     struct exchange *exchange = *slot;
     guests_await(hall->guests, connection);
-    if (exchange == NULL)
+    if (exchange == NULL || *slot == &crowded)
         return;
     if (exchange->response.stream.read != NULL) {
         exchange->response.stream.close(exchange->response.stream.context);

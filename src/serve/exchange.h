@@ -10,6 +10,9 @@
 
 #include "serve/crew.h"
 
+/* The memory that the library has for the head of a request, and the parameters of a query. */
+enum { EXCHANGE_CONNECTION_BYTES = 24 * 1024, EXCHANGE_PARAMETERS_MAX = 256 };
+
 struct exchange_hall;
 
 NODISCARD struct exchange_hall *exchange_hall_new(const struct server_options *options,
@@ -20,7 +23,8 @@ void exchange_hall_close(struct exchange_hall *hall);
 void exchange_hall_settle(struct exchange_hall *hall);
 void exchange_hall_free(struct exchange_hall *hall);
 
-/* For the library; the context is the hall. */
+/* For the library; the context is the hall. The line comes first, as soon as it is there. */
+void *exchange_line(void *context, const char *line, struct MHD_Connection *connection);
 enum MHD_Result exchange_access(void *context, struct MHD_Connection *connection, const char *url,
                                 const char *method, const char *version, const char *upload,
                                 size_t *upload_size, void **slot);

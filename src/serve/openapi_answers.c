@@ -75,7 +75,7 @@ static const struct {
     {404, takes_input, "there is no such thing, or it is not to be seen", NULL},
     {409, takes_input, "it is not in a state for this, or is there already", NULL},
     {413, has_body, "the body is too large", NULL},
-    {415, has_body, "the body is not JSON", NULL},
+    {415, has_body, "the body is not JSON, or is compressed", NULL},
     {416, never, "it has no bytes there", "Content-Range"},
     {422, takes_input, "it breaks a limit, or the DAG is wrong", NULL},
     {429, always, "too often: `Retry-After` says when to come again", "Retry-After"},

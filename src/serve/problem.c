@@ -19,6 +19,7 @@ static const struct {
     {409, "Conflict"},
     {410, "Gone"},
     {413, "Content Too Large"},
+    {414, "URI Too Long"},
     {415, "Unsupported Media Type"},
     {416, "Range Not Satisfiable"},
     {422, "Unprocessable Content"},

@@ -80,7 +80,7 @@ static enum status read_login(const struct route_call *call, json_t **out, struc
         return err_set(err, STATUS_INVALID,
                        "a body must be JSON, sent with `Content-Type: application/json`");
     if (json_parse(call->request->body, call->request->body_length, &body, err) != STATUS_OK)
-        return err_wrap(err, "the body is not JSON");
+        return err_wrap(err, "cannot read the body");
     if (!json_is_string(json_object_get(body, "username")) ||
         !json_is_string(json_object_get(body, "password")) || json_object_size(body) != 2)
         return err_set(err, STATUS_INVALID, "give `username` and `password`, and nothing else");

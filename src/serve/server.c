@@ -11,13 +11,14 @@
 #include "serve/doorway.h"
 #include "serve/exchange.h"
 
-enum { CONNECTION_BYTES = 24 * 1024, PENDING = 511 };
+enum { PENDING = 511 };
 
 struct server {
     struct MHD_Daemon *http;
     struct crew *crew;
     struct exchange_hall *hall;
     char *url;
+    char *near_url;
 };
 
 /* --- what the library calls ------------------------------------------------------------------ */
@@ -62,10 +63,10 @@ static struct MHD_Daemon *start(struct server *server, const struct server_optio
         (unsigned)options->connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
         (unsigned)options->connections_peer, MHD_OPTION_CONNECTION_TIMEOUT,
         (unsigned)MAX(options->idle_ms / 1000, (int64_t)1), MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)CONNECTION_BYTES, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,
-        MHD_OPTION_NOTIFY_COMPLETED, exchange_completed, server->hall, MHD_OPTION_NOTIFY_CONNECTION,
-        exchange_connection, server->hall, MHD_OPTION_ARRAY, has_tls ? tls : nothing,
-        MHD_OPTION_END);
+        (size_t)EXCHANGE_CONNECTION_BYTES, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,
+        MHD_OPTION_URI_LOG_CALLBACK, exchange_line, server->hall, MHD_OPTION_NOTIFY_COMPLETED,
+        exchange_completed, server->hall, MHD_OPTION_NOTIFY_CONNECTION, exchange_connection,
+        server->hall, MHD_OPTION_ARRAY, has_tls ? tls : nothing, MHD_OPTION_END);
 }
 
 enum status server_start(const struct server_options *options, struct server **out, struct err *err)
@@ -76,8 +77,9 @@ enum status server_start(const struct server_options *options, struct server **o
         free(server);
         return err->code;
     }
-    server->url =
-        mem_format("%s://%s", options->tls_certificate != NULL ? "https" : "http", doorway.name);
+    const char *scheme = options->tls_certificate != NULL ? "https" : "http";
+    server->url = mem_format("%s://%s", scheme, doorway.name);
+    server->near_url = mem_format("%s://%s", scheme, doorway.near);
     server->crew = crew_new(options);
     server->hall = exchange_hall_new(options, server->crew);
     server->http = start(server, options, doorway.fd);
@@ -112,10 +114,16 @@ void server_stop(struct server *server)
         (void)close(fd);
     exchange_hall_free(server->hall);
     free(server->url);
+    free(server->near_url);
     free(server);
 }
 
 const char *server_url(const struct server *server)
 {
     return server->url;
+}
+
+const char *server_near_url(const struct server *server)
+{
+    return server->near_url;
 }

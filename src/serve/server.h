@@ -37,3 +37,5 @@ void server_stop(struct server *server);
 
 /* Where it listens: "http://127.0.0.1:4337". Borrowed. */
 const char *server_url(const struct server *server);
+/* The same as programs of this machine reach it. Borrowed. */
+const char *server_near_url(const struct server *server);

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/str.h"
 #include "service/principal.h"
+#include "store/job.h"
 #include "store/run_store.h"
 #include "store/sight.h"
 
@@ -156,14 +157,31 @@ static enum status check_dags(const struct question *question, struct err *err)
     return STATUS_OK;
 }
 
+/* Who sends a command along writes a program, as authors of DAGs do; a handler is there already. */
+static enum status check_command(const struct question *question, const json_t *job,
+                                 const char *space, struct err *err)
+{
+    const struct principal *principal = question->service->principal;
+    if (!job_handler_is_command(json_get_string(job, "handler", "")) ||
+        principal_role(principal, space) >= PERMISSION_EDITOR)
+        return STATUS_OK;
+    return err_set(
+        err, STATUS_DENIED,
+        "a job that is a command needs the role editor in the namespace %.60s, %.60s has "
+        "%s there; name a handler that hosts know instead",
+        space, principal->name, permission_name(principal_role(principal, space)));
+}
+
 static enum status check_jobs(const struct question *question, struct err *err)
 {
     const json_t *list = json_object_get(question->request, "jobs");
     if (check_somewhere(question, err) != STATUS_OK)
         return err->code;
     for (size_t i = 0; i < json_array_size(list); i++) {
-        const char *space = json_get_string(json_array_get(list, i), "namespace", "default");
-        if (check_space(question, space, "namespace", space, err) != STATUS_OK)
+        const json_t *job = json_array_get(list, i);
+        const char *space = json_get_string(job, "namespace", "default");
+        if (check_space(question, space, "namespace", space, err) != STATUS_OK ||
+            check_command(question, job, space, err) != STATUS_OK)
             return err->code;
     }
     return STATUS_OK;
@@ -292,7 +310,8 @@ enum status access_check(struct service *service, const struct operation *operat
         return err_set(err, STATUS_DENIED, "%s: nobody may do this", operation->name);
     if (!service_is_local(service) && check_paths(operation, request, err) != STATUS_OK)
         return err->code;
-    if (principal_role(principal, NULL) >= operation->permission)
+    /* What a job needs depends on what it is. */
+    if (principal_role(principal, NULL) >= operation->permission && operation->scope != SCOPE_JOBS)
         return STATUS_OK;
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     const struct question question = {service, operation, request, arena};

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/str.h"
+#include "model/dag.h"
 #include "model/duration.h"
 #include "model/limits.h"
 
@@ -62,7 +63,7 @@ static enum status read_handler(struct reading *reading, const json_t *value, st
     if (read_text(value, "handler", &reading->out->handler, err) != STATUS_OK)
         return err->code;
     /* A command may be long, a name may not. */
-    if (!str_starts_with(reading->out->handler, "$ ") &&
+    if (!job_handler_is_command(reading->out->handler) &&
         strlen(reading->out->handler) > LIMIT_ID_BYTES)
         return err_set(err, STATUS_LIMIT, "'handler' has more than %d bytes", LIMIT_ID_BYTES);
     if (strlen(reading->out->handler) > LIMIT_PAYLOAD_BYTES)
@@ -94,7 +95,12 @@ static enum status read_queue(struct reading *reading, const json_t *value, stru
 
 static enum status read_namespace(struct reading *reading, const json_t *value, struct err *err)
 {
-    return read_text(value, "namespace", &reading->out->namespace_, err);
+    if (read_text(value, "namespace", &reading->out->namespace_, err) != STATUS_OK)
+        return err->code;
+    if (!dag_name_is_valid(reading->out->namespace_))
+        return err_set(err, STATUS_INVALID, "'%.100s' is no namespace: %s",
+                       reading->out->namespace_, DAG_NAME_RULE);
+    return STATUS_OK;
 }
 
 static enum status read_dedupe(struct reading *reading, const json_t *value, struct err *err)

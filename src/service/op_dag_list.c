@@ -299,7 +299,7 @@ static enum status show_page(struct listing *listing, const json_t *request, jso
 {
     int64_t count = (int64_t)listing->found_count;
     int64_t limit = json_get_int(request, "limit", -1);
-    int64_t from = MIN(MAX(json_get_int(request, "offset", 0), (int64_t)0), count);
+    int64_t from = MIN(json_get_int(request, "offset", 0), count);
     int64_t to = limit < 0 || limit > count - from ? count : from + limit;
     if (count > 0)
         qsort(listing->found, listing->found_count, sizeof *listing->found,
@@ -310,6 +310,16 @@ static enum status show_page(struct listing *listing, const json_t *request, jso
     for (int64_t i = from; i < to; i++)
         if (show(listing, &listing->found[i], dags, err) != STATUS_OK)
             return err->code;
+    return STATUS_OK;
+}
+
+/* Both may be absent: -1 as a default stands for all of them, but is nothing that one may ask. */
+static enum status check_page(const json_t *request, struct err *err)
+{
+    if (json_get_int(request, "limit", 0) < 0)
+        return err_set(err, STATUS_INVALID, "'limit' must not be negative");
+    if (json_get_int(request, "offset", 0) < 0)
+        return err_set(err, STATUS_INVALID, "'offset' must not be negative");
     return STATUS_OK;
 }
 
@@ -328,7 +338,7 @@ enum status op_dag_list(struct service *service, const json_t *request, json_t *
 {
     CLEANUP(json_decrefp) json_t *dags = json_build_array();
     bool is_back = false;
-    if (read_order(request, &is_back, err) != STATUS_OK)
+    if (read_order(request, &is_back, err) != STATUS_OK || check_page(request, err) != STATUS_OK)
         return err->code;
     CLEANUP(listing_fini)
     struct listing listing = {

@@ -8,6 +8,7 @@
 #include "service/service.h"
 #include "store/host.h"
 #include "store/queue.h"
+#include "store/worker_claim.h"
 
 /* --- a host as JSON -------------------------------------------------------------------------- */
 
@@ -116,7 +117,34 @@ static const char *name_at(const void *context, size_t i)
     return json_get_string(json_array_get(context, i), "name", "");
 }
 
-/* The one that is there, else the newest that ever was. */
+/*
+ * An id is meant before a name that looks like it, who is there before who is gone, and the daemon
+ * before others that call themselves the same: a worker behind HTTP chooses its name freely, and
+ * must not be drained in a daemon's stead.
+ */
+static int claim_to_name(const json_t *host, const char *wanted)
+{
+    const char *kind = json_get_string(host, "kind", "");
+    int by_id = str_equal(json_get_string(host, "id", ""), wanted) ? 8 : 0;
+    int there = json_is_null(json_object_get(host, "ended_at")) ? 4 : 0;
+    int of_kind = str_equal(kind, "daemon") ? 2 : !str_equal(kind, WORKER_HOST_KIND);
+    return by_id + there + of_kind;
+}
+
+/* Of those that match equally well the newest, which is listed first. */
+static json_t *best_match(const json_t *hosts, const char *wanted)
+{
+    json_t *best = NULL;
+    size_t i;
+    json_t *host;
+    json_array_foreach(hosts, i, host)
+    {
+        if (best == NULL || claim_to_name(host, wanted) > claim_to_name(best, wanted))
+            best = host;
+    }
+    return best;
+}
+
 static enum status find_host(struct service *service, struct store *store, const char *wanted,
                              json_t **out, struct err *err)
 {
@@ -124,16 +152,7 @@ static enum status find_host(struct service *service, struct store *store, const
     struct host_listing listing = {.service = service, .hosts = hosts, .wanted = wanted};
     if (list_hosts(store, true, &listing, err) != STATUS_OK)
         return err->code;
-    size_t i;
-    json_t *host;
-    json_t *found = json_array_get(hosts, 0);
-    json_array_foreach(hosts, i, host)
-    {
-        if (json_is_null(json_object_get(host, "ended_at"))) {
-            found = host;
-            break;
-        }
-    }
+    json_t *found = best_match(hosts, wanted);
     if (found != NULL) {
         *out = json_incref(found);
         return STATUS_OK;

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "blob/blob.h"
 #include "model/limits.h"
 #include "model/settings.h"
@@ -111,12 +112,16 @@ static enum status add_to_log(struct blob *blob, const struct addition *addition
 enum status op_worker_log(struct service *service, const json_t *request, json_t **out,
                           struct err *err)
 {
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
     CLEANUP(blob_closep) struct blob *blob = NULL;
     const json_t *text = json_object_get(request, "text");
     struct worker_held held;
     struct worker_attempt attempt;
     uint64_t size = 0;
-    if (worker_hand_attempt(service, request, &held, &attempt, err) != STATUS_OK)
+    /* Within, -1 stands for the end; whoever means that leaves it out. */
+    if (json_get_int(request, "offset", 0) < 0)
+        return err_set(err, STATUS_INVALID, "'offset' counts from 0; without it, text is added");
+    if (worker_hand_attempt(service, request, arena, &held, &attempt, err) != STATUS_OK)
         return err->code;
     if (attempt.state != TASK_RUNNING)
         return stale(err);
@@ -165,13 +170,32 @@ static enum status finish_once(struct store *store, const void *context, struct 
     return STATUS_OK;
 }
 
+/* A result that is null is shown as one that was never told. */
+static const char *result_of(const char *json)
+{
+    return json != NULL ? json : "null";
+}
+
+/*
+ * The record has texts as they were delivered: messages cut in the same way, results in the one
+ * form that json_format gives equal values. What it does not have is believed, for the sake of
+ * those whose answer was lost.
+ */
+static bool is_same_account(const struct worker_attempt *attempt, const struct outcome *outcome)
+{
+    const char *result = outcome->values_count > 0 ? outcome->values[0].json : NULL;
+    if (outcome->detail != NULL)
+        return str_equal(attempt->detail != NULL ? attempt->detail : "", outcome->detail);
+    return !attempt->has_last_word || str_equal(result_of(attempt->result), result_of(result));
+}
+
 /* Attempt numbers are never used twice, so what the record says is what this claim did. */
 static bool is_same_end(const struct worker_attempt *attempt, const struct outcome *outcome)
 {
     if (attempt->state == TASK_RUNNING)
         return false;
     if (outcome->kind != OUTCOME_RETURN)
-        return attempt->reason == outcome->end.reason;
+        return attempt->reason == outcome->end.reason && is_same_account(attempt, outcome);
     return attempt->state == TASK_NONE || attempt->state == TASK_CANCELLED ||
            attempt->state == TASK_QUEUED;
 }
@@ -191,7 +215,7 @@ static enum status finish(struct service *service, const json_t *request, struct
     struct worker_held held;
     struct worker_attempt attempt;
     uint64_t log_bytes = 0;
-    if (worker_hand_attempt(service, request, &held, &attempt, err) != STATUS_OK)
+    if (worker_hand_attempt(service, request, call->arena, &held, &attempt, err) != STATUS_OK)
         return err->code;
     if (attempt.state != TASK_RUNNING)
         return is_same_end(&attempt, &call->outcome) ? STATUS_OK : stale(err);
@@ -209,7 +233,7 @@ static enum status finish(struct service *service, const json_t *request, struct
         seal_log(blob, &held);
     if (call->accepted)
         return STATUS_OK;
-    if (worker_hand_attempt(service, request, &held, &attempt, err) != STATUS_OK)
+    if (worker_hand_attempt(service, request, call->arena, &held, &attempt, err) != STATUS_OK)
         return err->code;
     return is_same_end(&attempt, &call->outcome) ? STATUS_OK : stale(err);
 }

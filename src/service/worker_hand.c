@@ -42,7 +42,7 @@ static bool parse_nonce(const char *text, struct nonce *out)
     return true;
 }
 
-enum status worker_hand_attempt(struct service *service, const json_t *request,
+enum status worker_hand_attempt(struct service *service, const json_t *request, struct arena *arena,
                                 struct worker_held *out_held, struct worker_attempt *out_attempt,
                                 struct err *err)
 {
@@ -53,7 +53,7 @@ enum status worker_hand_attempt(struct service *service, const json_t *request,
     if (!parse_nonce(json_get_string(request, "nonce", ""), &held.nonce))
         return err_set(err, STATUS_INVALID, "'nonce' must be the one that came with the claim");
     if (service_store(service, DB_READ_WRITE, &store, err) != STATUS_OK ||
-        store_worker_attempt(store, &held, worker_hand_owner(service), out_attempt, err) !=
+        store_worker_attempt(store, &held, worker_hand_owner(service), arena, out_attempt, err) !=
             STATUS_OK)
         return err->code;
     *out_held = held;

@@ -13,13 +13,14 @@
 const char *worker_hand_owner(const struct service *service);
 
 /*
- * The job, the attempt and the nonce that a request names, and what became of that attempt.
+ * The job, the attempt and the nonce that a request names, and what became of that attempt; its
+ * texts are in the arena.
  *
  *   STATUS_INVALID   the nonce is none
  *   STATUS_CONFLICT  it is not the claim of a worker of who asks
  */
 NODISCARD enum status worker_hand_attempt(struct service *service, const json_t *request,
-                                          struct worker_held *out_held,
+                                          struct arena *arena, struct worker_held *out_held,
                                           struct worker_attempt *out_attempt, struct err *err);
 
 enum { WORKER_NONCE_TEXT_MAX = 33 };

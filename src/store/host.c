@@ -5,6 +5,7 @@
 #include "model/event_kind.h"
 #include "store/channel.h"
 #include "store/store_priv.h"
+#include "store/worker_claim.h"
 
 static const char HOST_INSERT[] =
     "INSERT INTO host (id, maker, name, pid, boot, kind, slots, started_at_us, version, machine,"
@@ -25,10 +26,11 @@ static const char HOST_RESUME[] =
 static const char HOST_RENEW[] =
     "UPDATE host SET renewed_at_us = $2, lease_until_us = $2 + lease_ms * 1000"
     " WHERE id = $1 AND ended_at_us IS NULL";
+/* Who comes through HTTP names itself with the least of tokens: that keeps no daemon out. */
 static const char HOST_NAMESAKES[] =
     "SELECT id, lease_until_us, renewed_at_us FROM host"
-    " WHERE name = $1 AND kind <> 'foreground' AND lease_ms > 0 AND ended_at_us IS NULL"
-    " ORDER BY id";
+    " WHERE name = $1 AND CASE kind WHEN 'http' THEN 1 ELSE 0 END = $2 AND kind <> 'foreground'"
+    " AND lease_ms > 0 AND ended_at_us IS NULL ORDER BY id";
 /* Locks the row: who comes at the same moment looks afterwards. */
 static const char FLEET_LOCK[] = "UPDATE store SET fleet = fleet WHERE id = 1";
 static const char FLEET_GET[] =
@@ -55,19 +57,29 @@ static const char *text_of(const char *text)
 
 /* --- coming and going ------------------------------------------------------------------------ */
 
+/* Each kind of host is told what it can do itself. */
+static enum status refuse_name(const char *name, bool is_http, int64_t since_us, struct err *err)
+{
+    return err_set(err, STATUS_CONFLICT,
+                   is_http ? "a worker named '%s' is alive already (renewed %lld s ago); "
+                             "give this one another name, or wait for its lease to end"
+                           : "a host named '%s' is alive in this fleet (renewed %lld s ago); give "
+                             "this one another name with --host-name, or wait for its lease to end",
+                   name, (long long)(since_us / 1000000));
+}
+
 static enum status end_namesakes(struct store *store, const struct host_request *request,
                                  int64_t now_us, struct err *err)
 {
     struct db_stmt *stmt = NULL;
-    enum status status = db_query(store->db, &stmt, err, HOST_NAMESAKES, "t", request->name);
+    bool is_http = str_equal(request->kind, WORKER_HOST_KIND);
+    enum status status =
+        db_query(store->db, &stmt, err, HOST_NAMESAKES, "ti", request->name, (int64_t)is_http);
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         if (db_int(stmt, 1) > now_us) {
-            int64_t seconds = (now_us - db_int(stmt, 2)) / 1000000;
+            int64_t since_us = now_us - db_int(stmt, 2);
             db_reset(stmt);
-            return err_set(err, STATUS_CONFLICT,
-                           "a host named '%s' is alive in this fleet (renewed %lld s ago); give "
-                           "this one another name with --host-name, or wait for its lease to end",
-                           request->name, (long long)seconds);
+            return refuse_name(request->name, is_http, since_us, err);
         }
         status = db_later(store->db, err, HOST_EXPIRE, "ii", db_int(stmt, 0), now_us);
     }
@@ -295,7 +307,8 @@ static const char HOST_LIST[] =
     " AND o.lease_until_us > $2 AND o.kind = 'daemon') FROM host h"
     " WHERE $1 = 1 OR h.ended_at_us IS NULL ORDER BY h.id DESC";
 static const char HOST_BY_NAME[] =
-    "SELECT id FROM host WHERE name = $1 AND ended_at_us IS NULL ORDER BY id DESC LIMIT 1";
+    "SELECT id FROM host WHERE name = $1 AND ended_at_us IS NULL"
+    " ORDER BY CASE kind WHEN 'daemon' THEN 0 WHEN 'http' THEN 2 ELSE 1 END, id DESC LIMIT 1";
 static const char HOST_LIVES[] = "SELECT count(*) FROM host WHERE id = $1 AND ended_at_us IS NULL"
                                  " AND (lease_ms = 0 OR lease_until_us > $2)";
 static const char HOST_OF_RUN[] = "SELECT DISTINCT r.host FROM running r JOIN task t"

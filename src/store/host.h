@@ -11,8 +11,8 @@
 #include "store/store.h"
 
 struct host_request {
-    const char *name;    /* of daemons unique among the living of a fleet */
-    const char *kind;    /* "foreground" | "daemon" | "client" */
+    const char *name;    /* unique among the living of a fleet, see store_host_add */
+    const char *kind;    /* "foreground" | "daemon" | "client" | "http" */
     const char *machine; /* its network name */
     const char *version; /* of the program */
     const char *roles;   /* separated by blanks */
@@ -26,9 +26,10 @@ struct host_request {
 };
 
 /*
- * STATUS_CONFLICT: a living daemon of the fleet has this name, or the store belongs to another
- * fleet. A namesake whose lease has run out is ended first, as lost. The first daemon of a store
- * says which fleet it belongs to.
+ * STATUS_CONFLICT: a living namesake is in the fleet, or the store belongs to another fleet. A
+ * namesake whose lease has run out is ended first, as lost. Namesakes are daemons and clients among
+ * each other, and workers behind HTTP among each other; foreground ones share names with anybody.
+ * The first daemon of a store says which fleet it belongs to.
  */
 NODISCARD enum status store_host_add(struct store *store, const struct host_request *request,
                                      int64_t *out_id, struct err *err);
@@ -108,7 +109,7 @@ NODISCARD enum status
 store_host_each(struct store *store, bool with_ended,
                 enum status (*each)(void *context, const struct host_info *info, struct err *err),
                 void *context, struct err *err);
-/* By id or by the name of a living one. */
+/* By id or by the name of a living one: of namesakes the daemon, and one behind HTTP last. */
 NODISCARD enum status store_host_find(struct store *store, const char *text, int64_t *out_id,
                                       struct err *err);
 /*

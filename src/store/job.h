@@ -7,6 +7,7 @@
  * pending, delayed, claimed, completed, failed, cancelled (job_status_name).
  */
 #include "base/arena.h"
+#include "base/str.h"
 #include "model/attempt.h"
 #include "model/task_state.h"
 #include "store/store.h"
@@ -26,6 +27,12 @@ struct job_request {
     bool finish_on_lost_lease;
     const char *actor;
 };
+
+/* Whether it says itself what is run, instead of naming what hosts have. */
+static inline bool job_handler_is_command(const char *handler)
+{
+    return str_starts_with(handler, "$ ");
+}
 
 /* The value of an outcome that becomes the job's result. */
 #define JOB_RESULT_KEY "result"

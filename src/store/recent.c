@@ -262,7 +262,8 @@ enum status store_recent_broken(struct store *store, int64_t *out, struct err *e
 static const char LOST[] =
     "SELECT DISTINCT h.name FROM host h WHERE h.fate = 'lost' AND h.kind = 'daemon'"
     " AND h.ended_at_us >= $1"
-    " AND NOT EXISTS (SELECT 1 FROM host o WHERE o.name = h.name AND o.id > h.id)"
+    " AND NOT EXISTS (SELECT 1 FROM host o WHERE o.name = h.name AND o.kind = 'daemon'"
+    " AND o.id > h.id)"
     " ORDER BY h.name LIMIT $2";
 
 enum status store_recent_lost(struct store *store, struct arena *arena, int64_t since_us,

@@ -330,7 +330,7 @@ static enum status read_body(const struct webhook_call *call, json_t **out, stru
     json_t *body = NULL;
     struct err problem = {0};
     if (json_parse(call->body, call->body_bytes, &body, &problem) != STATUS_OK)
-        return err_set(err, STATUS_INVALID, "the body is not JSON: %s", problem.text);
+        return err_set(err, STATUS_INVALID, "cannot read the body: %s", problem.text);
     if (!json_is_object(body)) {
         json_t *conf = json_object();
         json_put(conf, "body", body);

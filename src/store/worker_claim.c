@@ -30,9 +30,11 @@ static const char NAMES_OF_ENDED[] =
     "DELETE FROM worker_claim WHERE NOT EXISTS"
     " (SELECT 1 FROM host h WHERE h.id = worker_claim.host AND h.ended_at_us IS NULL)";
 static const char ATTEMPT[] =
-    "SELECT a.state, a.reason, a.nonce FROM ("
-    "SELECT state, reason, nonce, host FROM task WHERE id = $1 AND attempt = $2 AND run = 0"
-    " UNION ALL SELECT state, reason, nonce, host FROM attempt WHERE task = $1 AND attempt = $2) a"
+    "SELECT a.state, a.reason, a.nonce, a.detail, a.result, a.is_last FROM ("
+    "SELECT t.state, t.reason, t.nonce, t.host, t.detail, j.result, 1 AS is_last"
+    " FROM task t JOIN job j ON j.id = t.id WHERE t.id = $1 AND t.attempt = $2 AND t.run = 0"
+    " UNION ALL SELECT state, reason, nonce, host, detail, NULL, 0"
+    " FROM attempt WHERE task = $1 AND attempt = $2) a"
     " JOIN host h ON h.id = a.host WHERE h.kind = 'http' AND h.machine = $3";
 
 _Static_assert(TASK_RUNNING == 3, "as in the SQL");
@@ -138,8 +140,14 @@ enum status store_worker_return(struct store *store, int64_t host, const struct 
     return status == STATUS_OK ? STATUS_OK : err_wrap(err, "give jobs back");
 }
 
+static const char *copy_text(struct arena *arena, struct db_stmt *stmt, int column)
+{
+    return arena_strdup_null(arena, db_text(stmt, column));
+}
+
 enum status store_worker_attempt(struct store *store, const struct worker_held *held,
-                                 const char *owner, struct worker_attempt *out, struct err *err)
+                                 const char *owner, struct arena *arena, struct worker_attempt *out,
+                                 struct err *err)
 {
     struct db_stmt *stmt = NULL;
     bool is_found = false;
@@ -151,8 +159,13 @@ enum status store_worker_attempt(struct store *store, const struct worker_held *
         if (is_found || nonce == NULL || size != sizeof held->nonce ||
             memcmp(nonce, &held->nonce, size) != 0)
             continue;
-        *out = (struct worker_attempt){.state = (enum task_state)db_int(stmt, 0),
-                                       .reason = (enum reason)db_int(stmt, 1)};
+        *out = (struct worker_attempt){
+            .state = (enum task_state)db_int(stmt, 0),
+            .reason = (enum reason)db_int(stmt, 1),
+            .detail = copy_text(arena, stmt, 3),
+            .result = copy_text(arena, stmt, 4),
+            .has_last_word = db_int(stmt, 5) == 1,
+        };
         is_found = true;
     }
     if (status != STATUS_OK)

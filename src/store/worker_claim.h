@@ -65,12 +65,15 @@ NODISCARD enum status store_worker_return(struct store *store, int64_t host,
 struct worker_attempt {
     enum task_state state;
     enum reason reason;
+    const char *detail; /* NULL: nothing was said */
+    const char *result; /* JSON as it was told; NULL: none, or it is not known */
+    bool has_last_word; /* the result is of this attempt: a job keeps none of earlier ones */
 };
 
 /*
- * An attempt at a job, for the owner whose worker claimed it, and who knows its nonce.
- * STATUS_CONFLICT: there is none such; nothing tells which part was wrong.
+ * An attempt at a job, for the owner whose worker claimed it, and who knows its nonce; texts are in
+ * the arena. STATUS_CONFLICT: there is none such; nothing tells which part was wrong.
  */
 NODISCARD enum status store_worker_attempt(struct store *store, const struct worker_held *held,
-                                           const char *owner, struct worker_attempt *out,
-                                           struct err *err);
+                                           const char *owner, struct arena *arena,
+                                           struct worker_attempt *out, struct err *err);

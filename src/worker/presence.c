@@ -1,6 +1,7 @@
 #include "worker/presence.h"
 
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -26,12 +27,25 @@ static enum status hold(const char *path, struct presence *out, struct err *err)
     return STATUS_OK;
 }
 
+/*
+ * A daemon comes back under the id of one that was killed a moment ago, whose files are closed one
+ * after the other while it dies: that of the home may be free already, and this one not yet.
+ */
 enum status presence_begin(const char *home, int64_t host, struct presence *out, struct err *err)
 {
+    static const struct timespec A_MOMENT = {.tv_nsec = INT64_C(10) * 1000 * 1000};
+    enum { MOMENTS = 200 };
     CLEANUP(mem_freep) char *path = host_path(home, host);
-    if (hold(path, out, err) != STATUS_OK)
-        return err_wrap(err, "register this process");
-    return STATUS_OK;
+    struct err problem = {0};
+    enum status status = hold(path, out, &problem);
+    for (int i = 0; status == STATUS_BUSY && i < MOMENTS; i++) {
+        (void)nanosleep(&A_MOMENT, NULL);
+        status = hold(path, out, &problem);
+    }
+    if (status == STATUS_OK)
+        return STATUS_OK;
+    *err = problem;
+    return err_wrap(err, "register this process");
 }
 
 enum status presence_hold_run(const char *home, int64_t run, struct presence *out, struct err *err)

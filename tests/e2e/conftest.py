@@ -7,6 +7,7 @@ import hashlib
 import itertools
 import os
 import pathlib
+import signal
 import subprocess
 
 import pytest
@@ -24,6 +25,7 @@ def pytest_sessionstart(session):
 
 
 def pytest_configure(config):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup has it ignored, by our children too
     config.addinivalue_line("markers", "in_order: tests of a file that build on each other")
 
 

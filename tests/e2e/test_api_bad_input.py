@@ -11,9 +11,19 @@ ROWS = [
     ("a body that is none", "PUT", f"{V1}/backfills/1/cancel", [], 400),
     ("a member that is none", "PUT", f"{V1}/backfills/1/cancel", {"odd": 1}, 400),
     ("no number", "GET", f"{TASKS}?duration_lte=null", None, 400),
+    ("fewer DAGs than none", "GET", f"{V1}/x/dags?limit=-1", None, 400),
+    ("DAGs from before the first", "GET", f"{V1}/x/dags?offset=-1", None, 400),
+    ("DAGs behind the last", "GET", f"{V1}/x/dags?offset={FAR}&limit={FAR}", None, 200),
     ("instances of a task that is not there", "GET", f"{TASKS}/nix/listMapped", None, 404),
     ("instances of a task that has none", "GET", f"{TASKS}/load/listMapped", None, 200),
 ]
+
+
+def test_json_that_is_not_kept_is_not_called_something_else(served):
+    for path in (f"{V1}/x/dags/chain/trigger", f"{V1}/dags/chain/dagRuns"):
+        for number, words in ((10**20 - 1, "beyond 64 bits"), ("\0", "NUL characters")):
+            detail = served.api("POST", path, {"conf": {"a": number}}, code=400).json["detail"]
+            assert words in detail and "not JSON" not in detail and "JSON_" not in detail, detail
 
 
 def test_each_gets_its_answer(served):

@@ -220,6 +220,64 @@ def test_a_body_has_one_end(eider, up, framing):
     assert api("GET", "/healthz").status == 200
 
 
+def test_a_compressed_body_is_refused_as_such(house):
+    _, api = house
+    path = OP + "dag.list"
+    for encoding in ("gzip", "br", "identity, gzip"):
+        answer = api("POST", path, {}, headers={"Content-Encoding": encoding}, code=415)
+        assert "Content-Encoding" in answer.json["detail"]
+    api("POST", path, {}, headers={"Content-Encoding": "Identity"}, code=200)
+
+
+# parameters, bytes of the first one, the status
+QUERIES = [
+    (256, 1, b"200"), (257, 1, b"414"), (372, 1, b"414"), (11000, 1, b"414"),
+    (60, 12000, b"200"), (60, 20000, b"414"), (60, 21000, b"414"), (20, 22000, b"414"),
+]
+
+
+def query(count, first):
+    return b"?" + b"a" * first + b"&a" * (count - 1)
+
+
+@pytest.mark.parametrize("prior", [0, 1])
+def test_every_query_is_answered(eider, up, prior):
+    api = Api(up(env=LISTEN))
+    for count, first, status in QUERIES:
+        answer = api.raw(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * prior +
+                         b"GET /healthz" + query(count, first) +
+                         b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        statuses = re.findall(rb"HTTP/1\.1 (\d+)", answer)
+        assert statuses == [b"200"] * prior + [status], (count, first, answer)
+
+
+def test_nothing_is_done_for_a_request_with_too_many_parameters(house):
+    world, api = house
+    api.token = token(world, "sales=operator", name="op")
+    path = "/api/v1/x/dags/shop/trigger"
+    many = query(257, 1).decode()
+    answer = api("POST", path + many, {}, code=414)
+    assert "256 parameters" in answer.json["detail"]
+    assert api.get("/api/v1/dags/shop/dagRuns")["total_entries"] == 1
+    assert api("POST", path, {}).status in (200, 201)
+
+
+@pytest.mark.parametrize("head", [
+    b"Cookie: " + b"; ".join([b"a=b"] * 1000) + b"\r\n", b"a:\r\n" * 1000])
+def test_many_small_headers_are_refused(eider, up, head):
+    api = Api(up(env=LISTEN))
+    answer = api.raw(b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + head + b"\r\n")
+    assert answer.startswith(b"HTTP/1.1 431 "), answer
+
+
+def test_a_form_of_many_fields_is_a_body_as_any_other(eider, up):
+    form = b"&".join([b"a=1"] * 20000)
+    answer = Api(up(env=LISTEN)).raw(
+        b"POST /api/v1/x/login HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: "
+        b"application/x-www-form-urlencoded\r\nContent-Length: %d\r\n\r\n" % len(form) + form)
+    assert answer.startswith(b"HTTP/1.1 400 "), answer
+
+
 def test_what_is_for_this_machine_is_not_for_names_that_lead_to_it(eider, up):
     """A page of another site can have its own name lead here, but must say that name."""
     daemon = up(env=LISTEN)

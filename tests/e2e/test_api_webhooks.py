@@ -105,10 +105,14 @@ def test_what_is_not_signed_right_is_refused(house):
     (b"{", "JSON, line 1, column 1: string or '}' expected near end of file"),
     (b"{}\0", "JSON contains a NUL byte"),
     (b"[" * 5000, "JSON is nested deeper than "),
-], ids=["cut", "nul", "deep"])
-def test_a_body_that_is_not_json_is_told_with_the_place(house, body, problem):
+    (b'{"a":99999999999999999999}',
+     "JSON, line 1, column 25: numbers beyond 64 bits are not supported"),
+    (b'{"a":"\\u0000"}',
+     "JSON, line 1, column 13: NUL characters (\\u0000) are not supported"),
+], ids=["cut", "nul", "deep", "large", "nul escaped"])
+def test_a_body_that_cannot_be_read_is_told_with_the_place(house, body, problem):
     detail = house.call(house.token(), body, code=400).json["detail"]
-    assert detail.startswith("the body is not JSON: " + problem), detail
+    assert detail.startswith("cannot read the body: " + problem), detail
     assert house.runs() == []
 
 

@@ -20,7 +20,7 @@ HEARTBEAT = "/api/v1/x/heartbeat"
 SHORT = 1.5  # seconds of a lease where the test waits for it to pass
 LONG = 60    # no stall of the machine takes a job away
 # The daemon leaves the queue alone.
-DAEMON = {**LISTEN, "EIDER_QUEUES": "default"}
+DAEMON = {**LISTEN, "EIDER_QUEUES": "default", "EIDER_HOST_NAME": "home"}
 STAYS = 'echo $$ > "{0}.new"; mv "{0}.new" "{0}"; exec sleep 600\n'
 
 
@@ -249,6 +249,46 @@ def test_a_worker_that_leaves_gives_back(house):
     house.api.post(HEARTBEAT, {"worker": "w1"}, code=404)
 
 
+# --- names -------------------------------------------------------------------------------------
+
+
+def test_a_worker_keeps_no_daemon_from_starting(eider, fleet_up):
+    eider("queues", "set", QUEUE, code=0)
+    made = eider("tokens", "add", "gpu", "--queue", QUEUE, "-o", "json", code=0).json()
+    api = Api(fleet_up("first", **LISTEN), made["token"])
+    claim(api, "node-7", lease=3600)
+    fleet_up("node-7")
+    claim(api, "first")
+    listed = eider("hosts", "list", "-o", "json", code=0).json()["hosts"]
+    assert sorted((host["name"], host["kind"], host["status"]) for host in listed) == [
+        (name, kind, "active") for name in ("first", "node-7") for kind in ("daemon", "http")]
+
+
+def test_a_daemon_is_meant_before_a_worker_of_its_name(house):
+    def shown(verb, host):
+        return house.world("hosts", verb, host, "-o", "json", code=0).json()
+
+    daemon = shown("show", "home")
+    assert daemon["kind"] == "daemon"
+    claim(house.api, "home")
+    claim(house.api, daemon["id"])
+    worker = house.hosts()["home"]
+    for host in ("home", daemon["id"]):
+        for verb in ("show", "drain", "resume"):
+            assert shown(verb, host)["id"] == daemon["id"]
+    assert not claim(house.api, "home")["draining"]
+    assert shown("drain", worker["id"])["id"] == worker["id"]
+    assert shown("show", "home")["status"] == "active"
+
+
+def test_a_worker_is_told_of_a_name_that_is_taken(house):
+    twin = house.by(house.make_token("twin", "--queue", QUEUE))
+    claim(house.api)
+    answer = twin("POST", CLAIM, {"worker": "w1"})
+    assert answer.status == 409 and "a worker named 'w1'" in answer.text
+    assert "--host-name" not in answer.text
+
+
 # --- fencing -----------------------------------------------------------------------------------
 
 
@@ -279,6 +319,61 @@ def test_the_same_end_twice_is_one(house):
     assert house.status(job) == "completed" and house.job(job)["result"] == 1
 
 
+LARGE = {"b": ["\u00fc" * 1000] * 400, "a": 0.1, "n": 2**53 + 1}
+# What was told first, the same in other words, and something else.
+RESULTS = [({"x": 1}, {"x": 1}, {"x": 2}), ({"a": 1, "b": [2]}, {"b": [2], "a": 1}, {"a": 1}),
+           (LARGE, dict(reversed(LARGE.items())), {**LARGE, "n": 2**53}), (1, 1, "1"),
+           (None, None, False), ("", "", None)]
+
+
+def test_another_result_is_another_end(house):
+    for told, same, other in RESULTS:
+        job = house.enqueue()
+        (got,) = claim(house.api)["jobs"]
+        for result in (told, same, told):
+            assert tell(house.api, got, "complete", result=result)["accepted"]
+        tell(house.api, got, "complete", code=409, result=other)
+        tell(house.api, got, "complete", code=200 if told is None else 409)
+        assert house.job(job)["result"] == told
+
+
+def test_no_result_is_a_result_too(house):
+    job = house.enqueue()
+    (got,) = claim(house.api)["jobs"]
+    for members in ({}, {}, {"result": None}):
+        tell(house.api, got, "complete", **members)
+    tell(house.api, got, "complete", code=409, result=0)
+    house.world("jobs", "retry", job, code=0)
+    tell(house.api, got, "complete")
+    (again,) = claim(house.api)["jobs"]
+    tell(house.api, again, "complete", result="second")
+    tell(house.api, got, "complete")
+    tell(house.api, again, "complete", code=409)
+    assert house.job(job)["result"] == "second"
+
+
+# Short, cut in the middle of a letter, empty, and none.
+MESSAGES = [{"message": "no route"}, {"message": "x" + "\u20ac" * 5000}, {"message": ""}, {}]
+
+
+@pytest.mark.parametrize("retry", [True, False])
+def test_another_message_is_another_end(house, retry):
+    """While it waits for its retry, or is over; and when somebody lets it run again."""
+    for told in MESSAGES:
+        job = house.enqueue("work", None, "--retries", "1", "--retry-delay", "1h")
+        (got,) = claim(house.api)["jobs"]
+        for _ in range(3):
+            assert tell(house.api, got, "fail", retry=retry, **told)["accepted"]
+        error = house.job(job)["error"]
+        tell(house.api, got, "fail", code=409, retry=retry, message="something else")
+        tell(house.api, got, "complete", code=409)
+        assert house.job(job)["error"] == error
+        house.world("jobs", "retry", job, code=0)
+        tell(house.api, got, "fail", retry=retry, **told)
+        tell(house.api, got, "fail", code=409, retry=retry, message="something else")
+        house.world("jobs", "cancel", job, code=0)
+
+
 def test_failures_are_tried_again_unless_they_are_for_good(house):
     job = house.enqueue("work", None, "--retries", "2", "--retry-delay", "1ms")
     (first,) = claim(house.api)["jobs"]
@@ -301,6 +396,8 @@ def test_a_log_is_added_to_once(house):
     assert tell(house.api, got, "log", text="two\n", offset=4)["size"] == 8
     tell(house.api, got, "log", text="zwei", offset=4, code=409)
     tell(house.api, got, "log", text="far", offset=99, code=409)
+    for offset in (-1, -(2**63)):
+        tell(house.api, got, "log", text="back", offset=offset, code=400)
     assert tell(house.api, got, "log", text="three\n")["size"] == 14
     assert house.log(job) == "one\ntwo\nthree\n"
     tell(house.api, got, "complete")

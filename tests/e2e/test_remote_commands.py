@@ -255,7 +255,10 @@ def test_changing(both, names, line, undo):
     if undo:
         both.here(*undo.split(), code=0)
     assert there.code == here.code, f"{here}\n\n{there}"
-    assert told(there, True).split() == told(here, True).split()
+    if "{job}" in line:  # a worker may have it already
+        assert there.out.split()[:2] == here.out.split()[:2]
+    else:
+        assert told(there, True).split() == told(here, True).split()
 
 
 @pytest.mark.parametrize("line", LOCAL)

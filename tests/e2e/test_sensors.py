@@ -258,7 +258,7 @@ def test_a_daemon_that_is_killed_loses_no_wait(eider, up):
 
 
 def test_an_instant_comes_where_nothing_is_claimed(eider, up):
-    up()
+    daemon = up()
     trigger(eider, """
         tasks:
           time: {sensor: {duration: 1s}}
@@ -268,6 +268,7 @@ def test_an_instant_comes_where_nothing_is_claimed(eider, up):
     wait_until(eider, "file", "deferred")
     host = eider("hosts", "list", "-o", "name", code=0).out.split()[0]
     eider("hosts", "drain", host, code=0)
+    daemon.wait_until("asked to drain")
     (eider.work / "dags/go").touch()
     wait_until(eider, "time", "success")
     wait_until(eider, "file", "success")

@@ -83,6 +83,26 @@ Test(json, input_is_one_strict_value)
     EXPECT_CONTAINS(err.text, "line 2");
 }
 
+Test(json, what_is_json_but_not_kept_is_told_as_such)
+{
+    static const struct {
+        const char *text, *words;
+    } CASES[] = {
+        {"99999999999999999999", "numbers beyond 64 bits are not supported"},
+        {"[-99999999999999999999]", "numbers beyond 64 bits are not supported"},
+        {"1e999", "numbers beyond 64 bits are not supported"},
+        {"\"a\\u0000\"", "NUL characters (\\u0000) are not supported"},
+        {"{\"a\\u0000\": 1}", "NUL characters (\\u0000) are not supported"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
+        struct err err = {0};
+        json_t *value = NULL;
+        EXPECT_STATUS(STATUS_INVALID,
+                      json_parse(CASES[i].text, strlen(CASES[i].text), &value, &err), &err);
+        EXPECT_CONTAINS(err.text, CASES[i].words);
+    }
+}
+
 Test(json, text_of_any_bytes_becomes_valid)
 {
     static const struct {

@@ -1,5 +1,6 @@
 /* Hosts with leases: renewed, swept, fenced. */
 #include <criterion/criterion.h>
+#include <string.h>
 
 #include "store/host.h"
 #include "store/job.h"
@@ -166,6 +167,32 @@ STORE_TEST(fleet, a_living_name_is_taken_and_a_dead_one_is_not)
     EXPECT_OK(store_host_add(bench.store, &request, &other, &err), &err);
     EXPECT_STATUS(STATUS_NOT_FOUND, store_host_resume(bench.store, id, &request, &err), &err);
     EXPECT_OK(store_host_resume(bench.store, other, &request, &err), &err);
+}
+
+STORE_TEST(fleet, who_is_behind_http_and_who_is_not_do_not_share_names)
+{
+    struct err err = {0};
+    const struct host_request worker = {.name = "a", .kind = "http", .lease_ms = LEASE_MS};
+    const struct host_request client = {.name = "a", .kind = "client", .lease_ms = LEASE_MS};
+    int64_t id = 0;
+    int64_t found = 0;
+    int64_t daemon = host_named("a");
+    EXPECT_OK(store_host_add(bench.store, &worker, &id, &err), &err);
+    EXPECT_STATUS(STATUS_CONFLICT, store_host_add(bench.store, &worker, &id, &err), &err);
+    cr_assert_null(strstr(err.text, "--host-name"), "%s", err.text);
+    err = (struct err){0};
+    EXPECT_STATUS(STATUS_CONFLICT, store_host_add(bench.store, &client, &id, &err), &err);
+    EXPECT_OK(store_host_find(bench.store, "a", &found, &err), &err);
+    cr_assert_eq(found, daemon);
+
+    EXPECT_OK(store_host_end(bench.store, daemon, &err), &err);
+    daemon = host_named("a");
+    bench_now_us += (int64_t)LEASE_MS * 1000 + 1;
+    EXPECT_OK(store_host_add(bench.store, &worker, &id, &err), &err);
+    cr_assert_eq(bench_number(&bench,
+                              "SELECT count(*) FROM host WHERE id = $1 AND ended_at_us IS NULL",
+                              daemon),
+                 1, "it is not for a worker to end a daemon");
 }
 
 struct seen {

@@ -64,7 +64,7 @@ static enum status look(const struct worker_held *held, const char *owner,
                         struct worker_attempt *out)
 {
     struct err err = {0};
-    return store_worker_attempt(bench.store, held, owner, out, &err);
+    return store_worker_attempt(bench.store, held, owner, bench.arena, out, &err);
 }
 
 STORE_TEST(worker_claim, a_worker_is_found_by_its_owner_alone)
@@ -160,6 +160,32 @@ STORE_TEST(worker_claim, only_who_owns_it_and_knows_its_nonce_sees_an_attempt)
     cr_assert_eq(look(&held, "gpu", &attempt), STATUS_OK);
     cr_assert_eq(attempt.state, TASK_SUCCESS);
     cr_assert_eq(attempt.reason, REASON_EXIT);
+}
+
+STORE_TEST(worker_claim, what_was_told_at_the_end_is_known_of_the_last_attempt)
+{
+    struct err err = {0};
+    struct worker_attempt attempt = {0};
+    struct worker_host host = come("w", "gpu");
+    int64_t job = enqueue();
+    struct got got = claim(host.id, NULL, 1);
+    struct worker_held held = held_of(&got.claims[0]);
+    const struct outcome_value value = {.key = JOB_RESULT_KEY, .json = "{\"x\":1}"};
+    struct outcome outcome = bench_outcome(&got.claims[0], 0);
+    outcome.values = &value;
+    outcome.values_count = 1;
+    outcome.detail = "well";
+    (void)bench_advance(&bench, &outcome, 1, 0);
+    cr_assert_eq(look(&held, "gpu", &attempt), STATUS_OK);
+    cr_assert(attempt.has_last_word);
+    EXPECT_STR("{\"x\":1}", attempt.result);
+    EXPECT_STR("well", attempt.detail);
+
+    EXPECT_OK(store_job_retry(bench.store, job, "ann", &err), &err);
+    cr_assert_eq(look(&held, "gpu", &attempt), STATUS_OK);
+    cr_assert(!attempt.has_last_word);
+    cr_assert_null(attempt.result);
+    EXPECT_STR("well", attempt.detail);
 }
 
 /* Whoever ends an attempt need not be the one that claimed it, nor the one that claimed before. */

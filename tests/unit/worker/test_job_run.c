@@ -13,6 +13,8 @@ static const char *outside(const char *name)
     return strcmp(name, "PATH") == 0 ? "/bin" : NULL;
 }
 
+static const struct task_api *api; /* that jobs are told of */
+
 struct prepared_job {
     struct arena *arena;
     struct prepared prepared;
@@ -29,7 +31,10 @@ static struct prepared_job prepare(const char *handler, const char *payload, con
     if (handlers != NULL)
         EXPECT_OK(json_parse(handlers, strlen(handlers), &made.handlers, &err), &err);
     struct job_options options = {
-        .prepare = {.scratch_dir = "/scratch", .blob_root = "/blob", .get_env = outside},
+        .prepare = {.scratch_dir = "/scratch",
+                    .blob_root = "/blob",
+                    .get_env = outside,
+                    .api = api},
         .handlers = made.handlers,
         .store_uuid = "uuid",
     };
@@ -173,4 +178,23 @@ Test(job_run, the_environment_of_a_handler_may_hold_secrets)
     cr_expect_eq(got.outcome.end.reason, REASON_TEMPLATE_ERROR);
     EXPECT_CONTAINS(got.outcome.detail, "env.T of handler 'bad': there is no secret 'nope'");
     vault_free(vault);
+}
+
+Test(job_run, a_handler_is_told_of_the_api)
+{
+    struct prepared_job made = prepare("$ true", "null", NULL);
+    cr_expect_null(env_of(&made, "EIDER_API"));
+    cr_expect_null(env_of(&made, "EIDER_TOKEN"));
+    cr_expect_null(made.prepared.process.secrets);
+    done(&made);
+
+    api = &(const struct task_api){.url = (char[]){"http://127.0.0.1:1"}, .key = {{1, 2, 3}}};
+    made = prepare("$ true", "null", NULL);
+    struct task_token token = {0};
+    EXPECT_STR("http://127.0.0.1:1", env_of(&made, "EIDER_API"));
+    cr_assert(task_token_parse(env_of(&made, "EIDER_TOKEN"), &token));
+    cr_expect_eq(token.task, 42);
+    cr_expect_eq(token.attempt, 3);
+    EXPECT_STR(token.proof, made.prepared.process.secrets[0]);
+    done(&made);
 }
