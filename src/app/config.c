@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "client/contexts.h"
 #include "model/limits.h"
+#include "model/task_token.h"
 #include "os/file.h"
 #include "os/privacy.h"
 #include "spec/yaml_tree.h"
@@ -169,6 +170,16 @@ static enum status choose_server(struct settings *settings, struct err *err)
     return STATUS_OK;
 }
 
+/* What a task was given is for the server that it was told of, and for no other. */
+static void keep_task_token(struct settings *settings)
+{
+    const char *api = getenv("EIDER_API");
+    if (settings->values[SETTING_TOKEN].origin == ORIGIN_ENVIRONMENT &&
+        str_starts_with(settings_text(settings, SETTING_TOKEN), TASK_TOKEN_PREFIX) &&
+        !contexts_is_same_server(settings_text(settings, SETTING_SERVER), api != NULL ? api : ""))
+        settings_put(settings, SETTING_TOKEN, "", ORIGIN_DEFAULT);
+}
+
 static enum status load_settings(const json_t *flags, const char *project_dir, struct settings *out,
                                  struct err *err)
 {
@@ -204,8 +215,10 @@ static enum status load_settings(const json_t *flags, const char *project_dir, s
     anchor_path(out, SETTING_DAGS, project_dir);
     anchor_path(out, SETTING_SECRETS_DIR, project_dir);
     anchor_below_home(out, SETTING_SECRET_KEY_FILE);
-    if (choose_server(out, err) == STATUS_OK)
+    if (choose_server(out, err) == STATUS_OK) {
+        keep_task_token(out);
         return STATUS_OK;
+    }
     settings_fini(out);
     return err->code;
 }

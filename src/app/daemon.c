@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "app/daemon_priv.h"
@@ -16,15 +17,18 @@
 #include "base/mem.h"
 #include "base/sabotage.h"
 #include "base/str.h"
+#include "model/permission.h"
 #include "model/store_url.h"
 #include "model/word_set.h"
 #include "os/file.h"
 #include "os/file_tree.h"
 #include "os/machine.h"
+#include "os/secret_box.h"
 #include "os/supervisor.h"
 #include "os/terminal.h"
 #include "os/thread.h"
 #include "serve/ui_files.h"
+#include "store/task_pass.h"
 #include "worker/claim_room.h"
 #include "worker/dead_log.h"
 
@@ -337,6 +341,7 @@ static void begin_claiming(struct daemon *daemon)
     options.journal_path = daemon->journal_path;
     options.log_ship = daemon->log_ship;
     options.prepare.scratch_dir = daemon->scratch_dir;
+    options.prepare.api = daemon->task_api.url != NULL ? &daemon->task_api : NULL;
     daemon_open_or_close(daemon);
     executor_begin(daemon->session.executor, &options);
 }
@@ -442,6 +447,26 @@ static enum status begin_api(struct daemon *daemon, struct err *err)
     return api_start(&options, &daemon->api, err);
 }
 
+/* Tasks that may nothing there are not told where it is. */
+static enum status begin_task_api(struct daemon *daemon, struct err *err)
+{
+    const char *url = settings_text(daemon->settings, SETTING_API_URL);
+    bool is_url = str_starts_with(url, "http://") || str_starts_with(url, "https://");
+    if (url[0] != '\0' && (!is_url || strpbrk(url, " \t\r\n") != NULL))
+        return err_set(err, STATUS_INVALID,
+                       "api_url: '%.100s' is no URL: write https://eider.example:4337", url);
+    if (url[0] == '\0' && daemon->api != NULL)
+        url = api_near_url(daemon->api);
+    if (url[0] == '\0' || str_equal(settings_text(daemon->settings, SETTING_TASK_ROLE),
+                                    permission_name(PERMISSION_NONE)))
+        return STATUS_OK;
+    size_t length = strlen(url);
+    while (url[length - 1] == '/') /* the path of a request follows */
+        length--;
+    daemon->task_api.url = mem_strndup(url, length);
+    return store_task_key(daemon->session.store, &daemon->task_api.key, err);
+}
+
 static enum status watch_outside(struct daemon *daemon, struct err *err)
 {
     static const int SIGNALS[] = {SIGTERM, SIGINT, SIGHUP};
@@ -526,7 +551,7 @@ static enum status serve(struct daemon *daemon, const struct session_options *op
         begin_logs(daemon, err) != STATUS_OK || begin_housekeeping(daemon, err) != STATUS_OK ||
         begin_pulse(daemon, err) != STATUS_OK || begin_sending(daemon, err) != STATUS_OK ||
         begin_measuring(daemon, err) != STATUS_OK || begin_api(daemon, err) != STATUS_OK ||
-        begin_dags(daemon, err) != STATUS_OK)
+        begin_task_api(daemon, err) != STATUS_OK || begin_dags(daemon, err) != STATUS_OK)
         return err->code;
     begin_claiming(daemon);
     /* The pulse has not been heard yet, and tasks start at once. */
@@ -565,6 +590,8 @@ static void close_all(struct daemon *daemon)
     free(daemon->journal_path);
     free(daemon->dead_log_path);
     free(daemon->scratch_dir);
+    free(daemon->task_api.url);
+    secret_wipe(&daemon->task_api, sizeof daemon->task_api);
 }
 
 enum status daemon_serve(const struct config *config, const struct home *home, const char *exe,

@@ -15,6 +15,7 @@
 #include "sched/scheduler.h"
 #include "worker/housekeeping.h"
 #include "worker/pulse.h"
+#include "worker/task_api.h"
 
 enum daemon_phase {
     DAEMON_WORKING,
@@ -31,8 +32,9 @@ struct daemon {
     struct housekeeping *housekeeping; /* NULL: none is needed */
     struct scheduler *scheduler;       /* NULL: not its role */
     struct dag_watch *dag_watch;
-    struct sender *sender; /* the same */
-    struct api *api;       /* NULL: none is wanted */
+    struct sender *sender;    /* the same */
+    struct api *api;          /* NULL: none is wanted */
+    struct task_api task_api; /* what tasks are told of one; without a URL: nothing */
     struct measuring measuring;
     struct lease_times lease;
     char *queues;

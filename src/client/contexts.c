@@ -60,14 +60,17 @@ static size_t server_length(const char *server)
     return length;
 }
 
+bool contexts_is_same_server(const char *one, const char *other)
+{
+    size_t length = server_length(one);
+    return server_length(other) == length && strncmp(one, other, length) == 0;
+}
+
 const struct context *contexts_find_server(const struct contexts *contexts, const char *server)
 {
-    size_t length = server_length(server);
-    for (size_t i = 0; i < contexts->count; i++) {
-        const char *known = contexts->items[i].server;
-        if (server_length(known) == length && strncmp(known, server, length) == 0)
+    for (size_t i = 0; i < contexts->count; i++)
+        if (contexts_is_same_server(contexts->items[i].server, server))
             return &contexts->items[i];
-    }
     return NULL;
 }
 

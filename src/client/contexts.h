@@ -43,6 +43,8 @@ void contexts_fini(struct contexts *contexts); /* twice is fine */
 
 /* NULL: there is none of that name. */
 const struct context *contexts_find(const struct contexts *contexts, const char *name);
+/* Whether two URLs name the same server; slashes at the end make no difference. */
+bool contexts_is_same_server(const char *one, const char *other);
 /* The one for a server, whatever its name is; NULL: none. */
 const struct context *contexts_find_server(const struct contexts *contexts, const char *server);
 /* The same, or STATUS_NOT_FOUND with the nearest name. */

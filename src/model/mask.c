@@ -138,7 +138,7 @@ static void link_failures(struct mask *mask)
     free(queue);
 }
 
-enum status mask_new(const char *const *values, struct mask **out_mask, struct err *err)
+enum status mask_check(const char *const *values, struct err *err)
 {
     size_t total = 0;
     for (size_t i = 0; values[i] != NULL; i++)
@@ -146,6 +146,13 @@ enum status mask_new(const char *const *values, struct mask **out_mask, struct e
     if (total > LIMIT_MASK_BYTES)
         return err_set(err, STATUS_LIMIT, "the secrets to hide are %zu bytes long, at most %d",
                        total, LIMIT_MASK_BYTES);
+    return STATUS_OK;
+}
+
+enum status mask_new(const char *const *values, struct mask **out_mask, struct err *err)
+{
+    if (mask_check(values, err) != STATUS_OK)
+        return err->code;
     struct mask *mask = mem_zalloc(1, sizeof *mask);
     mask->hidden = NOWHERE;
     /* Counted first: an array that grows leaves copies of what is in it behind. */

@@ -29,10 +29,11 @@ enum { MASK_CUT_MIN = 8 };
 
 struct mask;
 
+/* STATUS_LIMIT: all of them together are longer than LIMIT_MASK_BYTES. */
+NODISCARD enum status mask_check(const char *const *values, struct err *err);
 /*
- * A mask for the values of a list that ends with NULL; empty ones are fine.
- *
- *   STATUS_LIMIT  all of them together are longer than LIMIT_MASK_BYTES.
+ * A mask for the values of a list that ends with NULL; empty ones are fine. It fails as mask_check
+ * does.
  */
 NODISCARD enum status mask_new(const char *const *values, struct mask **out_mask, struct err *err);
 void mask_free(struct mask *mask); /* NULL is allowed */

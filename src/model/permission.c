@@ -142,9 +142,9 @@ struct grants grants_cut(struct arena *arena, const struct grants *one, const st
 enum status user_check_name(const char *name, struct err *err)
 {
     /* As they sign what they do by themselves, and as strangers are signed. */
-    static const char *const TAKEN[] = {"schedule",  "scheduler", "backfill", "timeout",
-                                        "retention", "webhook",   "sla",      "local",
-                                        "somebody",  "host",      "token",    "worker"};
+    static const char *const TAKEN[] = {
+        "schedule", "scheduler", "backfill", "timeout", "retention", "webhook", "sla",
+        "local",    "somebody",  "host",     "token",   "worker",    "task",    "job"};
     if (!dag_name_is_valid(name) || strlen(name) > USER_NAME_MAX)
         return err_set(err, STATUS_INVALID,
                        "nobody can be called '%.100s': a name has letters, digits, '_', '-' and "

@@ -80,6 +80,8 @@ enum setting_type {
     X(API_CONNECTIONS_PEER, "api_connections_peer", "EIDER_API_CONNECTIONS_PEER")                  \
     X(API_REQUEST_TIME, "api_request_time", "EIDER_API_REQUEST_TIME")                              \
     X(API_BODY, "api_body", "EIDER_API_BODY")                                                      \
+    X(API_URL, "api_url", "EIDER_API_URL")                                                         \
+    X(TASK_ROLE, "task_role", "EIDER_TASK_ROLE")                                                   \
     X(TLS_CERTIFICATE, "tls_certificate", "EIDER_TLS_CERTIFICATE")                                 \
     X(TLS_KEY, "tls_key", "EIDER_TLS_KEY")                                                         \
     X(METRICS_SERIES, "metrics_series", "EIDER_METRICS_SERIES")                                    \

@@ -2,7 +2,7 @@
 /*
  * usher: who comes in. The one place where credentials of a request are looked at.
  *
- *   Authorization: Bearer TOKEN        a token of somebody, or of a worker
+ *   Authorization: Bearer TOKEN        a token of somebody, of a worker, or of a task that runs
  *   Authorization: Basic NAME:PASSWORD a user; for clients that know nothing else
  *   Cookie: eider_session=SECRET       who signed in; changes need X-CSRF-Token as well
  *

@@ -1,7 +1,10 @@
 #include "service/credentials.h"
 
+#include "base/str.h"
+#include "model/dag.h"
 #include "model/settings.h"
 #include "store/sign_in.h"
+#include "store/task_pass.h"
 #include "store/token.h"
 
 static const int64_t LINK_MS = INT64_C(24) * 3600 * 1000;
@@ -36,8 +39,7 @@ static struct user user_of(const struct account *account)
     };
 }
 
-/* A token of a worker has no rights beside its queues. */
-static struct principal principal_of_token(struct arena *arena, const struct token *token)
+struct principal credentials_principal(struct arena *arena, const struct token *token)
 {
     struct grants grants = token->is_owned ? token->owner.grants : token->grants;
     if (token->is_owned && token->is_bounded)
@@ -66,16 +68,51 @@ static void note_use(struct service *service, const struct token *token)
     (void)(store_token_note_use(store, token, &ignored) == STATUS_OK);
 }
 
+/* What the settings say, where its DAG is and nowhere else. */
+static struct principal principal_of_task(struct arena *arena, const struct task_holder *holder,
+                                          enum permission role)
+{
+    struct grant *grant = arena_alloc(arena, sizeof *grant);
+    *grant = (struct grant){.space = holder->space, .role = role};
+    return (struct principal){
+        .name = holder->name,
+        .grants = grant,
+        .count = 1,
+        .task = holder->task,
+        .attempt = holder->attempt,
+    };
+}
+
+static enum status find_task(struct service *service, struct arena *arena, const char *text,
+                             struct principal *out, struct err *err)
+{
+    struct store *store = NULL;
+    struct task_holder holder;
+    struct err problem = {0};
+    enum permission role = PERMISSION_NONE;
+    if (!permission_parse(settings_text(service->settings, SETTING_TASK_ROLE), &role))
+        return err_set(err, STATUS_DENIED, "tasks are not let in here (task_role)");
+    if (service_store(service, DB_READ_ONLY, &store, &problem) != STATUS_OK ||
+        store_task_token_find(store, arena, text, &holder, &problem) != STATUS_OK)
+        return deny(&problem, err);
+    if (!dag_name_is_valid(holder.space)) /* no other name may come to stand for all of them */
+        return err_set(err, STATUS_DENIED, "the task is in no namespace");
+    *out = principal_of_task(arena, &holder, role);
+    return STATUS_OK;
+}
+
 enum status credentials_of_token(struct service *service, struct arena *arena, const char *text,
                                  struct principal *out, struct err *err)
 {
     struct store *store = NULL;
     struct token token;
     struct err problem = {0};
+    if (str_starts_with(text, TASK_TOKEN_PREFIX))
+        return find_task(service, arena, text, out, err);
     if (service_store(service, DB_READ_ONLY, &store, &problem) != STATUS_OK ||
         store_token_find(store, arena, text, &token, &problem) != STATUS_OK)
         return deny(&problem, err);
-    *out = principal_of_token(arena, &token);
+    *out = credentials_principal(arena, &token);
     note_use(service, &token);
     return STATUS_OK;
 }
@@ -108,7 +145,7 @@ enum status credentials_user(struct service *service, struct arena *arena, const
 
 static enum status changed(struct err *err)
 {
-    return err_set(err, STATUS_DENIED, "the token was taken back, or the user was changed");
+    return err_set(err, STATUS_DENIED, "the token is good no more, or the user was changed");
 }
 
 static enum status check_account(struct store *store, const struct principal *principal,
@@ -131,11 +168,13 @@ enum status credentials_again(struct service *service, const struct principal *p
 {
     struct store *store = NULL;
     bool is_there = true;
-    if (principal->user == NULL && principal->token == 0)
+    if (principal->user == NULL && principal->token == 0 && principal->task == 0)
         return STATUS_OK;
     if (service_store(service, DB_READ_ONLY, &store, err) != STATUS_OK ||
         (principal->token != 0 &&
-         store_token_exists(store, principal->token, &is_there, err) != STATUS_OK))
+         store_token_exists(store, principal->token, &is_there, err) != STATUS_OK) ||
+        (principal->task != 0 && store_task_is_held(store, principal->task, principal->attempt,
+                                                    &is_there, err) != STATUS_OK))
         return err->code;
     if (!is_there)
         return changed(err);

@@ -10,11 +10,17 @@
 #include "base/secret_text.h"
 #include "service/principal.h"
 #include "service/service.h"
+#include "store/token.h"
 
-/* STATUS_DENIED: there is no such token, or it has expired or was taken back. */
+/*
+ * STATUS_DENIED: there is no such token, it has expired or was taken back, or it is that of a task
+ * which does not run any more.
+ */
 NODISCARD enum status credentials_of_token(struct service *service, struct arena *arena,
                                            const char *text, struct principal *out,
                                            struct err *err);
+/* Whom a token stands for; one of a worker has no rights beside its queues. In the arena. */
+struct principal credentials_principal(struct arena *arena, const struct token *token);
 /* STATUS_DENIED: the session is over. */
 NODISCARD enum status credentials_of_session(struct service *service, struct arena *arena,
                                              const char *text, struct principal *out,
@@ -34,7 +40,7 @@ NODISCARD enum status credentials_user(struct service *service, struct arena *ar
 /*
  * For answers that go on for long: whether whoever was let in would be let in again.
  *
- *   STATUS_DENIED  the token was taken back, or the account is not as it was
+ *   STATUS_DENIED  the token was taken back, the account is not as it was, or the task has ended
  */
 NODISCARD enum status credentials_again(struct service *service, const struct principal *principal,
                                         struct err *err);

@@ -10,6 +10,7 @@
 #include "base/strbuf.h"
 #include "model/dag.h"
 #include "model/duration.h"
+#include "service/credentials.h"
 #include "service/grants_read.h"
 #include "service/json_build.h"
 #include "service/op_handlers.h"
@@ -28,6 +29,20 @@ static const char *owner_seen(const struct service *service)
     if (is_admin(service))
         return NULL;
     return service->principal->user != NULL ? service->principal->user : "nobody at all";
+}
+
+/*
+ * One's own, and of those what may no more than who asks: a small token neither sees nor takes back
+ * the greater ones of its owner.
+ */
+static bool may_manage(const struct service *service, struct arena *arena,
+                       const struct token *token)
+{
+    const struct principal *principal = service->principal;
+    if (is_admin(service) || principal->token == 0 || principal->token == token->id)
+        return true;
+    const struct principal other = credentials_principal(arena, token);
+    return !principal_is_worker(&other) && principal_covers(principal, &other);
 }
 
 static json_t *token_json(struct arena *arena, const struct token *token)
@@ -61,7 +76,8 @@ enum status op_token_list(struct service *service, const json_t *request, json_t
         return err->code;
     json_t *list = json_build_array();
     for (size_t i = 0; i < count; i++)
-        json_build_append(list, token_json(arena, &tokens[i]));
+        if (may_manage(service, arena, &tokens[i]))
+            json_build_append(list, token_json(arena, &tokens[i]));
     *out = json_build_list("tokens", list);
     return STATUS_OK;
 }
@@ -212,6 +228,23 @@ enum status op_token_add(struct service *service, const json_t *request, json_t 
     return STATUS_OK;
 }
 
+/* Those that are not to be managed are answered as if they were not there. */
+static enum status check_manages(struct service *service, struct store *store, int64_t id,
+                                 struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    struct token *tokens = NULL;
+    size_t count = 0;
+    if (is_admin(service))
+        return STATUS_OK;
+    if (store_token_list(store, arena, owner_seen(service), &tokens, &count, err) != STATUS_OK)
+        return err->code;
+    for (size_t i = 0; i < count; i++)
+        if (tokens[i].id == id && may_manage(service, arena, &tokens[i]))
+            return STATUS_OK;
+    return err_set(err, STATUS_NOT_FOUND, "there is no token %lld", (long long)id);
+}
+
 enum status op_token_remove(struct service *service, const json_t *request, json_t **out,
                             struct err *err)
 {
@@ -219,6 +252,7 @@ enum status op_token_remove(struct service *service, const json_t *request, json
     int64_t id = 0;
     CHECK(str_parse_i64(json_get_string(request, "id", ""), 0, INT64_MAX, &id));
     if (service_store(service, DB_READ_WRITE, &store, err) != STATUS_OK ||
+        check_manages(service, store, id, err) != STATUS_OK ||
         store_token_remove(store, id, owner_seen(service), service->actor, err) != STATUS_OK)
         return err->code;
     *out = json_build_object();

@@ -39,6 +39,16 @@ enum permission principal_best_role(const struct principal *principal)
     return role;
 }
 
+bool principal_covers(const struct principal *one, const struct principal *other)
+{
+    for (size_t i = 0; i < other->count; i++) {
+        const char *space = other->grants[i].space;
+        if (principal_role(one, str_equal(space, "*") ? NULL : space) < other->grants[i].role)
+            return false;
+    }
+    return true;
+}
+
 bool principal_sees(const struct principal *principal, const char *space)
 {
     return principal_role(principal, space != NULL ? space : "default") >= PERMISSION_VIEWER;

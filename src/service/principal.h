@@ -23,6 +23,8 @@ struct principal {
     int64_t token;         /* its number; 0: by other means */
     const char *queues;    /* of a worker: names separated by blanks, "*": all; NULL: no worker */
     int64_t expires_at_us; /* of the token; 0: never */
+    int64_t task;          /* that runs and asks, or a job; 0: neither */
+    int64_t attempt;       /* of it */
     bool is_local;         /* at this machine, as the user of the program: may name its files */
 };
 
@@ -36,6 +38,8 @@ struct principal principal_copy(struct arena *arena, const struct principal *pri
 enum permission principal_role(const struct principal *principal, const char *space);
 /* The greatest right that there is in any namespace. */
 enum permission principal_best_role(const struct principal *principal);
+/* Whether one may all that the other may. */
+bool principal_covers(const struct principal *one, const struct principal *other);
 /* Whether things of the namespace are shown; `default` stands for NULL. */
 bool principal_sees(const struct principal *principal, const char *space);
 /* Whether everything is. */

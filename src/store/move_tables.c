@@ -8,7 +8,7 @@
 /* clang-format off */
 const struct move_table MOVE_TABLES[] = {
     {"store", "-id -uuid/t -epoch -schema -oldest_schema -next_run -next_task -created_at_us"
-        " -fleet/t -backfill_approval -backfill_queue/t", false, true},
+        " -fleet/t -backfill_approval -backfill_queue/t -task_key/t", false, true},
     {"host", "id maker name/t pid boot/t kind/t slots started_at_us ended_at_us version/t machine/t"
         " roles/t labels/t queues/t draining lease_ms renewed_at_us lease_until_us fate/t"
         " schema", false, false},

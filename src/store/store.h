@@ -35,7 +35,7 @@ struct store_options {
 };
 
 /* The schema this program writes. */
-enum { STORE_SCHEMA = 24 };
+enum { STORE_SCHEMA = 25 };
 
 /*
  * Open the store, create or migrate it in read-write mode.

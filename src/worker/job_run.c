@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "base/strbuf.h"
 #include "model/template.h"
+#include "store/job.h"
 #include "store/vault_scope.h"
 
 enum { PAYLOAD_ENV_BYTES = 64 << 10, SLEEP_SECONDS_MAX = 365 * 86400, NAMES_BYTES_MAX = 300 };
@@ -105,11 +106,23 @@ static enum status render(struct job *job, const char *text, const char **out, s
     return STATUS_OK;
 }
 
+static void add_api(struct env *env, struct job *job)
+{
+    const struct task_api *api = job->options->prepare.api;
+    char token[TASK_TOKEN_MAX];
+    if (api == NULL)
+        return;
+    task_api_token(api, job->claim, &job->seen, token);
+    add(env, "EIDER_API", api->url);
+    add(env, "EIDER_TOKEN", token);
+    secret_wipe(token, sizeof token);
+}
+
 static enum status make_env(struct job *job, const json_t *own, const char *const **out,
                             struct err *err)
 {
     static const char *const OUTSIDE[] = {"PATH", "HOME", "USER", "LANG", "TZ"};
-    enum { OURS = 8 };
+    enum { OURS = 10 };
     const struct claim *claim = job->claim;
     const struct keeper_task *process = &job->out->process;
     size_t most = ARRAY_LEN(OUTSIDE) + OURS + json_object_size(own) + 2;
@@ -137,6 +150,7 @@ static enum status make_env(struct job *job, const json_t *own, const char *cons
     add(&env, "EIDER_PAYLOAD_FILE", process->script_path);
     if (strlen(claim->job->payload) <= PAYLOAD_ENV_BYTES)
         add(&env, "EIDER_PAYLOAD", claim->job->payload);
+    add_api(&env, job);
     *out = env.items;
     return STATUS_OK;
 }
@@ -227,7 +241,7 @@ void job_run_prepare(const struct claim *claim, const struct job_options *option
             },
     };
     const json_t *configured = json_object_get(options->handlers, handler);
-    if (str_starts_with(handler, "$ ")) {
+    if (job_handler_is_command(handler)) {
         start(&job, handler + 2, NULL);
         return;
     }

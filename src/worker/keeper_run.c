@@ -16,11 +16,14 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/sabotage.h"
+#include "base/str.h"
 #include "model/limits.h"
+#include "model/task_token.h"
 #include "os/file.h"
 #include "os/file_tree.h"
 #include "os/poller.h"
 #include "os/privacy.h"
+#include "os/secret_box.h"
 #include "os/seqpacket.h"
 #include "worker/keeper_hide.h"
 
@@ -88,15 +91,11 @@ struct start {
     int output[2];
     int report[2];
     int request;
-    struct mask *log_mask;
-    struct mask *mask;
 };
 
 static void start_fini(struct start *start)
 {
     process_user_fini(&start->user);
-    mask_free(start->log_mask);
-    mask_free(start->mask);
     for (int i = 0; i < 2; i++) {
         file_closep(&start->output[i]);
         file_closep(&start->report[i]);
@@ -165,6 +164,23 @@ static enum status make_outputs(const struct start *start, struct err *err)
     return give_to_user(start, path, err);
 }
 
+static bool has_secrets(const struct keeper_task *task)
+{
+    return task->secrets != NULL && task->secrets[0] != NULL;
+}
+
+/* What stands in the environment of its processes, whoever may look at us may read there. */
+static bool has_only_token(const struct keeper_task *task)
+{
+    static const char TOKEN[] = "EIDER_TOKEN=" TASK_TOKEN_PREFIX;
+    if (task->secrets[1] != NULL)
+        return false;
+    for (const char *const *entry = task->env; *entry != NULL; entry++)
+        if (str_starts_with(*entry, TOKEN) && strstr(*entry, task->secrets[0]) != NULL)
+            return true;
+    return false;
+}
+
 static enum status prepare(struct start *start, struct err *err)
 {
     const struct keeper_task *task = start->task;
@@ -176,10 +192,10 @@ static enum status prepare(struct start *start, struct err *err)
     }
     if (make_pipe(start->output, err) != STATUS_OK)
         return err->code;
-    if (task->secrets != NULL && task->secrets[0] != NULL) {
-        privacy_begin();
-        if (mask_new(task->secrets, &start->log_mask, err) != STATUS_OK ||
-            mask_new(task->secrets, &start->mask, err) != STATUS_OK)
+    if (has_secrets(task)) {
+        if (!has_only_token(task))
+            privacy_begin();
+        if (mask_check(task->secrets, err) != STATUS_OK)
             return err->code;
     }
     if (task->protocol) {
@@ -253,11 +269,33 @@ static void report_failure(struct keeper_room *room, const struct start *start,
         .kind = err->code == STATUS_BUSY ? KEEPER_NO_RESOURCES : KEEPER_EXEC_ERROR,
     };
     (void)snprintf(exit.text, sizeof exit.text, "%s", err->text);
-    if (start->mask != NULL)
-        keeper_hide_in_place(start->mask, exit.text, sizeof exit.text);
+    struct err too_many = {0};
+    CLEANUP(mask_freep) struct mask *mask = NULL;
+    if (has_secrets(task) && mask_new(task->secrets, &mask, &too_many) == STATUS_OK)
+        keeper_hide_in_place(mask, exit.text, sizeof exit.text);
     exit.outputs_left = clear_files(task->script == NULL ? NULL : task->script_path,
                                     task->outputs_dir, task->keep_outputs_dir);
     keeper_book_ended(&room->book, hold, &exit);
+}
+
+static char **copy_texts(const char *const *texts)
+{
+    size_t count = 0;
+    while (texts[count] != NULL)
+        count++;
+    char **copy = mem_zalloc(count + 1, sizeof *copy);
+    for (size_t i = 0; i < count; i++)
+        copy[i] = mem_strdup(texts[i]);
+    return copy;
+}
+
+static void forget_texts(char **texts)
+{
+    for (size_t i = 0; texts != NULL && texts[i] != NULL; i++) {
+        secret_wipe(texts[i], strlen(texts[i]));
+        free(texts[i]);
+    }
+    free(texts);
 }
 
 static struct keeper_run *run_new(struct keeper_room *room, const struct keeper_task *task,
@@ -282,6 +320,8 @@ static struct keeper_run *run_new(struct keeper_room *room, const struct keeper_
         .script_path = task->script == NULL ? NULL : mem_strdup(task->script_path),
     };
     (void)snprintf(run->nonce, sizeof run->nonce, "%s", task->nonce);
+    if (has_secrets(task))
+        run->secrets = copy_texts(task->secrets);
     if (task->protocol)
         strbuf_init(&run->line, LINE_BYTES_MAX);
 
@@ -298,6 +338,7 @@ static void run_free(struct keeper_run *run)
 {
     strbuf_fini(&run->line);
     mask_free(run->mask);
+    forget_texts(run->secrets);
     if (run->root != NULL)
         run->root->users--;
     free(run->outputs_dir);
@@ -330,9 +371,6 @@ struct keeper_run *keeper_run_start(struct keeper_room *room, const struct keepe
     struct keeper_run *run = run_new(room, task, now_us);
     run->hold = hold;
     run->process = process;
-    if (start.log_mask != NULL)
-        log_writer_hide(&run->log, TAKE(start.log_mask));
-    run->mask = TAKE(start.mask);
     run->output_fd = start.output[0];
     run->report_fd = start.report[0];
     start.output[0] = start.report[0] = -1;
@@ -358,9 +396,30 @@ static size_t read_some(struct keeper_room *room, int *fd)
     return got > 0 ? (size_t)got : 0;
 }
 
+/* Every task with a token has a secret, and many say nothing: none is made in advance. */
+static struct mask *make_mask(const struct keeper_run *run)
+{
+    struct mask *mask = NULL;
+    struct err err = {0};
+    CHECK(mask_new((const char *const *)run->secrets, &mask, &err) == STATUS_OK);
+    return mask;
+}
+
+/* NULL: it has no secrets. */
+static struct mask *mask_of(struct keeper_run *run)
+{
+    if (run->mask == NULL && run->secrets != NULL)
+        run->mask = make_mask(run);
+    return run->mask;
+}
+
 static size_t pump_output(struct keeper_room *room, struct keeper_run *run)
 {
     size_t got = read_some(room, &run->output_fd);
+    if (got > 0 && run->secrets != NULL && !run->is_log_masked) {
+        log_writer_hide(&run->log, make_mask(run));
+        run->is_log_masked = true;
+    }
     log_writer_write(&run->log, room->buffer, got);
     return got;
 }
@@ -368,8 +427,8 @@ static size_t pump_output(struct keeper_room *room, struct keeper_run *run)
 static void send_line(struct keeper_room *room, struct keeper_run *run)
 {
     bool cut = run->line.overflow;
-    if (run->mask != NULL && !cut)
-        keeper_hide_text(run->mask, &run->line);
+    if (run->secrets != NULL && !cut)
+        keeper_hide_text(mask_of(run), &run->line);
     cut = cut || run->line.overflow;
     keeper_book_line(&room->book, run->hold, cut ? NULL : run->line.text,
                      cut ? 0 : run->line.length);
@@ -513,9 +572,9 @@ void keeper_run_report(struct keeper_room *room, struct keeper_run *run)
     CHECK(run->ended);
     log_writer_finish(&run->log);
     run->exit.log = run->log.result;
-    if (run->mask != NULL && run->outputs_dir != NULL)
-        keeper_hide_outputs(run->mask, run->outputs_dir);
     run->exit.outputs_left = clear_files(run->script_path, run->outputs_dir, run->keep_outputs_dir);
+    if (run->secrets != NULL && run->exit.outputs_left)
+        keeper_hide_outputs(mask_of(run), run->outputs_dir);
     keeper_book_ended(&room->book, run->hold, &run->exit);
     run_free(run);
 }

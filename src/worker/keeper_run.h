@@ -67,7 +67,9 @@ struct keeper_run {
     struct strbuf line; /* of descriptor 4, incomplete */
     struct keeper_root *root;
     struct log_writer log;
-    struct mask *mask; /* of what else leaves it; NULL: it has no secrets */
+    char **secrets;     /* that nothing may have which leaves it; NULL: none */
+    bool is_log_masked; /* the log hides them: from its first byte on */
+    struct mask *mask;  /* of what else leaves it; NULL: not needed so far */
     char *outputs_dir;
     bool keep_outputs_dir;
     char *script_path;

@@ -251,7 +251,8 @@ static enum status fill_process(struct attempt_scope *scope, const struct prepar
     out->blob_root = options->blob_root;
     out->log_key = (struct blob_key){
         .kind = BLOB_LOG, .ids = {claim->run, claim->task, claim->attempt}, .id_count = 3};
-    struct env_options env = {.outputs_dir = out->outputs_dir, .get = options->get_env};
+    struct env_options env = {
+        .outputs_dir = out->outputs_dir, .get = options->get_env, .api = options->api};
     return task_env_make(scope, &env, &out->env, err);
 }
 

@@ -9,6 +9,7 @@
 #include "store/advance.h"
 #include "worker/keeper_task.h"
 #include "worker/run_context.h"
+#include "worker/task_api.h"
 
 struct prepare_options {
     const char *scratch_dir; /* existing folder for outputs and scripts of attempts */
@@ -19,6 +20,7 @@ struct prepare_options {
     int64_t grace_ms;     /* the same for the time between TERM and KILL */
     int64_t poke_max_ms;  /* how long a sensor may keep its slot; 0: no bound */
     const char *(*get_env)(const char *name);
+    const struct task_api *api; /* that tasks may use; NULL: they are told of none */
 };
 
 struct prepared {

@@ -81,6 +81,19 @@ static bool is_set(const struct env_list *list, const char *name)
     return false;
 }
 
+/* Where the API is, and what shows it who asks. */
+static void add_api(struct env_list *list, const struct attempt_scope *scope,
+                    const struct task_api *api)
+{
+    char token[TASK_TOKEN_MAX];
+    if (api == NULL || is_set(list, "EIDER_API") || is_set(list, "EIDER_TOKEN"))
+        return;
+    task_api_token(api, scope->claim, scope->vault.seen, token);
+    add(list, "EIDER_API", api->url);
+    add(list, "EIDER_TOKEN", token);
+    secret_wipe(token, sizeof token);
+}
+
 enum status task_env_make(struct attempt_scope *scope, const struct env_options *options,
                           const char *const **out, struct err *err)
 {
@@ -120,6 +133,7 @@ enum status task_env_make(struct attempt_scope *scope, const struct env_options 
     if (!is_set(&list, "PATH"))
         add(&list, "PATH", "/usr/local/bin:/usr/bin:/bin");
     add_eider(&list, scope, options->outputs_dir);
+    add_api(&list, scope, options->api);
     *out = list.items;
     return STATUS_OK;
 }

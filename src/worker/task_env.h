@@ -3,13 +3,16 @@
  * task_env: the environment of a task's process, complete and clean.
  *
  * PATH, HOME, USER, LANG and TZ from outside, EIDER_* of the attempt, the task's own `env`
- * and what `env_pass` names. Nothing else: no store URL, no keys.
+ * and what `env_pass` names. Nothing else: no store URL, no keys. A task that brings EIDER_API or
+ * EIDER_TOKEN of its own gets neither from us, so that no token goes to another's server.
  */
 #include "worker/scope.h"
+#include "worker/task_api.h"
 
 struct env_options {
     const char *outputs_dir;
     const char *(*get)(const char *name); /* the environment outside; NULL result: not set */
+    const struct task_api *api;           /* NULL: none */
 };
 
 /* "NAME=value" texts closed by NULL, in the arena of the scope. */

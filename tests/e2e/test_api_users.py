@@ -185,6 +185,53 @@ def test_an_operator_of_one_namespace_enqueues_there(house):
     assert "there is no namespace 'hr'" in refused.err, "what a line names counts for it"
 
 
+def test_a_command_is_for_who_may_write_programs(house):
+    world, api = house
+    command = {"namespace": "sales", "handler": "$ id"}
+
+    def enqueue(text, *jobs):
+        return api("POST", "/api/v1/x/jobs", {"queue": "default", "jobs": list(jobs)},
+                   headers=by(text))
+
+    for role in ("sales=operator", "*=operator"):
+        text = token(world, role.replace("=", "-").replace("*", "all"), "--role", role)
+        refused = enqueue(text, {"namespace": "sales", "handler": "noop"}, command)
+        assert refused.status == 403 and "needs the role editor" in refused.json["detail"]
+    assert shown(world, "jobs", "list")["jobs"] == [], "all or none"
+    assert enqueue(token(world, "author", "--role", "sales=editor"), command).status == 200
+
+
+@pytest.mark.parametrize("space", ["*", "~", "a b", "A/B", "..", "default ", "\u00e9", ""])
+def test_a_job_is_in_a_namespace_that_can_be(house, space):
+    world, api = house
+    text = token(world, "all", "--role", "*=admin")
+    refused = api("POST", "/api/v1/x/jobs", headers=by(text), body={
+        "queue": "default", "jobs": [{"handler": "noop", "namespace": space}]})
+    assert refused.status == 400 and "namespace" in refused.json["detail"]
+
+
+def test_a_small_token_leaves_the_greater_ones_of_its_owner_alone(house):
+    world, api = house
+    add_user(world, "anna", "*=editor")
+    great = token(world, "great", "--owner", "anna")
+    small = token(world, "small", "--owner", "anna", "--role", "sales=viewer")
+    same = token(world, "same", "--owner", "anna", "--role", "sales=viewer")
+    ids = {row["name"]: row["id"] for row in shown(world, "tokens", "list")["tokens"]}
+
+    def names(text):
+        return {row["name"] for row in api("GET", "/api/v1/x/tokens", headers=by(text),
+                                           code=200).json["tokens"]}
+
+    def remove(text, name):
+        return api("DELETE", f"/api/v1/x/tokens/{ids[name]}", headers=by(text)).status
+
+    assert names(small) == {"small", "same"} and names(great) == {"great", "small", "same"}
+    assert remove(small, "great") == 404 and api("GET", ME, headers=by(great)).status == 200
+    assert remove(small, "same") == 200 and api("GET", ME, headers=by(same)).status == 401
+    assert remove(great, "small") == 200 and remove(great, "great") == 200
+    assert api("GET", ME, headers=by(great)).status == 401
+
+
 def test_a_token_that_has_expired_is_void(house):
     world, api = house
     text = token(world, "short", "--role", "viewer", "--expires", "1ms")

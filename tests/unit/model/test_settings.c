@@ -29,11 +29,12 @@ Test(settings, the_table_is_complete_and_its_defaults_are_valid)
         EXPECT_STR(NAMES[key][0], SETTINGS[key].key);
         EXPECT_STR(NAMES[key][1], SETTINGS[key].environment);
         cr_expect_eq(settings.values[key].origin, ORIGIN_DEFAULT);
-        bool is_empty =
-            key == SETTING_LABELS || key == SETTING_QUEUES || key == SETTING_SECRETS_DIR ||
-            key == SETTING_HOOKS || key == SETTING_BACKFILL_QUEUE ||
-            key == SETTING_TLS_CERTIFICATE || key == SETTING_TLS_KEY || key == SETTING_STATSD ||
-            key == SETTING_OTLP_ENDPOINT || key == SETTING_OTLP_HEADERS || setting_is_personal(key);
+        bool is_empty = key == SETTING_LABELS || key == SETTING_QUEUES ||
+                        key == SETTING_SECRETS_DIR || key == SETTING_HOOKS ||
+                        key == SETTING_BACKFILL_QUEUE || key == SETTING_TLS_CERTIFICATE ||
+                        key == SETTING_TLS_KEY || key == SETTING_STATSD ||
+                        key == SETTING_OTLP_ENDPOINT || key == SETTING_OTLP_HEADERS ||
+                        key == SETTING_API_URL || setting_is_personal(key);
         cr_expect_eq(settings_text(&settings, key)[0] == '\0', is_empty, "%s", SETTINGS[key].key);
     }
     cr_expect_eq(settings_number(&settings, SETTING_OUTPUT_BYTES), 256 << 20);

@@ -337,3 +337,18 @@ Test(keeper_privacy, a_keeper_with_secrets_cannot_be_looked_into)
 
     EXPECT_LOG(&fixture, 1, "open\n");
 }
+
+Test(keeper_privacy, a_token_that_its_processes_carry_needs_no_secrecy_of_the_keeper)
+{
+    static const char *const ENV[] = {"PATH=/usr/bin:/bin", "EIDER_TOKEN=eda_1_1_0123456789abcdef",
+                                      NULL};
+    static const char *const PROOF[] = {"0123456789abcdef", NULL};
+    static const char LOOK[] = "head -c 1 /proc/$PPID/environ >/dev/null 2>&1 && env | grep TOKEN";
+    struct keeper_task task = SHELL(&fixture, 1, LOOK);
+    task.env = ENV;
+    task.secrets = PROOF;
+
+    EXPECT_EXIT(KEEPER_EXITED, 0, fixture_run(&fixture, &task));
+
+    EXPECT_LOG(&fixture, 1, "EIDER_TOKEN=eda_1_1_***\n");
+}

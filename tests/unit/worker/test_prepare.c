@@ -23,6 +23,8 @@ static const char *outside(const char *name)
     return strcmp(name, "HOME") == 0 ? "/home/x" : strcmp(name, "SHOWN") == 0 ? "s" : NULL;
 }
 
+static const struct task_api *api; /* that tasks are told of */
+
 static struct prepared prepare_claim(const struct claim *claim)
 {
     struct prepared out;
@@ -30,7 +32,8 @@ static struct prepared prepare_claim(const struct claim *claim)
                     &(struct prepare_options){.scratch_dir = "/scratch",
                                               .blob_root = "/blobs",
                                               .output_bytes = 1000,
-                                              .get_env = outside},
+                                              .get_env = outside,
+                                              .api = api},
                     bench.store.arena, &out);
     return out;
 }
@@ -130,6 +133,52 @@ Test(prepare, a_process_gets_exactly_the_environment_that_is_documented)
     cr_assert_eq(got.process.limits.cpu_s, 2);
     cr_assert_eq(got.process.output_bytes, 1000);
     EXPECT_STR("/abs", prepare_task("\"workdir\":\"/abs\"").process.workdir);
+}
+
+static const char *env_of(const struct prepared *prepared, const char *name)
+{
+    const char *found = NULL;
+    size_t length = strlen(name);
+    for (const char *const *at = prepared->process.env; *at != NULL; at++) {
+        if (strncmp(*at, name, length) != 0 || (*at)[length] != '=')
+            continue;
+        cr_assert_null(found, "%s twice", name);
+        found = *at + length + 1;
+    }
+    return found;
+}
+
+Test(prepare, a_task_is_told_of_the_api_and_its_token_is_a_secret)
+{
+    api = &(const struct task_api){.url = (char[]){"http://127.0.0.1:1"}, .key = {{1, 2, 3}}};
+    struct prepared got = prepare_task("\"env\":{\"A\":\"b\"}");
+    struct task_token token = {0};
+
+    EXPECT_STR("http://127.0.0.1:1", env_of(&got, "EIDER_API"));
+    cr_assert(task_token_parse(env_of(&got, "EIDER_TOKEN"), &token));
+    struct task_token wanted =
+        task_token_make(&api->key, got.outcome.task, got.outcome.attempt, &got.outcome.nonce);
+    EXPECT_STR(wanted.proof, token.proof);
+    cr_assert_eq(token.task, got.outcome.task);
+    cr_assert_eq(token.attempt, got.outcome.attempt);
+    EXPECT_STR(wanted.proof, got.process.secrets[0]);
+    cr_assert_null(got.process.secrets[1]);
+}
+
+Test(prepare, a_task_with_a_token_or_a_server_of_its_own_gets_none_of_ours)
+{
+    static const char *const BODIES[] = {"\"env\":{\"EIDER_TOKEN\":\"own\"}",
+                                         "\"env\":{\"EIDER_API\":\"http://own\"}"};
+    api = &(const struct task_api){.url = (char[]){"http://127.0.0.1:1"}, .key = {{1, 2, 3}}};
+    for (size_t i = 0; i < ARRAY_LEN(BODIES); i++) {
+        struct prepared got = prepare_task(BODIES[i]);
+        const char *token = env_of(&got, "EIDER_TOKEN");
+        const char *url = env_of(&got, "EIDER_API");
+        cr_assert(token == NULL || strcmp(token, "own") == 0, "%s", token);
+        cr_assert(url == NULL || strcmp(url, "http://own") == 0, "%s", url);
+        cr_assert((token == NULL) != (url == NULL));
+        cr_assert_null(got.process.secrets);
+    }
 }
 
 static const char *idempotency_key(const struct claim *claim)
