@@ -34,6 +34,7 @@ PLACE = ROOT / "build/bench-api"
 CONNECTIONS, SECONDS = 32, 5
 DAY_TASKS, DAGS_MAX = 20, 10_000
 PAGES_TIMES = 10      # the history of the other rows
+DATES = ("execution_date", "start_date", "end_date", "updated_at")
 STREAMS, CHANGES = 200, 50
 PACED = 500          # requests per second beside the work
 JOBS = 20_000
@@ -172,6 +173,9 @@ def list_pages(daemon):
     at = datetime.datetime.fromisoformat(newest["logical_date"]) - datetime.timedelta(hours=2)
     since, until = (f"{(at + datetime.timedelta(minutes=minutes)):%Y-%m-%dT%H:%M:%SZ}"
                     for minutes in (0, 20))
+    oldest = daemon.get("/api/v1/x/runs?limit=1&order_by=id")["dag_runs"][0]
+    ends = [datetime.datetime.fromisoformat(run["logical_date"]) for run in (oldest, newest)]
+    middle = f"{(ends[0] + (ends[1] - ends[0]) / 2):%Y-%m-%dT%H:%M:%SZ}"
     runs = "/api/v1/dags/~/dagRuns?limit=100"
     tasks = "/api/v1/dags/~/dagRuns/~/taskInstances?limit=100"
     events = "/api/v1/eventLogs?limit=100"
@@ -189,6 +193,10 @@ def list_pages(daemon):
         f"{runs}&end_date_gte={since}&end_date_lte={until}",
         f"{runs}&execution_date_gte={since}&order_by=-id",
         f"{runs}&updated_at_gte={since}&order_by=-id",
+        *(f"{runs}&{key}_gte={middle}" for key in DATES),
+        *(f"{runs}&{key}_lte={middle}&order_by=-id" for key in DATES if key != "start_date"),
+        f"{runs}&start_date_gte={middle}&state=failed", f"{runs}&order_by=-start_date&state=failed",
+        f"{runs}&order_by=execution_date&state=queued", f"{runs}&order_by=end_date&state=running",
         "/api/v1/x/runs", "/api/v1/x/runs?limit=100&dag=d77&order_by=-duration",
         "/api/v1/x/runs?limit=100&state=failed&order_by=-duration",
         f"/api/v1/x/runs?limit=100&logical_from={since}&logical_to={until}&order_by=-duration",
@@ -199,6 +207,10 @@ def list_pages(daemon):
         events, f"{events}&order_by=-event_log_id", f"{events}&offset=1000",
         f"{events}&order_by=-event_log_id&dag_id={dag}", f"{events}&owner=somebody",
         f"{events}&event=run_reopened", f"{events}&after={since}",
+        f"{events}&task_id=t19", f"{events}&task_id=t19&order_by=-event_log_id",
+        f"{events}&task_id=not-there", f"{events}&map_index=3", f"{events}&before={middle}",
+        f"{events}&before={middle}&order_by=-event_log_id", f"{events}&after={middle}&task_id=t3",
+        f"/api/v1/x/audit?limit=100&all=true&to={middle}",
         "/api/v1/x/events?limit=100", "/api/v1/x/events?limit=100&dag=d77",
         "/api/v1/x/audit?limit=100", "/api/v1/x/audit?limit=100&dag=d77", "/api/v1/x/dlq?limit=100",
         "/api/v1/x/home", "/api/v1/x/grid/d77", "/api/v1/x/grid/d77?limit=365",

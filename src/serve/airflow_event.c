@@ -53,6 +53,7 @@ enum status airflow_ask_event_logs(const struct route_call *call, json_t **out, 
         return err->code;
     (void)json_object_del(request, "with_total");
     airflow_copy_words(query, SAME, ARRAY_LEN(SAME), request);
+    airflow_copy(query, "cursor", request, "cursor");
     put_names(query, "included_events", request, "kinds");
     put_names(query, "excluded_events", request, "without");
     if (json_get_string(query, "event", NULL) != NULL) {
@@ -69,7 +70,9 @@ enum status airflow_answer_event_logs(const struct route_call *call, json_t *tak
 {
     (void)call;
     (void)err;
+    CLEANUP(json_decrefp) json_t *cursor = json_incref(json_object_get(taken, "cursor"));
     *out = airflow_shape_page(taken, &(struct airflow_word){"event_logs", "events"}, shape);
+    json_put(*out, "cursor", TAKE(cursor));
     return STATUS_OK;
 }
 

@@ -128,8 +128,10 @@ SCHEMA(EVENTS_QUERY, PAGE_FIELDS, ORDER_FIELD,
     {"before", FIELD_INSTANT, false, "then or earlier"},
     {"after", FIELD_INSTANT, false, "then or later"},
     {"included_events", FIELD_STRINGS, false, "only of these kinds"},
-    {"excluded_events", FIELD_STRINGS, false, "not of these kinds"});
-SCHEMA(EVENTS_RESPONSE, {"event_logs", FIELD_ARRAY, true, "events by id"}, TOTAL_FIELD);
+    {"excluded_events", FIELD_STRINGS, false, "not of these kinds"},
+    {"cursor", FIELD_STRING, false, "of an answer: what comes after it"});
+SCHEMA(EVENTS_RESPONSE, {"event_logs", FIELD_ARRAY, true, "events by id"}, TOTAL_FIELD,
+    {"cursor", FIELD_STRING, false, "for the next page; null: that was all"});
 SCHEMA(EVENT_RESPONSE,
     {"event_log_id", FIELD_INTEGER, true, "its number"},
     {"when", FIELD_INSTANT, true, "when it happened"},

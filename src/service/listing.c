@@ -1,6 +1,30 @@
 #include "service/listing.h"
 
+#include "base/str.h"
 #include "service/json_build.h"
+
+enum status listing_read_cursor(const json_t *request, int64_t *out, struct err *err)
+{
+    const char *text = json_get_string(request, "cursor", NULL);
+    int64_t last = 0;
+    if (text != NULL && !str_parse_i64(text, 1, INT64_MAX, &last))
+        return err_set(err, STATUS_INVALID, "'%.60s' is no cursor that an answer gave", text);
+    *out = last;
+    return STATUS_OK;
+}
+
+int64_t listing_ask(int64_t limit)
+{
+    return limit > 0 && limit < INT64_MAX ? limit + 1 : limit;
+}
+
+void listing_put_cursor(json_t *answer, bool has_more, int64_t last)
+{
+    if (has_more)
+        json_put_id(answer, "cursor", last);
+    else
+        json_put(answer, "cursor", json_null());
+}
 
 enum status listing_answer(const struct listing_page *page, json_t *taken_rows, json_t **out,
                            struct err *err)

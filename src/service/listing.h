@@ -25,6 +25,13 @@ struct listing_page {
     const void *filter;
 };
 
+/* Of lists by id: the last row of the page before; 0: this is the first. */
+NODISCARD enum status listing_read_cursor(const json_t *request, int64_t *out, struct err *err);
+/* Rows to ask for: one more than the page has tells whether another page follows. */
+int64_t listing_ask(int64_t limit);
+/* "cursor" of an answer: its last row, or null when no page follows. */
+void listing_put_cursor(json_t *answer, bool has_more, int64_t last);
+
 /* {NAME: rows, "total_entries": n}; "total_is_more" when there are more than were counted. */
 NODISCARD enum status listing_answer(const struct listing_page *page, json_t *taken_rows,
                                      json_t **out, struct err *err);

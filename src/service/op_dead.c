@@ -1,6 +1,9 @@
 /*
  * Dead letters: look at them, let them run again, forget them.
  */
+#include <string.h>
+
+#include "base/mem.h"
 #include "base/str.h"
 #include "model/duration.h"
 #include "service/json_build.h"
@@ -56,6 +59,52 @@ static enum status list_letter(void *context, const struct dead_info *letter, st
     return STATUS_OK;
 }
 
+/* Letters come by time, so a cursor has the time of the last one and its id: TIME.ID */
+static enum status read_cursor(const json_t *request, struct dead_filter *filter, struct err *err)
+{
+    const char *text = json_get_string(request, "cursor", NULL);
+    const char *dot = text != NULL ? strchr(text, '.') : NULL;
+    if (text == NULL)
+        return STATUS_OK;
+    CLEANUP(mem_freep) char *time = mem_strndup(text, dot != NULL ? (size_t)(dot - text) : 0);
+    if (dot == NULL || !str_parse_i64(time, 1, INT64_MAX, &filter->after_us) ||
+        !str_parse_i64(dot + 1, 1, INT64_MAX, &filter->after_task))
+        return err_set(err, STATUS_INVALID, "'%.60s' is no cursor that an answer gave", text);
+    return STATUS_OK;
+}
+
+struct letter_page {
+    json_t *letters;
+    int64_t limit;
+    int64_t last_us; /* of the last one that is on the page */
+    int64_t last;
+    bool has_more;
+};
+
+static enum status list_on_page(void *context, const struct dead_info *letter, struct err *err)
+{
+    struct letter_page *page = context;
+    page->has_more = (int64_t)json_array_size(page->letters) == page->limit;
+    if (page->has_more)
+        return STATUS_OK;
+    page->last_us = letter->at_us;
+    page->last = letter->task;
+    return list_letter(page->letters, letter, err);
+}
+
+static enum status read_page(struct store *store, const struct dead_filter *filter,
+                             struct letter_page *page, struct err *err)
+{
+    struct dead_filter asked = *filter;
+    asked.limit = listing_ask(filter->limit);
+    page->limit = filter->limit;
+    if (store == NULL)
+        return STATUS_OK;
+    if (lookup_queue(store, filter->queue, err) != STATUS_OK)
+        return err->code;
+    return store_dead_each(store, &asked, list_on_page, page, err);
+}
+
 static enum status count_letters(struct store *store, const void *filter, int64_t most,
                                  int64_t *out, struct err *err)
 {
@@ -66,23 +115,29 @@ enum status op_dead_list(struct service *service, const json_t *request, json_t 
                          struct err *err)
 {
     CLEANUP(json_decrefp) json_t *letters = json_build_array();
+    struct letter_page listed = {.letters = letters};
     struct dead_filter filter;
     struct store *store = NULL;
     if (read_filter(service, request, LIST_DEFAULT, &filter, err) != STATUS_OK ||
+        read_cursor(request, &filter, err) != STATUS_OK ||
         service_store_if_any(service, &store, err) != STATUS_OK ||
-        (store != NULL &&
-         (lookup_queue(store, filter.queue, err) != STATUS_OK ||
-          store_dead_each(store, &filter, list_letter, letters, err) != STATUS_OK)))
+        read_page(store, &filter, &listed, err) != STATUS_OK)
         return err->code;
     const struct listing_page page = {
         .request = request,
         .name = "letters",
         .store = store,
         .limit = filter.limit,
+        .is_later = filter.after_us > 0,
         .count = count_letters,
         .filter = &filter,
     };
-    return listing_answer(&page, TAKE(letters), out, err);
+    if (listing_answer(&page, TAKE(letters), out, err) != STATUS_OK)
+        return err->code;
+    CLEANUP(mem_freep)
+    char *cursor = mem_format("%lld.%lld", (long long)listed.last_us, (long long)listed.last);
+    json_put_string(*out, "cursor", listed.has_more ? cursor : NULL);
+    return STATUS_OK;
 }
 
 static int64_t id_of(const json_t *request)

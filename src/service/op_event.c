@@ -1,6 +1,8 @@
 /*
  * event.list: what happens, as it happens.
  */
+#include <string.h>
+
 #include "base/arena.h"
 #include "base/str.h"
 #include "service/event_filter.h"
@@ -19,6 +21,7 @@ struct telling {
     int64_t most; /* of the newest, when more are looked at */
     bool has_cursors;
     json_t *events;
+    char kinds[EVENT_KIND_COUNT + 1]; /* as the store wants them */
 };
 
 static enum status add_event(void *context, const struct event_row *row, struct err *err)
@@ -87,6 +90,25 @@ static enum status read_page(const json_t *request, struct event_page *page,
     return read_cursor(request, "cursor", cursor, err);
 }
 
+/* A name that is in JSON what it is. */
+static bool is_plain(const char *name)
+{
+    return name[strspn(
+               name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")] == '\0';
+}
+
+/* As much of a filter as the store can look at by itself. */
+static void tell_store(struct telling *telling, struct event_page *page)
+{
+    const struct event_filter *filter = &telling->filter;
+    for (unsigned kind = 0; kind < EVENT_KIND_COUNT; kind++)
+        telling->kinds[kind] = (filter->kinds[kind / 64] >> (kind % 64) & 1) != 0 ? '1' : '0';
+    if (filter->has_kinds)
+        page->kinds = telling->kinds;
+    if (filter->host != NULL && is_plain(filter->host))
+        page->word = filter->host;
+}
+
 /* What the store cannot pick is picked here: of the newest, more are looked at than are told. */
 static enum status read_filter(const struct service *service, const json_t *request,
                                struct telling *telling, struct event_page *page, struct err *err)
@@ -95,6 +117,7 @@ static enum status read_filter(const struct service *service, const json_t *requ
     if (event_filter_read(request, filter, err) != STATUS_OK)
         return err->code;
     filter->dag_id = NULL; /* the store does */
+    tell_store(telling, page);
     telling->most = page->limit;
     telling->has_cursors = json_get_bool(request, "cursors", false);
     bool is_narrow = filter->has_kinds || filter->task_id != NULL || filter->host != NULL ||

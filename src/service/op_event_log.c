@@ -4,7 +4,8 @@
  * Events have no index of what people ask for, except of runs; a page ends after SCAN_MAX of them
  * were looked at, however many match, and how many there are is counted up to a bound. The store
  * leaves out what its rows tell not to be meant; what is only to be counted it counts, where
- * nothing else decides.
+ * nothing else decides. Where the DAG of each tells whether it is meant, it ends after READ_MAX.
+ * The cursor says where to go on.
  */
 #include "base/arena.h"
 #include "base/check.h"
@@ -12,6 +13,7 @@
 #include "base/str.h"
 #include "service/event_json.h"
 #include "service/json_build.h"
+#include "service/listing.h"
 #include "service/lookup.h"
 #include "service/op_handlers.h"
 #include "service/run_filter.h"
@@ -24,6 +26,7 @@ enum {
     SCAN_FIRST = 1000, /* are looked at; then times as many while the page is not full */
     SCAN_MORE = 4,
     ROWS_MAX = 1000,   /* that may be meant are read at once */
+    READ_MAX = 4000,   /* in all, of which some were not meant */
     COUNT_MAX = 5000,  /* are looked at when the page is full already */
     COUNT_PART = 1000, /* up to a multiple of this */
 };
@@ -39,6 +42,9 @@ struct event_log {
     int64_t scanned;
     bool is_full;
     int64_t full_at; /* how many were looked at when the page was full; 0: it is not yet */
+    int64_t read;    /* rows that may have been meant */
+    int64_t shown;   /* id of the last one on the page */
+    bool is_more;    /* there are others that were not looked at */
     json_t *events;
 
     /* Of the stretch that is read. */
@@ -83,6 +89,8 @@ static void read_wish(struct event_log *log)
         .actor = json_get_string(log->request, "actor", NULL),
         .dag_id = json_get_string(log->request, "dag", NULL),
         .run_id = json_get_string(log->request, "run_id", NULL),
+        .is_of_task = json_get_string(log->request, "task", NULL) != NULL ||
+                      json_is_integer(json_object_get(log->request, "map_index")),
     };
     if (json_is_integer(attempt)) /* the first is 1; what is asked for before that has none */
         wish->attempt = json_integer_value(attempt) > 0 ? json_integer_value(attempt) : -1;
@@ -154,6 +162,7 @@ static enum status take(struct event_log *log, const struct event_row *row, stru
         if (event_json(&log->names, row, &event, err) != STATUS_OK)
             return err->code;
         json_build_append(log->events, event);
+        log->shown = row->id;
     }
     log->is_full = (int64_t)json_array_size(log->events) >= log->limit;
     return STATUS_OK;
@@ -217,6 +226,7 @@ static enum status read_stretch(struct event_log *log, struct event_stretch *str
     log->rows = 0;
     if (store_event_scan(log->names.store, &log->scan, stretch, look, log, err) != STATUS_OK)
         return err->code;
+    log->read += log->rows;
     return shorten(log, stretch, err);
 }
 
@@ -228,14 +238,21 @@ static enum status set_bounds(struct event_log *log, struct err *err)
     const char *dag = json_get_string(request, "dag", NULL);
     const char *run_id = json_get_string(request, "run_id", NULL);
     int64_t id = 0;
+    int64_t after = 0;
+    int64_t newest = 0;
     CHECK(str_parse_i64(json_get_string(request, "id", "0"), 0, INT64_MAX, &id));
-    if (id > 0) {
-        scan->after = id - 1;
-        scan->before = id + 1;
-    } else if (scan->wish.from_us != 0 && store_event_find(log->names.store, scan->wish.from_us,
-                                                           &scan->after, err) != STATUS_OK) {
+    if (scan->wish.from_us != 0 &&
+        store_event_find(log->names.store, scan->wish.from_us, &after, err) != STATUS_OK)
         return err->code;
-    }
+    if (scan->wish.to_us != 0 &&
+        store_event_find(log->names.store, scan->wish.to_us, &newest, err) != STATUS_OK)
+        return err->code;
+    scan->after = id > 0 ? id - 1 : MAX(scan->after, after);
+    if (id > 0)
+        scan->before = id + 1;
+    else if (scan->wish.to_us != 0)
+        scan->before = MIN(scan->before != 0 ? scan->before : INT64_MAX,
+                           newest + 2 * (int64_t)EVENT_FIND_SLACK);
     if (dag == NULL || run_id == NULL || id > 0)
         return STATUS_OK;
     const char *text = arena_format(log->names.arena, "%s/%s", dag, run_id);
@@ -248,9 +265,15 @@ static enum status set_bounds(struct event_log *log, struct err *err)
     return STATUS_OK;
 }
 
+/* Most that was read was not meant. */
+static bool has_read_enough(const struct event_log *log)
+{
+    return log->read >= READ_MAX && log->matched < log->read / 2;
+}
+
 static bool is_enough(const struct event_log *log)
 {
-    return log->scanned >= SCAN_MAX ||
+    return log->scanned >= SCAN_MAX || has_read_enough(log) ||
            (log->full_at > 0 && log->scanned - log->full_at >= COUNT_MAX);
 }
 
@@ -271,7 +294,8 @@ static enum status scan_all(struct event_log *log, struct err *err)
 {
     struct event_scan *scan = &log->scan;
     bool is_more = true;
-    for (int64_t size = SCAN_FIRST; is_more && log->scanned < scan_end(log);) {
+    for (int64_t size = SCAN_FIRST;
+         is_more && log->scanned < scan_end(log) && !has_read_enough(log);) {
         struct event_stretch stretch;
         log->count = next_count(log, size);
         size = MIN(size * SCAN_MORE, (int64_t)SCAN_MAX);
@@ -290,7 +314,17 @@ static enum status scan_all(struct event_log *log, struct err *err)
         else
             scan->after = stretch.highest;
     }
+    log->is_more = is_more;
     return STATUS_OK;
+}
+
+/* Behind the page when it is full; else behind what was looked at. */
+static void put_cursor(const struct event_log *log, int64_t skipped, json_t *out)
+{
+    int64_t shown = (int64_t)json_array_size(log->events);
+    int64_t looked_at = log->scan.is_descending ? log->scan.before : log->scan.after;
+    bool has_more = log->limit > 0 && (log->is_more || log->matched > skipped + shown);
+    listing_put_cursor(out, has_more, log->is_full && shown > 0 ? log->shown : looked_at);
 }
 
 enum status op_event_log(struct service *service, const json_t *request, json_t **out,
@@ -306,12 +340,16 @@ enum status op_event_log(struct service *service, const json_t *request, json_t 
         return err_set(err, STATUS_INVALID, "events have no order by '%.60s': write id or -id",
                        order);
     if (run_filter_read_page(request, &log.limit, &log.skip, err) != STATUS_OK ||
+        listing_read_cursor(request, log.scan.is_descending ? &log.scan.before : &log.scan.after,
+                            err) != STATUS_OK ||
         service_store_if_any(service, &log.names.store, err) != STATUS_OK)
         return err->code;
+    int64_t skipped = log.skip;
     if (log.names.store != NULL &&
         (set_bounds(&log, err) != STATUS_OK || scan_all(&log, err) != STATUS_OK))
         return err_wrap(err, "list events");
-    *out = json_build_list("events", TAKE(events));
+    *out = json_build_list("events", json_incref(events));
+    put_cursor(&log, skipped, *out);
     json_put_int(*out, "total_entries", log.matched);
     if (is_enough(&log))
         json_put_bool(*out, "total_is_more", true);

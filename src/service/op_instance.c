@@ -21,7 +21,7 @@ enum status op_task_instance(struct service *service, const json_t *request, jso
     if (lookup_run(service, DB_READ_ONLY, arena, request, &run, err) != STATUS_OK ||
         lookup_node(run.dag, json_get_string(request, "task", ""), &node, err) != STATUS_OK ||
         lookup_task(&run, arena, node, index, &task, err) != STATUS_OK ||
-        store_task_notes(run.store, arena, run.info.id, &notes, err) != STATUS_OK)
+        store_task_notes(run.store, arena, &run.info, &notes, err) != STATUS_OK)
         return err->code;
     object = task_json(service, &run.info, &run.dag->tasks[node], &task);
     json_put_string(object, "note", task_note_find(&notes, task.id));

@@ -19,6 +19,7 @@
 #include "service/row_list.h"
 #include "service/run_json.h"
 #include "store/overview.h"
+#include "store/run_task_match.h"
 #include "store/task_note.h"
 #include "store/version.h"
 
@@ -68,7 +69,7 @@ static enum status show(struct instances *list, const struct task_def *def,
 {
     struct json_row row;
     if (!list->has_notes &&
-        store_task_notes(list->store, list->arena, list->run.id, &list->notes, err) != STATUS_OK)
+        store_task_notes(list->store, list->arena, &list->run, &list->notes, err) != STATUS_OK)
         return err->code;
     list->has_notes = true;
     task_json_row(list->service, &list->run, def, task, &row);

@@ -184,6 +184,7 @@ static const char *status_at(const void *context, size_t i)
 static enum status read_filter(const json_t *request, struct job_filter *out, struct err *err)
 {
     const char *before = json_get_string(request, "before", NULL);
+    int64_t last = 0;
     *out = (struct job_filter){
         .queue = json_get_string(request, "queue", NULL),
         .status = json_get_string(request, "status", NULL),
@@ -191,6 +192,10 @@ static enum status read_filter(const json_t *request, struct job_filter *out, st
     };
     if (before != NULL && !str_parse_i64(before, 1, INT64_MAX, &out->before))
         return err_set(err, STATUS_INVALID, "'before' must be the id of a job");
+    if (listing_read_cursor(request, &last, err) != STATUS_OK)
+        return err->code;
+    if (last != 0 && (out->before == 0 || last < out->before))
+        out->before = last;
     if (out->limit < 0)
         return err_set(err, STATUS_INVALID, "'limit' must not be negative");
     if (out->status == NULL || job_status_is_known(out->status))
@@ -209,11 +214,18 @@ struct job_listing {
     struct store *store;
     struct arena *arena;
     json_t *jobs;
+    int64_t limit;
+    int64_t last; /* that is on the page */
+    bool has_more;
 };
 
 static enum status list_job(void *context, const struct job_info *job, struct err *err)
 {
     struct job_listing *listing = context;
+    listing->has_more = (int64_t)json_array_size(listing->jobs) == listing->limit;
+    if (listing->has_more)
+        return STATUS_OK;
+    listing->last = job->id;
     json_t *object = job_json(listing->service, job);
     json_build_append(listing->jobs, object);
     return put_owner(listing->store, listing->arena, job->host, object, err);
@@ -225,6 +237,19 @@ static enum status count_jobs(struct store *store, const void *filter, int64_t m
     return store_job_count(store, filter, most, out, err);
 }
 
+static enum status read_jobs_page(struct job_listing *listing, const struct job_filter *filter,
+                                  struct err *err)
+{
+    struct job_filter page = *filter;
+    listing->limit = page.limit;
+    page.limit = listing_ask(page.limit);
+    if (listing->store == NULL)
+        return STATUS_OK;
+    if (lookup_queue(listing->store, page.queue, err) != STATUS_OK)
+        return err->code;
+    return store_job_each(listing->store, &page, list_job, listing, err);
+}
+
 enum status op_job_list(struct service *service, const json_t *request, json_t **out,
                         struct err *err)
 {
@@ -234,9 +259,7 @@ enum status op_job_list(struct service *service, const json_t *request, json_t *
     struct job_filter filter;
     if (read_filter(request, &filter, err) != STATUS_OK ||
         service_store_if_any(service, &listing.store, err) != STATUS_OK ||
-        (listing.store != NULL &&
-         (lookup_queue(listing.store, filter.queue, err) != STATUS_OK ||
-          store_job_each(listing.store, &filter, list_job, &listing, err) != STATUS_OK)))
+        read_jobs_page(&listing, &filter, err) != STATUS_OK)
         return err->code;
     const struct listing_page page = {
         .request = request,
@@ -247,7 +270,10 @@ enum status op_job_list(struct service *service, const json_t *request, json_t *
         .count = count_jobs,
         .filter = &filter,
     };
-    return listing_answer(&page, TAKE(jobs), out, err);
+    if (listing_answer(&page, TAKE(jobs), out, err) != STATUS_OK)
+        return err->code;
+    listing_put_cursor(*out, listing.has_more, listing.last);
+    return STATUS_OK;
 }
 
 enum status op_job_show(struct service *service, const json_t *request, json_t **out,

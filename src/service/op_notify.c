@@ -56,10 +56,22 @@ static json_t *notice_json(const struct notice_info *notice)
     return object;
 }
 
+struct notice_listing {
+    json_t *notices;
+    int64_t limit;
+    int64_t last; /* that is on the page */
+    bool has_more;
+};
+
 static enum status list_notice(void *context, const struct notice_info *notice, struct err *err)
 {
     (void)err;
-    json_build_append(context, notice_json(notice));
+    struct notice_listing *listing = context;
+    listing->has_more = (int64_t)json_array_size(listing->notices) == listing->limit;
+    if (listing->has_more)
+        return STATUS_OK;
+    listing->last = notice->id;
+    json_build_append(listing->notices, notice_json(notice));
     return STATUS_OK;
 }
 
@@ -80,6 +92,8 @@ static enum status read_filter(const json_t *request, struct notice_filter *out,
     };
     if (out->limit < 1 || out->limit > LIST_MAX)
         return err_set(err, STATUS_INVALID, "'limit' must be from 1 to %d", LIST_MAX);
+    if (listing_read_cursor(request, &out->before, err) != STATUS_OK)
+        return err->code;
     if (name == NULL)
         return STATUS_OK;
     if (!notice_state_parse(name, &state)) {
@@ -102,12 +116,16 @@ enum status op_notify_list(struct service *service, const json_t *request, json_
                            struct err *err)
 {
     CLEANUP(json_decrefp) json_t *notices = json_build_array();
+    struct notice_listing listing = {.notices = notices};
     struct notice_filter filter;
     struct store *store = NULL;
     if (read_filter(request, &filter, err) != STATUS_OK ||
-        service_store_if_any(service, &store, err) != STATUS_OK ||
-        (store != NULL &&
-         store_notice_each(store, &filter, list_notice, notices, err) != STATUS_OK))
+        service_store_if_any(service, &store, err) != STATUS_OK)
+        return err->code;
+    struct notice_filter asked = filter;
+    listing.limit = filter.limit;
+    asked.limit = listing_ask(filter.limit);
+    if (store != NULL && store_notice_each(store, &asked, list_notice, &listing, err) != STATUS_OK)
         return err->code;
     if (json_array_size(notices) == 0 && lookup_dag_name(service, filter.dag_id, err) != STATUS_OK)
         return err->code;
@@ -116,10 +134,14 @@ enum status op_notify_list(struct service *service, const json_t *request, json_
         .name = "notices",
         .store = store,
         .limit = filter.limit,
+        .is_later = filter.before > 0,
         .count = count_notices,
         .filter = &filter,
     };
-    return listing_answer(&page, TAKE(notices), out, err);
+    if (listing_answer(&page, TAKE(notices), out, err) != STATUS_OK)
+        return err->code;
+    listing_put_cursor(*out, listing.has_more, listing.last);
+    return STATUS_OK;
 }
 
 /* --- notify.retry ---------------------------------------------------------------------------- */
@@ -148,10 +170,11 @@ enum status op_notify_retry(struct service *service, const json_t *request, json
     if (!str_parse_i64(json_get_string(request, "id", ""), 1, INT64_MAX, &id))
         return err_set(err, STATUS_INVALID, "'id' is the number of a message");
     struct notice_filter filter = {.state = -1, .id = id, .limit = 1};
+    struct notice_listing listing = {.notices = notices, .limit = 1};
     struct sender_search search = {.service = service};
     if (service_store(service, DB_READ_WRITE, &store, err) != STATUS_OK ||
         store_notice_retry(store, id, service->actor, err) != STATUS_OK ||
-        store_notice_each(store, &filter, list_notice, notices, err) != STATUS_OK ||
+        store_notice_each(store, &filter, list_notice, &listing, err) != STATUS_OK ||
         store_host_each(store, false, look_for_sender, &search, err) != STATUS_OK)
         return err->code;
     service_wake(service);

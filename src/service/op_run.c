@@ -63,26 +63,24 @@ static enum status count_runs(struct store *store, const void *filter, int64_t m
 
 static enum status read_cursor(const json_t *request, struct run_page *filter, struct err *err)
 {
-    const char *text = json_get_string(request, "cursor", NULL);
     int64_t run = 0;
-    if (text == NULL)
+    if (json_object_get(request, "cursor") == NULL)
         return STATUS_OK;
     if (filter->order != RUN_BY_ID)
         return err_set(err, STATUS_INVALID,
                        "'cursor' goes on in a list by id: leave 'order_by' away, or use 'offset'");
-    if (!str_parse_i64(text, 1, INT64_MAX, &run))
-        return err_set(err, STATUS_INVALID, "'%.60s' is no cursor that an answer gave", text);
+    if (listing_read_cursor(request, &run, err) != STATUS_OK)
+        return err->code;
     *(filter->is_descending ? &filter->below : &filter->above) = run;
     return STATUS_OK;
 }
 
-/* One more than the page has tells whether another follows. */
 static enum status read_page(struct listing *listing, const struct run_page *filter,
                              struct err *err)
 {
     struct run_page page = *filter;
     listing->limit = page.limit;
-    page.limit += page.limit > 0;
+    page.limit = listing_ask(page.limit);
     if (listing->store != NULL &&
         store_run_page(listing->store, &page, list_run, listing, err) != STATUS_OK)
         return err_wrap(err, "list runs");
@@ -117,10 +115,7 @@ enum status op_run_list(struct service *service, const json_t *request, json_t *
     };
     if (listing_answer(&page, TAKE(runs), out, err) != STATUS_OK)
         return err->code;
-    if (listing.has_more)
-        json_put_id(*out, "cursor", listing.last);
-    else
-        json_put(*out, "cursor", json_null());
+    listing_put_cursor(*out, listing.has_more, listing.last);
     return STATUS_OK;
 }
 
@@ -270,7 +265,7 @@ enum status op_run_tasks(struct service *service, const json_t *request, json_t 
         (task_id != NULL && lookup_node(run.dag, task_id, &listing.node, err) != STATUS_OK))
         return err->code;
     listing.expanders = arena_array(arena, run.dag->tasks_count + 1, sizeof *listing.expanders);
-    if (store_task_notes(run.store, arena, run.info.id, &listing.notes, err) != STATUS_OK ||
+    if (store_task_notes(run.store, arena, &run.info, &listing.notes, err) != STATUS_OK ||
         store_task_each(run.store, run.info.id, list_task, &listing, err) != STATUS_OK)
         return err->code;
     for (size_t i = 0; i < listing.expanders_count; i++)

@@ -74,6 +74,14 @@
         "cursor", FIELD_STRING, false,                                                             \
             "for the next page; null: that was all, or the order is another than by id"            \
     }
+#define NEXT_PAGE                                                                                  \
+    {                                                                                              \
+        "cursor", FIELD_STRING, false, "of an answer: what comes after it"                         \
+    }
+#define CURSOR                                                                                     \
+    {                                                                                              \
+        "cursor", FIELD_STRING, false, "for the next page; null: that was all"                     \
+    }
 /* How a log is read in parts. */
 #define LOG_PART                                                                                   \
     {"try_number", FIELD_INTEGER, false, "this attempt; the newest by default"},                   \

@@ -471,11 +471,11 @@ static const struct operation_field REQUEST_MARK[] = {
 #define HOST       {"host", FIELD_STRING, true, "id, or name"}
 
 static const struct operation_field REQUEST_DEAD_LIST[] = {
-    ONLY_QUEUE, OLDER, LIMIT, WITH_TOTAL,
+    ONLY_QUEUE, OLDER, LIMIT, WITH_TOTAL, NEXT_PAGE,
 };
-static const struct operation_field LIST_LETTERS[] = {
-    {"letters", FIELD_ARRAY, true, "dead letters, newest first"}, PAGED_TOTAL,
-};
+#define LETTERS {"letters", FIELD_ARRAY, true, "dead letters, newest first"}, PAGED_TOTAL
+static const struct operation_field LIST_LETTERS[] = {LETTERS};
+static const struct operation_field PAGE_LETTERS[] = {LETTERS, CURSOR};
 static const struct operation_field REQUEST_LETTER[] = {{"id", FIELD_ID, true, "of the job or task"}};
 static const struct operation_field RECORD_LETTER[] = {
     {"id", FIELD_ID, true, "of the job or task"},
@@ -548,11 +548,11 @@ static const struct operation_field RESPONSE_ENQUEUE[] = {
 static const struct operation_field REQUEST_JOB_LIST[] = {
     ONLY_QUEUE,
     {"status", FIELD_STRING, false, "only of this status"},
-    {"before", FIELD_ID, false, "only ids below, for the next page"},
-    LIMIT, WITH_TOTAL,
+    {"before", FIELD_ID, false, "only ids below"},
+    LIMIT, WITH_TOTAL, NEXT_PAGE,
 };
 static const struct operation_field LIST_JOBS[] = {
-    {"jobs", FIELD_ARRAY, true, "newest first"}, PAGED_TOTAL,
+    {"jobs", FIELD_ARRAY, true, "newest first"}, PAGED_TOTAL, CURSOR,
 };
 static const struct operation_field REQUEST_JOB[] = {JOB};
 static const struct operation_field REQUEST_JOB_CHANGE[] = {JOB, REASON};
@@ -695,7 +695,7 @@ static const struct operation ROWS[] = {
     {"dag.validate", "check DAG files", PERMISSION_VIEWER,
         FIELDS(REQUEST_VALIDATE), FIELDS(RESPONSE_VALIDATE), op_dag_validate, SCOPE_ANY},
     {"dead.list", "dead letters: what failed for good or was put aside", PERMISSION_VIEWER,
-        FIELDS(REQUEST_DEAD_LIST), FIELDS(LIST_LETTERS), op_dead_list, SCOPE_LIST},
+        FIELDS(REQUEST_DEAD_LIST), FIELDS(PAGE_LETTERS), op_dead_list, SCOPE_LIST},
     {"dead.purge", "forget dead letters", PERMISSION_EDITOR,
         FIELDS(REQUEST_DEAD_PURGE), FIELDS(RESPONSE_PURGE), op_dead_purge, SCOPE_ALL},
     {"dead.requeue", "let dead letters run again", PERMISSION_OPERATOR,

@@ -74,9 +74,10 @@ static const struct operation_field REQUEST_NOTICE_LIST[] = {
     {"state", FIELD_STRING, false, "pending, sending, sent, failed, dropped or folded"},
     LIMIT,
     WITH_TOTAL,
+    NEXT_PAGE,
 };
 static const struct operation_field LIST_NOTICES[] = {
-    {"notices", FIELD_ARRAY, true, "messages, newest first"}, PAGED_TOTAL,
+    {"notices", FIELD_ARRAY, true, "messages, newest first"}, PAGED_TOTAL, CURSOR,
 };
 static const struct operation_field REQUEST_NOTICE[] = {{"id", FIELD_ID, true, "its number"}, REASON};
 static const struct operation_field RECORD_NOTICE[] = {

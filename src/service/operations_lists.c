@@ -20,13 +20,13 @@ static const struct operation_field REQUEST_INSTANCES[] = {
     {"duration_to", FIELD_NUMBER, false, "took so many seconds or less"},
     LIMIT,
     {"offset", FIELD_INTEGER, false, "leave out the first, up to 100000"},
-    {"cursor", FIELD_STRING, false, "of an answer: what comes after it"},
+    NEXT_PAGE,
     WITH_TOTAL,
 };
 static const struct operation_field LIST_INSTANCES[] = {
     {"task_instances", FIELD_ARRAY, true, "by run, the newest first, in a run in its order"},
     PAGED_TOTAL,
-    {"cursor", FIELD_STRING, false, "for the next page; null: that was all"},
+    CURSOR,
 };
 static const struct operation_field REQUEST_TASK_OF_RUN[] = {RUN, TASK, INDEX};
 static const struct operation_field RECORD_INSTANCE[] = {
@@ -57,11 +57,13 @@ static const struct operation_field REQUEST_EVENT_LOG[] = {
     {"order_by", FIELD_STRING, false, "id, or -id as by default"},
     LIMIT,
     {"offset", FIELD_INTEGER, false, "leave out the first, up to 100000"},
+    NEXT_PAGE,
 };
 static const struct operation_field LIST_EVENT_LOG[] = {
     {"events", FIELD_ARRAY, true, "id, at, kind, object, state, actor, dag_id, dag_run_id, task_id, details of each"},
-    {"total_entries", FIELD_INTEGER, true, "how many match"},
+    {"total_entries", FIELD_INTEGER, true, "how many match, from a cursor on"},
     {"total_is_more", FIELD_BOOLEAN, false, "not all events were looked at"},
+    CURSOR,
 };
 static const struct operation_field REQUEST_ASSET_EVENTS[] = {
     {"asset", FIELD_ID, false, "only of the dataset with this id"},

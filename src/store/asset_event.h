@@ -3,6 +3,8 @@
  * asset_event: updates of datasets, whichever they are of, a page at a time.
  *
  * Looked at are at most ASSET_EVENT_SCAN_MAX of them, along the key.
+ *
+ * Tests  tests/unit/store/test_asset_event.c
  */
 #include "store/asset.h"
 

@@ -16,8 +16,7 @@ struct audit_filter {
     const char *actor;  /* NULL: any person; "backfill": any of them */
     bool with_machines; /* what schedulers and hosts did by themselves, too */
     int64_t run;        /* 0: any */
-    const char
-        *dag_id; /* not of runs of other DAGs; what has no run is told all the same; or NULL */
+    const char *dag_id; /* not of other DAGs; what has no run may be told all the same; or NULL */
     int64_t from_us;
     int64_t to_us;  /* not this one any more; 0: no end */
     int64_t before; /* only ids below; 0: no bound */

@@ -22,8 +22,10 @@
     " LEFT JOIN run r ON r.id = d.run LEFT JOIN dag g ON g.id = r.dag"
 
 static const char DEAD_LOAD[] = "SELECT " DEAD_COLUMNS DEAD_TABLES " WHERE d.task = $1";
+/* $1 queue, $2 and $5 older than a letter of this time and task, $3 limit, $4 what is seen */
 #define DEAD_ROWS                                                                                  \
-    " WHERE d.at_us < $2 AND (CAST($1 AS TEXT) IS NULL OR q.name = CAST($1 AS TEXT))"              \
+    " WHERE (d.at_us, d.task) < ($2, $5) AND (CAST($1 AS TEXT) IS NULL OR q.name = CAST($1 AS "    \
+    "TEXT))"                                                                                       \
     " AND " SEEN("$4", "coalesce(g.namespace, j.namespace, '')")
 static const char DEAD_LIST[] =
     "SELECT " DEAD_COLUMNS DEAD_TABLES DEAD_ROWS " ORDER BY d.at_us DESC, d.task DESC LIMIT $3";
@@ -34,6 +36,11 @@ static const char DEAD_COUNT[] =
 static int64_t end_of(const struct dead_filter *filter)
 {
     return filter->before_us != 0 ? filter->before_us : INT64_MAX;
+}
+
+static bool is_later_page(const struct dead_filter *filter)
+{
+    return filter->after_us != 0 && filter->after_us < end_of(filter);
 }
 
 /* Letters are collected first: naming a task may mean to read its DAG. */
@@ -119,8 +126,8 @@ enum status store_dead_count(struct store *store, const struct dead_filter *filt
 {
     if (filter->queue == NULL && store_sees_all(store))
         return db_get_int(store->db, 0, out, err, DEAD_COUNT, "ii", end_of(filter), most);
-    return db_get_int(store->db, 0, out, err, DEAD_LIST_COUNT, "tiit", filter->queue,
-                      end_of(filter), most, store_sight(store));
+    return db_get_int(store->db, 0, out, err, DEAD_LIST_COUNT, "tiiti", filter->queue,
+                      end_of(filter), most, store_sight(store), (int64_t)0);
 }
 
 static const char DEAD_ALL[] = "SELECT count(*), coalesce(min(at_us), 0) FROM dead";
@@ -146,8 +153,10 @@ enum status store_dead_each(struct store *store, const struct dead_filter *filte
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     CLEANUP(letters_fini) struct letters letters = {0};
     struct db_stmt *stmt = NULL;
-    if (db_query(store->db, &stmt, err, DEAD_LIST, "tiit", filter->queue, end_of(filter),
-                 filter->limit, store_sight(store)) != STATUS_OK ||
+    bool is_later = is_later_page(filter);
+    if (db_query(store->db, &stmt, err, DEAD_LIST, "tiiti", filter->queue,
+                 is_later ? filter->after_us : end_of(filter), filter->limit, store_sight(store),
+                 is_later ? filter->after_task : 0) != STATUS_OK ||
         collect(store, arena, stmt, &letters, err) != STATUS_OK)
         return err_wrap(err, "list dead letters");
     for (size_t i = 0; i < letters.count; i++)

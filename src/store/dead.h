@@ -24,6 +24,9 @@ struct dead_info {
 struct dead_filter {
     const char *queue; /* NULL: any */
     int64_t before_us; /* only older ones; 0: all */
+    /* Of lists: only what comes after the letter of this time and task; 0: from the newest on */
+    int64_t after_us;
+    int64_t after_task;
     int64_t limit;
 };
 

@@ -6,19 +6,67 @@
 #include "model/dag.h"
 #include "model/run_state.h"
 #include "store/deadline.h"
+#include "store/sight.h"
 #include "store/store_priv.h"
 
 #define MISS_COLUMNS                                                                               \
     "m.run, m.task, m.kind, d.dag_id, r.run_id, r.version, m.node, m.map_index, m.due_at_us,"      \
     " m.ended_at_us, m.noticed_at_us, m.notified"
-#define MISS_ROWS                                                                                  \
-    "SELECT " MISS_COLUMNS                                                                         \
-    " FROM sla_miss m JOIN run r ON r.id = m.run JOIN dag d ON d.id = m.dag"                       \
-    " WHERE ($1 IS NULL OR d.dag_id = $1) AND ($2 = 0 OR m.run = $2)"                              \
-    " AND ($3 = 0 OR m.ended_at_us IS NULL) AND " SEEN(                                            \
-        "$5", "d.namespace") " ORDER BY m.due_at_us DESC, m.run DESC, m.task LIMIT $4"
-static const char MISSES[] = MISS_ROWS;
-static const char MISSES_COUNT[] = COUNT_OF(MISS_ROWS);
+/* $1 DAG, $2 run, $3 whether late still, $4 limit, $5 what is seen */
+#define LATEST   "m.due_at_us DESC, m.run DESC, m.task"
+#define THE_DAG  "(SELECT g.id FROM dag g WHERE g.dag_id = $1)"
+#define ANY_DAG  "$1 IS NULL"
+#define IF_OPEN  " AND ($3 = 0 OR m.ended_at_us IS NULL)"
+#define ALL_SEEN " AND $5 = ''"
+/* As equal would be, but then PostgreSQL walks over those of all DAGs, hoping to meet it soon. */
+#define OF_DAG  "m.dag >= " THE_DAG " AND m.dag <= " THE_DAG " AND $2 = 0"
+#define OF_RUN  "m.run = $2 AND (" ANY_DAG " OR m.dag = " THE_DAG ")"
+#define OF_ANY  "$2 = 0 AND " ANY_DAG
+#define IS_SEEN " AND m.dag IN (SELECT x.id FROM dag x WHERE " SEEN("$5", "x.namespace") ")"
+/* What is late is of a run that goes on. */
+#define IS_OPEN                                                                                    \
+    " FROM run a CROSS JOIN sla_miss m WHERE a.state IN (0, 1) AND m.run = a.id AND $3 <> 0"       \
+    " AND m.ended_at_us IS NULL AND ($2 = 0 OR m.run = $2) AND (" ANY_DAG " OR m.dag = " THE_DAG   \
+    ")"
+_Static_assert(RUN_QUEUED == 0 && RUN_RUNNING == 1, "as in the SQL");
+
+struct miss_queries {
+    const char *list;
+    const char *count;
+};
+/* Every miss has its run and its DAG, so the first ones are known before these are. */
+#define QUERIES(from, order)                                                                       \
+    {                                                                                              \
+        "SELECT " MISS_COLUMNS " FROM (SELECT m.*" from " ORDER BY " order LATEST                  \
+        " LIMIT $4) m JOIN run r ON r.id = m.run JOIN dag d ON d.id = m.dag ORDER BY " LATEST,     \
+            COUNT_OF("SELECT 1 AS one" from " LIMIT $4")                                           \
+    }
+#define MISSES(of, order)                                                                          \
+    {                                                                                              \
+        QUERIES(" FROM sla_miss m WHERE " of IF_OPEN ALL_SEEN, order),                             \
+            QUERIES(" FROM sla_miss m WHERE " of IF_OPEN IS_SEEN, order)                           \
+    }
+
+/* By what is asked for, then by whether all is seen or some. */
+enum miss_way { MISSES_OF_ANY, MISSES_OF_DAG, MISSES_OF_RUN, MISSES_OPEN, MISS_WAY_COUNT };
+static const struct miss_queries MISSES_BY[MISS_WAY_COUNT][2] = {
+    [MISSES_OF_ANY] = MISSES(OF_ANY, ""),
+    [MISSES_OF_DAG] = MISSES(OF_DAG, "m.dag DESC, "),
+    [MISSES_OF_RUN] = MISSES(OF_RUN, ""),
+    [MISSES_OPEN] = {QUERIES(IS_OPEN ALL_SEEN, ""), QUERIES(IS_OPEN IS_SEEN, "")},
+};
+
+static const struct miss_queries *choose(const struct store *store, const struct sla_filter *filter)
+{
+    enum miss_way way = MISSES_OF_ANY;
+    if (filter->dag_id != NULL)
+        way = MISSES_OF_DAG;
+    if (filter->run != 0)
+        way = MISSES_OF_RUN;
+    if (filter->open_only)
+        way = MISSES_OPEN;
+    return &MISSES_BY[way][!store_sees_all(store)];
+}
 
 static const char *name_task(const struct dag *dag, int64_t node)
 {
@@ -28,8 +76,8 @@ static const char *name_task(const struct dag *dag, int64_t node)
 enum status store_sla_count(struct store *store, const struct sla_filter *filter, int64_t most,
                             int64_t *out, struct err *err)
 {
-    return db_get_int(store->db, 0, out, err, MISSES_COUNT, "tiiit", filter->dag_id, filter->run,
-                      (int64_t)filter->open_only, most, store_sight(store));
+    return db_get_int(store->db, 0, out, err, choose(store, filter)->count, "tiiit", filter->dag_id,
+                      filter->run, (int64_t)filter->open_only, most, store_sight(store));
 }
 
 enum status store_sla_each(struct store *store, const struct sla_filter *filter,
@@ -39,8 +87,8 @@ enum status store_sla_each(struct store *store, const struct sla_filter *filter,
 {
     struct db_stmt *stmt = NULL;
     enum status status =
-        db_query(store->db, &stmt, err, MISSES, "tiiit", filter->dag_id, filter->run,
-                 (int64_t)filter->open_only, filter->limit, store_sight(store));
+        db_query(store->db, &stmt, err, choose(store, filter)->list, "tiiit", filter->dag_id,
+                 filter->run, (int64_t)filter->open_only, filter->limit, store_sight(store));
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         const struct dag *dag = NULL;
         status = store_dag(store, db_int(stmt, 5), &dag, err);

@@ -89,25 +89,30 @@ static const char PAST[] =
     " LIMIT " LATELY ") x WHERE (SELECT w.dag FROM run w WHERE w.id = x.run) = " THE_DAG(dag)
 #define OF_NO_RUN(name, dag, most)                                                                 \
     " UNION ALL SELECT * FROM (SELECT x.id FROM event x WHERE " name " >= " dag " AND " name       \
-    " <= " dag " AND ((x.run IS NULL AND x.task IS NULL) OR x.kind = 13)"                          \
-    " ORDER BY " name " DESC, x.id DESC LIMIT " most ") o"
-#define KEY_IN_DATA "instr(x.data, '\"dag_id\":\"')"
-#define NAME_SQLITE                                                                                \
-    "CASE WHEN " KEY_IN_DATA " > 0 THEN substr(x.data, " KEY_IN_DATA " + 10,"                      \
-    " instr(substr(x.data, " KEY_IN_DATA " + 10), '\"') - 1) END"
-#define NAME_POSTGRES "substring(x.data from '\"dag_id\":\"([^\"]*)\"')"
-_Static_assert(EVENT_RUN_DELETED == 13, "as in the SQL");
+    " <= " dag " AND " EVENT_OF_NO_RUN " ORDER BY " name " DESC, x.id DESC LIMIT " most ") o"
 
 #define ROWS_SQLITE(run)   COLUMNS SPAN_SQLITE run OF_DAG("instr")
 #define ROWS_POSTGRES(run) COLUMNS SPAN_POSTGRES run OF_DAG("strpos")
 
 static const char NEWEST_OF_DAG[] = NEWEST(ROWS_SQLITE(ANY_RUN) " AND e.id IN (" OF_RUNS_SQLITE(
-    "$5", "$7") OF_DAG_LATELY("$5") OF_NO_RUN(NAME_SQLITE, "$5", "$7") ")");
+    "$5", "$7") OF_DAG_LATELY("$5") OF_NO_RUN(EVENT_DAG_SQLITE, "$5", "$7") ")");
 /* In two steps, as the planner would read all events to join a few. */
 static const char IDS_OF_DAG[] = "SELECT DISTINCT c.id FROM (" OF_RUNS_POSTGRES("$1", "$2")
-    OF_DAG_LATELY("$1") OF_NO_RUN(NAME_POSTGRES, "$1", "$2") ") c ORDER BY c.id DESC LIMIT $2";
+    OF_DAG_LATELY("$1") OF_NO_RUN(EVENT_DAG_POSTGRES, "$1", "$2") ") c ORDER BY c.id DESC LIMIT $2";
 static const char BY_IDS[] = "SELECT " EVENT_ROW_COLUMNS EVENT_ROW_FROM " WHERE e.id = ANY ($1)"
                              " AND e.xid < $2::bigint::text::xid8 ORDER BY e.id LIMIT $3";
+
+/* Some of the newest: these are picked before they are named. $9 kinds, $10 a word of the data. */
+#define PICKED(limit, kinds, find, word)                                                           \
+    "SELECT w.id FROM (" limit ") w WHERE substr(" kinds ", w.kind + 1, 1) = '1'"                  \
+    " AND (" word " = '' OR " find "(coalesce(w.data, ''), " word ") > 0)"
+#define NEWEST_OF_ALL(span, limit)                                                                 \
+    "SELECT e.id, e.kind, e.data FROM event e WHERE e.id > 0" span                                 \
+    " ORDER BY e.id DESC LIMIT " limit
+static const char NEWEST_PICKED[] = NEWEST(ROWS_SQLITE(ANY_RUN) " AND e.id IN (" PICKED(
+    NEWEST_OF_ALL(" AND e.id <= $3", "$7"), "$9", "instr", "$10") ")");
+static const char IDS_PICKED[] = PICKED(NEWEST_OF_ALL(" AND e.xid < $1::bigint::text::xid8", "$2"),
+                                        "$3::text", "strpos", "$4::text");
 
 /* By what is asked for: of any run or of one, what follows or the newest. */
 static const char *const ROWS[2][2][2] = {
@@ -358,14 +363,33 @@ static void finish(const struct store *store, struct event_cursor *cursor)
 
 /* --- pages ----------------------------------------------------------------------------------- */
 
-static enum status newest_of_dag(struct store *store, const struct event_page *page,
+static const char *kinds_of(const struct event_page *page)
+{
+    static const char ALL[] = {
+#define X(name, text) '1',
+        EVENT_KIND_MAP(X)
+#undef X
+            '\0'};
+    return page->kinds != NULL ? page->kinds : ALL;
+}
+
+static const char *word_of(const struct event_page *page)
+{
+    return page->word != NULL ? page->word : "";
+}
+
+/* Of a DAG or picked, on PostgreSQL: which they are first. */
+static enum status newest_by_ids(struct store *store, const struct event_page *page,
                                  const struct event_cursor *cursor, struct db_stmt **out,
                                  struct err *err)
 {
     CLEANUP(id_list_fini) struct id_list ids = {0};
     struct db_stmt *stmt = NULL;
     enum status status =
-        db_query(store->db, &stmt, err, IDS_OF_DAG, "ti", page->dag_id, page->limit);
+        page->dag_id != NULL
+            ? db_query(store->db, &stmt, err, IDS_OF_DAG, "ti", page->dag_id, page->limit)
+            : db_query(store->db, &stmt, err, IDS_PICKED, "iitt", cursor->to, page->limit,
+                       kinds_of(page), word_of(page));
     while (status == STATUS_OK && db_next(stmt, &status, err))
         id_list_add(&ids, db_int(stmt, 0));
     if (status != STATUS_OK)
@@ -378,15 +402,21 @@ static enum status ask(struct store *store, const struct event_page *page,
                        const struct event_cursor *cursor, struct db_stmt **out, struct err *err)
 {
     enum db_dialect dialect = db_dialect(store->db);
-    bool is_newest_of_dag = !cursor->is_set && page->run == 0 && page->dag_id != NULL;
+    bool is_newest = !cursor->is_set && page->run == 0;
+    bool is_picked =
+        is_newest && page->dag_id == NULL && (page->kinds != NULL || page->word != NULL);
     const char *dag_id = page->dag_id != NULL ? page->dag_id : "";
     CLEANUP(mem_freep) char *in_data = mem_format("\"dag_id\":\"%s\"", dag_id);
     const char *sql = ROWS[dialect][page->run != 0][!cursor->is_set];
-    if (is_newest_of_dag && dialect == DB_POSTGRES)
-        return newest_of_dag(store, page, cursor, out, err);
-    return db_query(store->db, out, err, is_newest_of_dag ? NEWEST_OF_DAG : sql, "iiiittii",
-                    cursor->at, cursor->from, cursor->to, page->run, dag_id, in_data, page->limit,
-                    cursor->shown);
+    if (dialect == DB_POSTGRES && is_newest && (is_picked || page->dag_id != NULL))
+        return newest_by_ids(store, page, cursor, out, err);
+    if (is_picked)
+        return db_query(store->db, out, err, NEWEST_PICKED, "iiiittiitt", cursor->at, cursor->from,
+                        cursor->to, page->run, dag_id, in_data, page->limit, cursor->shown,
+                        kinds_of(page), word_of(page));
+    return db_query(store->db, out, err, is_newest && page->dag_id != NULL ? NEWEST_OF_DAG : sql,
+                    "iiiittii", cursor->at, cursor->from, cursor->to, page->run, dag_id, in_data,
+                    page->limit, cursor->shown);
 }
 
 static enum status show(struct store *store, const struct event_page *page,

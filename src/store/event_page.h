@@ -56,6 +56,15 @@ struct event_row {
     " LEFT JOIN task t ON t.id = e.task LEFT JOIN job j ON j.id = e.task AND coalesce(e.run, 0) "  \
     "= 0"
 
+/* The DAG that the data of `event x` names, as the index of what is about no run has it. */
+#define EVENT_DAG_KEY "instr(x.data, '\"dag_id\":\"')"
+#define EVENT_DAG_SQLITE                                                                           \
+    "CASE WHEN " EVENT_DAG_KEY " > 0 THEN substr(x.data, " EVENT_DAG_KEY " + 10,"                  \
+    " instr(substr(x.data, " EVENT_DAG_KEY " + 10), '\"') - 1) END"
+#define EVENT_DAG_POSTGRES "substring(x.data from '\"dag_id\":\"([^\"]*)\"')"
+#define EVENT_OF_NO_RUN    "((x.run IS NULL AND x.task IS NULL) OR x.kind = 13)"
+_Static_assert(EVENT_RUN_DELETED == 13, "as in the SQL");
+
 struct db_stmt;
 struct event_row event_row_read(struct db_stmt *stmt);
 
@@ -89,6 +98,9 @@ struct event_page {
     const char *dag_id; /* NULL: of any */
     int64_t run;        /* 0: of any */
     int64_t limit;
+    /* Who is nowhere yet, and asks for no DAG and no run, is told no others among the newest. */
+    const char *kinds; /* a letter for each kind, '1': it is; NULL: all */
+    const char *word;  /* that the data has; NULL: any */
     /* Up to where this one was, when it had shown all there was; NULL: up to now. */
     const struct event_cursor *until;
     enum status (*each)(void *context, const struct event_row *row, struct err *err);

@@ -5,8 +5,6 @@
 #include "store/sight.h"
 #include "store/store_priv.h"
 
-enum { SLACK = 10000 };
-
 /* $1-$2 ids, $3 run */
 #define ANY_RUN " AND $3 = 0"
 /* The index of runs leaves out jobs, which is to be said. */
@@ -47,13 +45,14 @@ enum status store_event_stretch(struct store *store, const struct event_scan *sc
     " AND e.at_us <= $6 AND (e.actor = $7 OR $7 IS NULL)"                                          \
     " AND (CAST(e.attempt AS BIGINT) = $8 OR $8 = 0)"
 /*
- * $9 DAG, $10 name of the run, $11 what is seen, $12 most. The runs of the DAG are told before any
- * other table is looked into: of most events no more is needed. Others name it in their data, as it
- * is, or a backfill of it.
+ * $9 DAG, $10 name of the run, $11 what is seen, $12 most, $13 whether of tasks. The runs of the
+ * DAG are told before any other table is looked into: of most events no more is needed. Others name
+ * it in their data, as it is, or a backfill of it.
  */
 #define NAMES(text) "replace(e.data, " text ", '') <> e.data"
 #define ROWS                                                                                       \
     "SELECT " EVENT_ROW_COLUMNS EVENT_ROW_FROM IN_STRETCH                                          \
+    " AND ($13 = 0 OR (e.task > 0 AND e.run > 0))"                                                 \
     " AND (e.run IN (SELECT o.id FROM run o WHERE o.dag = (SELECT x.id FROM dag x"                 \
     " WHERE x.dag_id = $9)) OR " NAMES("$9") " OR " NAMES(                                         \
         "'\"backfill\"'") " OR $9 IS NULL)"                                                        \
@@ -95,10 +94,11 @@ enum status store_event_scan(struct store *store, const struct event_scan *scan,
 {
     const struct event_wish *wish = &scan->wish;
     struct db_stmt *stmt = NULL;
-    enum status status = db_query(
-        store->db, &stmt, err, SCANS[scan->run != 0][scan->is_descending], "iiitiitittti",
-        stretch->lowest, stretch->highest, scan->run, kinds_of(wish), wish->from_us, last_us(wish),
-        wish->actor, wish->attempt, wish->dag_id, wish->run_id, store_sight(store), scan->most);
+    enum status status =
+        db_query(store->db, &stmt, err, SCANS[scan->run != 0][scan->is_descending], "iiitiititttii",
+                 stretch->lowest, stretch->highest, scan->run, kinds_of(wish), wish->from_us,
+                 last_us(wish), wish->actor, wish->attempt, wish->dag_id, wish->run_id,
+                 store_sight(store), scan->most, (int64_t)wish->is_of_task);
     while (status == STATUS_OK && db_next(stmt, &status, err)) {
         struct event_row row = event_row_read(stmt);
         status = each(context, &row, err);
@@ -115,6 +115,7 @@ enum status store_event_count(struct store *store, const struct event_scan *scan
     CHECK(store_sees_all(store));
     CHECK(wish->dag_id == NULL);
     CHECK(wish->run_id == NULL);
+    CHECK(!wish->is_of_task);
     return db_get_int(store->db, 0, out, err, COUNTS[scan->run != 0], "iiitiiti", stretch->lowest,
                       stretch->highest, scan->run, kinds_of(wish), wish->from_us, last_us(wish),
                       wish->actor, wish->attempt);
@@ -141,6 +142,6 @@ enum status store_event_find(struct store *store, int64_t at_us, int64_t *out_id
         else
             high = middle;
     }
-    *out_id = MAX(low - SLACK, (int64_t)0);
+    *out_id = MAX(low - EVENT_FIND_SLACK, (int64_t)0);
     return STATUS_OK;
 }

@@ -18,6 +18,7 @@ struct event_wish {
     int64_t attempt;    /* 0: any */
     const char *dag_id; /* of its runs, or whose data may name it; NULL: any */
     const char *run_id; /* NULL: any */
+    bool is_of_task;    /* only of tasks of runs; counts leave it out */
 };
 
 struct event_scan {
@@ -51,7 +52,7 @@ store_event_scan(struct store *store, const struct event_scan *scan,
                  enum status (*each)(void *context, const struct event_row *row, struct err *err),
                  void *context, struct err *err);
 
-/* How many these are, for who sees everything and asks for no DAG and no run. */
+/* How many these are, for who sees everything and asks for no DAG, run or task. */
 NODISCARD enum status store_event_count(struct store *store, const struct event_scan *scan,
                                         const struct event_stretch *stretch, int64_t *out,
                                         struct err *err);
@@ -60,5 +61,6 @@ NODISCARD enum status store_event_count(struct store *store, const struct event_
  * An id such that what has smaller ones happened before that time: found by halving, since ids
  * grow with time. Slow transactions come a little out of order, for which there is some slack.
  */
+enum { EVENT_FIND_SLACK = 10000 };
 NODISCARD enum status store_event_find(struct store *store, int64_t at_us, int64_t *out_id,
                                        struct err *err);

@@ -282,16 +282,20 @@ static const char JOB_COUNT[] = COUNT_OF("SELECT 1 AS one FROM job j LIMIT $1");
 static const char JOB_COUNT_QUEUE[] =
     COUNT_OF("SELECT 1 AS one FROM job j WHERE j.queue = (SELECT id FROM queue WHERE name = $2)"
              " LIMIT $1");
-/* From the jobs to their tasks: most tasks may be of runs. */
-static const char JOB_COUNT_IN[] =
-    COUNT_OF("SELECT 1 AS one FROM job j CROSS JOIN task t LEFT JOIN queue q ON q.id = j.queue"
-             " WHERE t.id = j.id AND j.id < $1 AND " WITH_STATE OF_QUEUE " LIMIT $2");
+/* Each job's task is looked up, until there are enough: most tasks may be of runs, and a join of
+ * both tables would read all of them. */
+#define TASK_WITH_STATE                                                                            \
+    "(CAST(1 AS BIGINT) << (SELECT CAST(t.state AS INTEGER) FROM task t WHERE t.id = j.id)) & $3"  \
+    " <> 0"
+#define IN_QUEUE(name)                                                                             \
+    "(CAST(" name " AS TEXT) IS NULL OR j.queue = (SELECT id FROM queue WHERE name = " name "))"
+static const char JOB_COUNT_IN[] = COUNT_OF(
+    "SELECT 1 AS one FROM job j WHERE j.id < $1 AND " IN_QUEUE("$4") " AND " TASK_WITH_STATE
+                                                                     " LIMIT $2");
 
 /* What is seen, of whoever does not see everything. */
-static const char JOB_COUNT_SEEN[] =
-    COUNT_OF("SELECT 1 AS one FROM job j JOIN task t ON t.id = j.id WHERE " WITH_STATE
-             " AND (CAST($2 AS TEXT) IS NULL OR j.queue = (SELECT id FROM queue WHERE name = $2))"
-             " AND " SEEN("$4", "j.namespace") " LIMIT $1");
+static const char JOB_COUNT_SEEN[] = COUNT_OF("SELECT 1 AS one FROM job j WHERE " IN_QUEUE(
+    "$2") " AND " SEEN("$4", "j.namespace") " AND " TASK_WITH_STATE " LIMIT $1");
 
 enum status store_job_count(struct store *store, const struct job_filter *filter, int64_t most,
                             int64_t *out, struct err *err)

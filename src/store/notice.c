@@ -83,7 +83,7 @@ enum status store_notice_settle(struct store *store, const struct notice_verdict
 
 /*
  * What is rare is found by an index of its own, which has to be said in its words. $1 DAG, $2
- * state, $3 limit.
+ * state, $3 limit, $4 before.
  */
 #define IN_ANY_STATE "CAST($2 AS BIGINT) < 0"
 #define IF_OPEN      "state IN (0, 1) AND state = $2"
@@ -96,7 +96,7 @@ enum status store_notice_settle(struct store *store, const struct notice_verdict
     " head, attempts, ended_at_us, answer FROM notice"
 #define NOTICES(which)                                                                             \
     {                                                                                              \
-        .list = COLUMNS " WHERE " which " ORDER BY id DESC LIMIT $3",                              \
+        .list = COLUMNS " WHERE " which " AND id < $4 ORDER BY id DESC LIMIT $3",                  \
         .count = COUNT_OF("SELECT 1 AS one FROM notice WHERE " which " LIMIT $3"),                 \
     }
 
@@ -128,7 +128,7 @@ static enum notice_group group_of(int64_t state)
     "SELECT n.id, n.delivery, n.state, n.at_us, n.due_at_us, n.dag_id, n.run, n.task, n.kind,"     \
     " n.target, n.document, n.head, n.attempts, n.ended_at_us, n.answer"                           \
     " FROM notice n JOIN dag d ON d.dag_id = n.dag_id WHERE ($1 < 0 OR n.state = $1)"              \
-    " AND " SEEN("$2", "d.namespace") " ORDER BY n.id DESC LIMIT $3"
+    " AND " SEEN("$2", "d.namespace") " AND n.id < $4 ORDER BY n.id DESC LIMIT $3"
 static const char LIST_SEEN[] = LISTED_SEEN;
 static const char LIST_SEEN_COUNT[] = COUNT_OF(LISTED_SEEN);
 
@@ -141,8 +141,8 @@ enum status store_notice_count(struct store *store, const struct notice_filter *
                                int64_t most, int64_t *out, struct err *err)
 {
     if (is_limited(store, filter))
-        return db_get_int(store->db, 0, out, err, LIST_SEEN_COUNT, "iti", filter->state,
-                          store_sight(store), most);
+        return db_get_int(store->db, 0, out, err, LIST_SEEN_COUNT, "itii", filter->state,
+                          store_sight(store), most, INT64_MAX);
     const char *sql = QUERIES[group_of(filter->state)][filter->dag_id != NULL].count;
     return db_get_int(store->db, 0, out, err, sql, "tii", filter->dag_id, filter->state, most);
 }
@@ -150,13 +150,15 @@ enum status store_notice_count(struct store *store, const struct notice_filter *
 static enum status query_notices(struct store *store, const struct notice_filter *filter,
                                  struct db_stmt **out, struct err *err)
 {
+    int64_t before = filter->before != 0 ? filter->before : INT64_MAX;
     if (is_limited(store, filter))
-        return db_query(store->db, out, err, LIST_SEEN, "iti", filter->state, store_sight(store),
-                        filter->limit);
+        return db_query(store->db, out, err, LIST_SEEN, "itii", filter->state, store_sight(store),
+                        filter->limit, before);
     if (filter->id != 0)
         return db_query(store->db, out, err, BY_ID, "i", filter->id);
     const char *sql = QUERIES[group_of(filter->state)][filter->dag_id != NULL].list;
-    return db_query(store->db, out, err, sql, "tii", filter->dag_id, filter->state, filter->limit);
+    return db_query(store->db, out, err, sql, "tiii", filter->dag_id, filter->state, filter->limit,
+                    before);
 }
 
 enum status store_notice_each(struct store *store, const struct notice_filter *filter,

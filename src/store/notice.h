@@ -117,6 +117,7 @@ struct notice_filter {
     const char *dag_id; /* NULL: any */
     int64_t state;      /* enum notice_state, or -1: any */
     int64_t id;         /* 0: any */
+    int64_t before;     /* only ids below; 0: no bound. Counts leave it out */
     int64_t limit;
 };
 

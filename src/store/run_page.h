@@ -33,6 +33,16 @@ struct run_range {
     int64_t to_us;
 };
 
+static inline int64_t run_range_first(const struct run_range *range)
+{
+    return range->from_us != 0 ? range->from_us : INT64_MIN;
+}
+
+static inline int64_t run_range_last(const struct run_range *range)
+{
+    return range->to_us != 0 ? range->to_us : INT64_MAX;
+}
+
 /* All zero: every run, the oldest first. */
 struct run_page {
     const char *dag_id; /* only of this DAG; NULL: of any */
@@ -72,28 +82,3 @@ NODISCARD enum status store_run_page_count(struct store *store, const struct run
  */
 NODISCARD enum status store_run_page_tasks(struct store *store, const struct run_page *page,
                                            int64_t enough, int64_t *out, struct err *err);
-
-struct run_task_filter {
-    const int64_t *runs; /* of these */
-    size_t count;
-    unsigned states; /* of tasks, a bit each; 0: any */
-    struct run_range started;
-    struct run_range ended;
-};
-/* For each of the runs, whether it has a task with a row that matches. */
-NODISCARD enum status store_runs_with_tasks(struct store *store,
-                                            const struct run_task_filter *filter, bool *out,
-                                            struct err *err);
-
-struct run_task_count {
-    int64_t rows;
-    int64_t matching;
-};
-/* For each of the runs, how many rows of tasks it has and how many of them match. */
-NODISCARD enum status store_runs_count_tasks(struct store *store,
-                                             const struct run_task_filter *filter,
-                                             struct run_task_count *out, struct err *err);
-
-/* Ids of the runs of that name in all DAGs, at most `most`. */
-NODISCARD enum status store_run_named(struct store *store, const char *run_id, int64_t *out,
-                                      size_t most, size_t *out_count, struct err *err);

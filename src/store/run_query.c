@@ -210,6 +210,7 @@ void run_info_read(struct db_stmt *stmt, struct arena *arena, struct run_info *o
         .backfill = db_int(stmt, 27),
         .queue = text_of(stmt, arena, 28),
         .space = text_of(stmt, arena, 29),
+        .task_notes = db_int(stmt, 30),
     };
 }
 
@@ -347,6 +348,25 @@ enum status store_run_each(struct store *store, const struct run_filter *filter,
         if (status != STATUS_OK)
             db_reset(stmt);
     }
+    return status;
+}
+
+/* One look into each DAG's names: there is no index of names alone. */
+static const char NAMED[] =
+    "SELECT r.id FROM dag d CROSS JOIN run r WHERE r.dag = d.id AND r.run_id = $1"
+    " AND " SEEN("$3", "d.namespace") " ORDER BY 1 LIMIT $2";
+
+enum status store_run_named(struct store *store, const char *run_id, int64_t *out, size_t most,
+                            size_t *out_count, struct err *err)
+{
+    struct db_stmt *stmt = NULL;
+    size_t count = 0;
+    enum status status =
+        db_query(store->db, &stmt, err, NAMED, "tit", run_id, (int64_t)most, store_sight(store));
+    while (status == STATUS_OK && db_next(stmt, &status, err))
+        out[count++] = db_int(stmt, 0);
+    if (status == STATUS_OK)
+        *out_count = count;
     return status;
 }
 

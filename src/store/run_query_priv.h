@@ -11,7 +11,8 @@ struct db_stmt;
     " r.scope, r.logical_at_us, r.interval_start_us, r.interval_end_us, r.params, r.conf, r.note," \
     " r.actor, r.first_task, r.cancel_asked, r.open_main, r.open_finally, r.failures,"             \
     " r.created_at_us, r.started_at_us, r.ended_at_us, r.admission, r.backfill,"                   \
-    " (SELECT q.name FROM queue q WHERE q.id = r.queue AND r.queue > 0), d.namespace"
+    " (SELECT q.name FROM queue q WHERE q.id = r.queue AND r.queue > 0), d.namespace,"             \
+    " (SELECT count(*) FROM task_note n WHERE n.run = r.id)"
 #define RUN_JOINED " JOIN dag d ON d.id = r.dag JOIN version v ON v.id = r.version"
 
 /* Texts are borrowed until the next step, or copied when there is an arena. */

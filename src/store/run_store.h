@@ -88,8 +88,9 @@ struct run_info {
     int64_t started_at_us;
     int64_t ended_at_us;
     enum admission admission;
-    int64_t backfill;  /* that it belongs to; 0: none */
-    const char *queue; /* that all its tasks wait in; NULL: their own */
+    int64_t backfill;   /* that it belongs to; 0: none */
+    const char *queue;  /* that all its tasks wait in; NULL: their own */
+    int64_t task_notes; /* how many of its tasks have one */
 };
 
 NODISCARD enum status store_run_load(struct store *store, struct arena *arena, int64_t id,
@@ -154,3 +155,7 @@ NODISCARD enum status store_run_set_note(struct store *store, int64_t run, const
 /* Remove a finished run and everything of it; its logs are the caller's business. */
 NODISCARD enum status store_run_delete(struct store *store, int64_t run, const char *actor,
                                        struct err *err);
+
+/* Ids of the runs of that name in all DAGs, at most `most`. */
+NODISCARD enum status store_run_named(struct store *store, const char *run_id, int64_t *out,
+                                      size_t most, size_t *out_count, struct err *err);

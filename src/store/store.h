@@ -35,7 +35,7 @@ struct store_options {
 };
 
 /* The schema this program writes. */
-enum { STORE_SCHEMA = 25 };
+enum { STORE_SCHEMA = 26 };
 
 /*
  * Open the store, create or migrate it in read-write mode.

@@ -51,23 +51,19 @@ enum status store_task_set_note(struct store *store, const struct task_note_requ
     return STATUS_OK;
 }
 
-static const char NOTES_COUNT[] = "SELECT count(*) FROM task_note WHERE run = $1";
 static const char NOTES[] =
     "SELECT task, note FROM task_note WHERE run = $1 ORDER BY run, task LIMIT $2";
 
-enum status store_task_notes(struct store *store, struct arena *arena, int64_t run,
+enum status store_task_notes(struct store *store, struct arena *arena, const struct run_info *run,
                              struct task_note_list *out, struct err *err)
 {
-    int64_t room = 0;
     struct db_stmt *stmt = NULL;
     *out = (struct task_note_list){0};
-    if (db_get_int(store->db, 0, &room, err, NOTES_COUNT, "i", run) != STATUS_OK)
-        return err_wrap(err, "read notes");
-    if (room == 0)
+    if (run->task_notes == 0)
         return STATUS_OK;
-    struct task_note *items = arena_array(arena, (size_t)room, sizeof *items);
+    struct task_note *items = arena_array(arena, (size_t)run->task_notes, sizeof *items);
     size_t count = 0;
-    enum status status = db_query(store->db, &stmt, err, NOTES, "ii", run, room);
+    enum status status = db_query(store->db, &stmt, err, NOTES, "ii", run->id, run->task_notes);
     while (status == STATUS_OK && db_next(stmt, &status, err))
         items[count++] = (struct task_note){db_int(stmt, 0), arena_strdup(arena, db_text(stmt, 1))};
     if (status != STATUS_OK)

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/err.h"
+#include "store/run_store.h"
 #include "store/store.h"
 
 struct task_note_request {
@@ -28,8 +29,9 @@ struct task_note_list {
     size_t count;
 };
 
-/* All of a run, by task, in the arena. */
-NODISCARD enum status store_task_notes(struct store *store, struct arena *arena, int64_t run,
-                                       struct task_note_list *out, struct err *err);
+/* All that a run had when it was looked at, by task, in the arena; asks nothing where none were. */
+NODISCARD enum status store_task_notes(struct store *store, struct arena *arena,
+                                       const struct run_info *run, struct task_note_list *out,
+                                       struct err *err);
 /* NULL when the task has none. */
 const char *task_note_find(const struct task_note_list *list, int64_t task);

@@ -132,7 +132,14 @@ def test_an_address_that_is_taken_is_told(up, eider):
 
 def test_an_address_that_is_none_is_told(eider):
     for address in ("nonsense", "127.0.0.1", "127.0.0.1:x", "127.0.0.1:70000", ":80", "::1:80"):
-        assert address in eider("up", "--listen", address, code=2).err
+        told = eider("up", "--listen", address, code=2).err
+        assert f"'{address}' is no address" in told and "other machines" not in told
+
+
+def test_a_port_that_is_none_is_told(eider):
+    for port in ("65536", "99999", "-1"):
+        told = eider("up", "--listen", f"127.0.0.1:{port}", code=2).err
+        assert "ports end at 65535" in told and "other machines" not in told
 
 
 def test_tls(up, eider):
@@ -150,6 +157,7 @@ def test_tls(up, eider):
     assert api.scheme == "https"
     answer = api("GET", "/healthz", code=200)
     assert "max-age" in answer.headers["Strict-Transport-Security"]
+    api("GET", "/healthz?" + "a&" * 400, code=414)
 
 
 def test_it_ends_while_connections_are_open(up):

@@ -23,6 +23,16 @@ static void make_events(struct world *world, int64_t count)
         &err);
 }
 
+/* The same events, of a task of a run that are not there. */
+static void make_task_events(struct world *world)
+{
+    struct err err = {0};
+    CLEANUP(mem_freep) char *url = service_store_url(&world->service);
+    CLEANUP(db_closep) struct db *db = NULL;
+    EXPECT_OK(db_open(url, DB_READ_WRITE, &db, &err), &err);
+    EXPECT_OK(db_do(db, &err, "UPDATE event SET run = 12345, task = 67890", ""), &err);
+}
+
 struct page {
     size_t count;
     int64_t first; /* id of the first event; 0: there is none */
@@ -111,5 +121,62 @@ Test(op_event_log, looking_ends_somewhere)
                 (struct page){500, 60000, 500, true});
     expect_page(&world, "{\"offset\":49990}", (struct page){10, 10010, 50000, true});
     expect_page(&world, "{\"limit\":5,\"offset\":70000}", (struct page){0, 0, 50000, true});
+    world_fini(&world);
+}
+
+/* How many events there are on all pages, and on how many pages. */
+static size_t walk(struct world *world, const char *more, size_t *out_pages)
+{
+    CLEANUP(mem_freep) char *cursor = NULL;
+    size_t count = 0;
+    for (*out_pages = 1; *out_pages < 1000; ++*out_pages) {
+        CLEANUP(mem_freep)
+        char *request = cursor != NULL ? mem_format("{%s,\"cursor\":\"%s\"}", more, cursor)
+                                       : mem_format("{%s}", more);
+        CLEANUP(json_decrefp) json_t *answer = call_ok(world, "event.log", request);
+        count += json_array_size(json_object_get(answer, "events"));
+        free(cursor);
+        cursor = NULL;
+        if (json_is_null(json_object_get(answer, "cursor")))
+            return count;
+        cursor = mem_strdup(json_get_string(answer, "cursor", ""));
+    }
+    cr_assert(false, "pages without an end");
+    return count;
+}
+
+Test(op_event_log, a_cursor_goes_on_where_the_page_or_the_search_ended)
+{
+    struct world world;
+    size_t pages = 0;
+    world_init(&world);
+    make_events(&world, 60000);
+
+    cr_expect_eq(walk(&world, "\"limit\":20000", &pages), 60000);
+    cr_expect_eq(pages, 3);
+    cr_expect_eq(walk(&world, "\"kinds\":[\"pool_deleted\"],\"limit\":90", &pages), 600);
+    cr_expect_eq(
+        walk(&world, "\"kinds\":[\"pool_deleted\"],\"limit\":90,\"order_by\":\"id\"", &pages), 600);
+    cr_expect_eq(walk(&world, "\"kinds\":[\"pool_deleted\"],\"limit\":1000", &pages), 600);
+    cr_expect_eq(pages, 2, "it ends after so many events, and goes on");
+    cr_expect_eq(walk(&world, "\"task\":\"nothing\"", &pages), 0);
+    cr_expect_eq(pages, 2, "none is of a task");
+    make_task_events(&world);
+    cr_expect_eq(walk(&world, "\"map_index\":7,\"limit\":20000", &pages), 0);
+    cr_expect_gt(pages, 5, "what has to be read costs more, so it ends sooner");
+    call_fails(&world, "event.log", "{\"cursor\":\"x\"}", STATUS_INVALID, "no cursor");
+    world_fini(&world);
+}
+
+Test(op_event_log, the_newest_up_to_a_time_are_found_behind_many_that_are_newer)
+{
+    struct world world;
+    world_init(&world);
+    make_events(&world, 90000);
+
+    /* Event i happened i seconds after the beginning of 1970. */
+    struct page page = ask(&world, "{\"when_to\":\"1970-01-01T01:00:00Z\",\"limit\":5}");
+    cr_expect_eq(page.count, 5);
+    cr_expect_eq(page.first, 3600);
     world_fini(&world);
 }

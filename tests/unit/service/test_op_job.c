@@ -190,6 +190,60 @@ Test(op_job, dead_letters_are_listed_requeued_and_forgotten)
     call_fails(&world, "dead.list", "{\"older\":\"x\"}", STATUS_INVALID, "no duration");
 }
 
+/* Ids of all pages of two, one after the other. */
+static char *walk_pages(const char *operation, const char *list, const char *more)
+{
+    char *ids = mem_strdup("");
+    CLEANUP(mem_freep) char *cursor = NULL;
+    for (int i = 0; i < 10; i++) {
+        CLEANUP(mem_freep)
+        char *request =
+            cursor != NULL
+                ? mem_format("{\"limit\":2,\"with_total\":true,\"cursor\":\"%s\"%s}", cursor, more)
+                : mem_format("{\"limit\":2,\"with_total\":true%s}", more);
+        CLEANUP(json_decrefp) json_t *page = call_ok(&world, operation, request);
+        size_t k;
+        json_t *row;
+        json_array_foreach(json_object_get(page, list), k, row)
+        {
+            char *longer = mem_format("%s %s", ids, json_get_string(row, "id", ""));
+            free(ids);
+            ids = longer;
+        }
+        cr_assert_eq(json_get_int(page, "total_entries", 0), 5, "of all pages");
+        free(cursor);
+        cursor = NULL;
+        if (json_is_null(json_object_get(page, "cursor")))
+            return ids;
+        cursor = mem_strdup(json_get_string(page, "cursor", ""));
+    }
+    cr_assert(false, "pages without an end");
+    return ids;
+}
+
+Test(op_job, cursors_go_on_behind_the_page)
+{
+    CLEANUP(mem_freep) char *wanted = mem_strdup("");
+    for (int i = 0; i < 5; i++) {
+        char *longer = mem_format(" %s%s", enqueue("{\"handler\":\"a\"}"), wanted);
+        free(wanted);
+        wanted = longer;
+    }
+    CLEANUP(mem_freep) char *jobs = walk_pages("job.list", "jobs", "");
+    EXPECT_STR(wanted, jobs);
+    run_jobs(1);
+    CLEANUP(mem_freep) char *failed = walk_pages("job.list", "jobs", ",\"status\":\"failed\"");
+    CLEANUP(mem_freep) char *letters = walk_pages("dead.list", "letters", "");
+    CLEANUP(mem_freep) char *queued = walk_pages("dead.list", "letters", ",\"queue\":\"default\"");
+    EXPECT_STR(wanted, failed);
+    cr_assert_eq(strlen(letters), strlen(wanted));
+    EXPECT_STR(letters, queued);
+    call_fails(&world, "job.list", "{\"cursor\":\"x\"}", STATUS_INVALID, "no cursor");
+    call_fails(&world, "dead.list", "{\"cursor\":\"12\"}", STATUS_INVALID, "no cursor");
+    call_fails(&world, "dead.list", "{\"cursor\":\"1.x\"}", STATUS_INVALID, "no cursor");
+    call_fails(&world, "notify.list", "{\"cursor\":\"0\"}", STATUS_INVALID, "no cursor");
+}
+
 Test(op_job, a_purge_takes_logs_along)
 {
     char id[32];

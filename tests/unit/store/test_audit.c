@@ -136,6 +136,117 @@ Test(audit, what_the_program_does_by_itself_is_left_out_unless_asked_for)
     cr_assert_eq(look(&(struct audit_filter){.actor = "timeout"}, 0).count, 1);
 }
 
+/* What is about a DAG, as whoever reads the trail tells. */
+struct about {
+    const char *dag_id;
+    struct found found;
+};
+
+static enum status note_of_dag(void *context, const struct event_row *row, bool *out_enough,
+                               struct err *err)
+{
+    struct about *about = context;
+    CLEANUP(mem_freep) char *quoted = mem_format("\"%s\"", about->dag_id);
+    bool is_named = row->data != NULL && strstr(row->data, quoted) != NULL;
+    if (row->dag_id != NULL ? strcmp(row->dag_id, about->dag_id) != 0 : !is_named)
+        return STATUS_OK;
+    return note_row(&about->found, row, out_enough, err);
+}
+
+static enum status note_of_actor(void *context, const struct event_row *row, bool *out_enough,
+                                 struct err *err)
+{
+    struct about *about = context;
+    return strcmp(row->actor, about->dag_id) == 0 ? note_row(&about->found, row, out_enough, err)
+                                                  : STATUS_OK;
+}
+
+static void tell(enum event_kind kind, const char *actor, const char *data)
+{
+    struct err err = {0};
+    EXPECT_OK(store_audit_add(bench.store, kind, actor, data, &err), &err);
+    bench_now_us++;
+}
+
+/* Runs of two DAGs, and what is about either of them, both or none. */
+static void make_history(void)
+{
+    static const char OTHER[] = "{\"dag\": \"other\", \"tasks\": {\"a\": {\"run\": \"x\"}}}";
+    static const char *const ACTORS[] = {"schedule", "timeout", "retention", "ann", "host north"};
+    for (size_t i = 0; i < 20; i++) {
+        bench_start(&bench, i % 3 == 0 ? OTHER : CHAIN);
+        if (i % 2 == 0)
+            cancel(ACTORS[i % ARRAY_LEN(ACTORS)]);
+        tell(EVENT_DAG_PAUSED, ACTORS[i % ARRAY_LEN(ACTORS)],
+             i % 4 == 0 ? "{\"dag_id\":\"other\"}" : "{\"dag_id\":\"d\"}");
+        tell(EVENT_LIMIT_SET, ACTORS[(i + 1) % ARRAY_LEN(ACTORS)],
+             "{\"kind\":\"dag\",\"name\":\"other\"}");
+        tell(EVENT_STORE_PRUNED, "retention", "{}");
+    }
+    bench_sql(&bench, "UPDATE event SET actor = 'schedule' WHERE kind = 1 AND run > 4");
+}
+
+static void expect_as_walked(const struct audit_filter *filter)
+{
+    struct err err = {0};
+    bool is_of_actor = filter->actor != NULL;
+    struct about walked = {.dag_id = is_of_actor ? filter->actor : filter->dag_id};
+    struct about found = walked;
+    struct audit_filter all = {.with_machines = is_of_actor || filter->with_machines,
+                               .from_us = filter->from_us,
+                               .to_us = filter->to_us,
+                               .before = filter->before};
+    EXPECT_OK(store_audit_each(bench.store, &all, is_of_actor ? note_of_actor : note_of_dag,
+                               &walked, &err),
+              &err);
+    EXPECT_OK(store_audit_each(bench.store, filter, is_of_actor ? note_of_actor : note_of_dag,
+                               &found, &err),
+              &err);
+    EXPECT_STR(walked.found.text, found.found.text);
+    cr_assert_eq(walked.found.last, found.found.last);
+}
+
+STORE_TEST(audit, what_a_dag_and_an_actor_did_is_found_as_by_looking_at_all)
+{
+    static const char *const DAGS[] = {"d", "other", "none"};
+    static const char *const ACTORS[] = {"schedule", "timeout",    "retention",
+                                         "ann",      "host north", "zoe"};
+    make_history();
+    int64_t to_us = bench_now_us - 20;
+    int64_t before = look(&(struct audit_filter){.with_machines = true}, 30).last;
+    for (size_t i = 0; i < ARRAY_LEN(DAGS); i++) {
+        expect_as_walked(&(struct audit_filter){.dag_id = DAGS[i]});
+        expect_as_walked(&(struct audit_filter){.dag_id = DAGS[i], .with_machines = true});
+        expect_as_walked(&(struct audit_filter){
+            .dag_id = DAGS[i], .with_machines = true, .from_us = to_us - 30, .to_us = to_us});
+        expect_as_walked(
+            &(struct audit_filter){.dag_id = DAGS[i], .with_machines = true, .before = before});
+    }
+    for (size_t i = 0; i < ARRAY_LEN(ACTORS); i++) {
+        expect_as_walked(&(struct audit_filter){.actor = ACTORS[i]});
+        expect_as_walked(&(struct audit_filter){.actor = ACTORS[i], .before = before});
+        expect_as_walked(&(struct audit_filter){.actor = ACTORS[i], .to_us = to_us});
+    }
+    cr_assert_gt(look(&(struct audit_filter){.actor = "retention"}, 0).count, 20);
+    cr_assert_gt(look(&(struct audit_filter){.dag_id = "other", .with_machines = true}, 0).count,
+                 20);
+}
+
+/* More runs than are looked at one by one, and more events than are looked at first. */
+STORE_TEST(audit, of_a_dag_with_many_runs_the_old_ones_are_found_too)
+{
+    enum { RUNS = 1100 };
+    bench_start(&bench, CHAIN);
+    for (int i = 1; i < RUNS; i++)
+        bench_start(&bench, CHAIN);
+    struct audit_filter filter = {.dag_id = "d", .with_machines = true};
+    bench_sql(&bench, "UPDATE event SET id = id + 500000 WHERE id % 2 = 0");
+    size_t count = look(&filter, 0).count;
+    cr_assert_geq(count, RUNS);
+    bench_sql(&bench, "UPDATE event SET actor = 'backfill 7' WHERE id % 3 = 0");
+    cr_assert_eq(look(&filter, 0).count, count);
+}
+
 Test(audit, stopping_a_task_and_deleting_a_run_are_changes)
 {
     struct err err = {0};
@@ -161,7 +272,9 @@ static const char *note_of(int64_t task)
 {
     struct err err = {0};
     struct task_note_list notes;
-    EXPECT_OK(store_task_notes(bench.store, bench.arena, bench.run.id, &notes, &err), &err);
+    struct run_info run;
+    EXPECT_OK(store_run_load(bench.store, bench.arena, bench.run.id, &run, &err), &err);
+    EXPECT_OK(store_task_notes(bench.store, bench.arena, &run, &notes, &err), &err);
     return task_note_find(&notes, task);
 }
 
@@ -192,7 +305,10 @@ Test(audit, notes_of_tasks_are_set_replaced_and_removed)
     struct err err = {0};
     cancel("ann");
     EXPECT_OK(store_run_delete(bench.store, bench.run.id, "ann", &err), &err);
-    cr_assert_null(note_of(first + 2));
+    const struct run_info before = {.id = bench.run.id, .task_notes = 1};
+    struct task_note_list notes;
+    EXPECT_OK(store_task_notes(bench.store, bench.arena, &before, &notes, &err), &err);
+    cr_assert_eq(notes.count, 0);
     struct task_note_request gone = {
         .run = bench.run.id, .task = first, .note = "x", .actor = "ann"};
     EXPECT_STATUS(STATUS_NOT_FOUND, store_task_set_note(bench.store, &gone, &err), &err);

@@ -152,13 +152,18 @@ STORE_TEST(bars, the_task_that_failed_first_is_named)
     cr_expect_not(is_found);
 }
 
-static int64_t add_daemon(const char *name)
+static int64_t add_host(const char *name, const char *kind)
 {
     struct err err = {0};
     int64_t id = 0;
-    const struct host_request request = {.name = name, .kind = "daemon", .slots = 1};
+    const struct host_request request = {.name = name, .kind = kind, .slots = 1};
     EXPECT_OK(store_host_add(bench.store, &request, &id, &err), &err);
     return id;
+}
+
+static int64_t add_daemon(const char *name)
+{
+    return add_host(name, "daemon");
 }
 
 STORE_TEST(bars, a_daemon_is_lost_until_it_comes_back)
@@ -176,6 +181,9 @@ STORE_TEST(bars, a_daemon_is_lost_until_it_comes_back)
     EXPECT_STR("gone", lost.items[0]);
     EXPECT_OK(store_recent_lost(bench.store, bench.arena, bench_now_us + 1, 5, &lost, &err), &err);
     cr_expect_eq(lost.count, 0, "that was long ago");
+    (void)add_host("gone", "http");
+    EXPECT_OK(store_recent_lost(bench.store, bench.arena, since_us, 5, &lost, &err), &err);
+    cr_expect_eq(lost.count, 1, "a worker that calls itself the same is not the daemon");
     (void)add_daemon("gone");
     EXPECT_OK(store_recent_lost(bench.store, bench.arena, since_us, 5, &lost, &err), &err);
     cr_expect_eq(lost.count, 0);

@@ -6,6 +6,7 @@
 #include "model/event_kind.h"
 #include "store/deadline.h"
 #include "store/notice.h"
+#include "store/sight.h"
 #include "store_bench.h"
 
 static struct bench_store bench;
@@ -475,4 +476,102 @@ STORE_TEST(deadline, of_two_misses_of_a_run_each_is_told_by_its_own_message)
     settle_next(NOTICE_SENT);
     cr_expect_eq(bench_number(&bench, TOLD, bench.run.id), 2);
     cr_expect_eq(bench_number(&bench, SUM, bench.run.id), 2);
+}
+
+/* --- lists ----------------------------------------------------------------------------------- */
+
+struct line {
+    char text[2048]; /* DAG, run, task, when it was due */
+};
+
+static enum status add_line(void *context, const struct sla_miss *miss, struct err *err)
+{
+    (void)err;
+    struct line *line = context;
+    size_t length = strlen(line->text);
+    (void)snprintf(line->text + length, sizeof line->text - length, "%s %lld %lld %lld, ",
+                   miss->dag_id, (long long)miss->run, (long long)miss->task,
+                   (long long)miss->expected_us % 1000);
+    return STATUS_OK;
+}
+
+/* One of them after the other, in their order, by comparing each with what is asked for. */
+static struct line walk(const struct sla_filter *filter, const struct sla_miss *all, size_t count,
+                        int64_t *out_count)
+{
+    struct line line = {0};
+    struct err err = {0};
+    *out_count = 0;
+    for (size_t i = 0; i < count && *out_count < filter->limit; i++) {
+        if ((filter->dag_id != NULL && strcmp(filter->dag_id, all[i].dag_id) != 0) ||
+            (filter->run != 0 && filter->run != all[i].run) ||
+            (filter->open_only && all[i].actual_us != 0))
+            continue;
+        EXPECT_OK(add_line(&line, &all[i], &err), &err);
+        (*out_count)++;
+    }
+    return line;
+}
+
+enum { LISTED_RUNS = 12 };
+
+/* Runs of two DAGs, of which every third is late still; the last ones share a time. */
+static size_t make_misses(struct sla_miss *out)
+{
+    static const char OTHER[] = "{\"dag\": \"other\", \"tasks\": {\"a\": {\"run\": \"x\"}}}";
+    for (size_t i = 0; i < LISTED_RUNS; i++) {
+        bool is_open = i % 3 == 0;
+        int64_t due_us = 100 + (int64_t)(i < 8 ? i : 8);
+        char sql[256];
+        bench_start(&bench, i % 2 == 0 ? OF_RUN : OTHER);
+        if (!is_open)
+            (void)bench_drain(&bench, NULL, 4);
+        (void)snprintf(sql, sizeof sql,
+                       "INSERT INTO sla_miss (run, task, kind, generation, due_at_us, dag, node,"
+                       " map_index, noticed_at_us, ended_at_us, notified) SELECT id, 0, 0, 0, %lld,"
+                       " dag, -1, -1, 7, %s, 0 FROM run WHERE id = %lld",
+                       (long long)due_us, is_open ? "NULL" : "9", (long long)bench.run.id);
+        bench_sql(&bench, sql);
+        out[LISTED_RUNS - 1 - i] = (struct sla_miss){.run = bench.run.id,
+                                                     .dag_id = i % 2 == 0 ? "d" : "other",
+                                                     .expected_us = due_us,
+                                                     .actual_us = is_open ? 0 : 9};
+    }
+    return LISTED_RUNS;
+}
+
+static void expect_list(const struct sla_filter *filter, const struct sla_miss *all, size_t count)
+{
+    struct err err = {0};
+    struct line found = {0};
+    int64_t walked_count = 0;
+    int64_t counted = 0;
+    struct line walked = walk(filter, all, count, &walked_count);
+    EXPECT_OK(store_sla_each(bench.store, filter, add_line, &found, &err), &err);
+    EXPECT_OK(store_sla_count(bench.store, filter, filter->limit, &counted, &err), &err);
+    EXPECT_STR(walked.text, found.text);
+    cr_assert_eq(counted, walked_count);
+}
+
+STORE_TEST(deadline, misses_of_a_dag_a_run_or_late_still_are_those_among_all)
+{
+    static const char *const DAGS[] = {NULL, "d", "other", "none"};
+    struct sla_miss all[LISTED_RUNS];
+    size_t count = make_misses(all);
+    const int64_t runs[] = {0, all[3].run, all[LISTED_RUNS - 1].run};
+    for (size_t d = 0; d < ARRAY_LEN(DAGS); d++)
+        for (size_t r = 0; r < ARRAY_LEN(runs); r++)
+            for (int64_t limit = 1; limit < 20; limit += 4)
+                for (int open = 0; open < 2; open++)
+                    expect_list(&(struct sla_filter){.dag_id = DAGS[d],
+                                                     .run = runs[r],
+                                                     .open_only = open != 0,
+                                                     .limit = limit},
+                                all, count);
+    store_set_sight(bench.store, " elsewhere ");
+    expect_list(&(struct sla_filter){.limit = 5}, NULL, 0);
+    expect_list(&(struct sla_filter){.limit = 5, .open_only = true}, NULL, 0);
+    store_set_sight(bench.store, " default ");
+    expect_list(&(struct sla_filter){.limit = 5}, all, count);
+    store_set_sight(bench.store, "");
 }

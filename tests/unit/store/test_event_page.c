@@ -467,3 +467,67 @@ STORE_TEST(event_page, the_newest_of_a_dag_are_found_among_many_others)
     EXPECT_CONTAINS(seen.text, "} run_created task_ended run_ended run_created ");
     cr_assert_eq(seen.count, 6);
 }
+
+/* What others on the server began before may hold back the newest. */
+static void wait_until_newest(size_t count)
+{
+    size_t seen_count = 0;
+    for (int i = 0; i < LOOKS_MAX && seen_count < count; i++) {
+        struct event_cursor cursor = {0};
+        struct seen seen = {0};
+        (void)look(&(struct event_page){.limit = (int64_t)count}, &cursor, &seen);
+        seen_count = seen.count;
+    }
+    cr_assert_eq(seen_count, count);
+}
+
+STORE_TEST(event_page, kinds_and_a_word_are_picked_among_the_newest)
+{
+    struct err err = {0};
+    char kinds[EVENT_KIND_COUNT + 1];
+    memset(kinds, '0', EVENT_KIND_COUNT);
+    kinds[EVENT_KIND_COUNT] = '\0';
+    kinds[EVENT_HOST_DRAINED] = '1';
+    for (int i = 0; i < 9; i++) {
+        char data[] = "{\"host\":\"north-?\"}";
+        data[sizeof data - 4] = (char)('0' + i);
+        EXPECT_OK(store_audit_add(bench.store, i % 3 == 0 ? EVENT_HOST_DRAINED : EVENT_HOST_RESUMED,
+                                  "ann", data, &err),
+                  &err);
+    }
+    EXPECT_OK(store_audit_add(bench.store, EVENT_POOL_SET, "ann", "{}", &err), &err);
+    wait_until_newest(10);
+    static const struct {
+        bool has_kinds;
+        const char *word;
+        int64_t limit;
+        const char *wanted;
+    } CASES[] = {
+        {true, NULL, 20, "{\"host\":\"north-0\"} {\"host\":\"north-3\"} {\"host\":\"north-6\"} "},
+        {true, NULL, 5, "{\"host\":\"north-6\"} "},
+        {true, NULL, 3, ""},
+        {false, "north-5", 20, "{\"host\":\"north-5\"} "},
+        {true, "north-3", 20, "{\"host\":\"north-3\"} "},
+        {true, "north-4", 20, ""},
+        {false, "south", 20, ""},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
+        struct event_page all = {.limit = CASES[i].limit};
+        struct event_page some = all;
+        struct event_cursor all_cursor = {0};
+        struct event_cursor cursor = {0};
+        struct seen ignored = {0};
+        struct seen seen = {0};
+        char texts[2][EVENT_CURSOR_TEXT_MAX];
+        some.kinds = CASES[i].has_kinds ? kinds : NULL;
+        some.word = CASES[i].word;
+        (void)look(&all, &all_cursor, &ignored);
+        cr_assert_not(look(&some, &cursor, &seen));
+        EXPECT_STR(CASES[i].wanted, seen.text);
+        /* Whoever goes on begins in the same place. */
+        cursor.from = all_cursor.from;
+        cursor.mark_from = all_cursor.mark_from;
+        EXPECT_STR(event_cursor_format(&all_cursor, texts[0]),
+                   event_cursor_format(&cursor, texts[1]));
+    }
+}

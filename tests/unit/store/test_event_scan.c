@@ -171,6 +171,13 @@ STORE_TEST(event_scan, events_of_a_dag_are_those_of_its_runs_and_what_may_name_i
     expect_rows(&scan, look(&scan, ALL, ALL).text);
     cr_assert_eq(look(&scan, ALL, ALL).count, 1);
 
+    scan = (struct event_scan){.wish = {.is_of_task = true}};
+    size_t of_tasks = look(&scan, ALL, ALL).count;
+    int64_t wanted =
+        bench_number(&bench, "SELECT count(*) FROM event WHERE task IS NOT NULL AND run > $1", 0);
+    cr_assert_eq((int64_t)of_tasks, wanted);
+    cr_assert_lt(of_tasks, look(&(struct event_scan){0}, ALL, ALL).count);
+
     tell(EVENT_DAG_PAUSED, "ann", "{\"dag_id\":\"first\"}");
     scan = (struct event_scan){.wish = {.kinds = only(EVENT_DAG_PAUSED), .dag_id = "first"}};
     expect_rows(&scan, "{\"dag_id\":\"first\"} ");

@@ -4,6 +4,7 @@
 #include "store/dead.h"
 #include "store/job.h"
 #include "store/queue.h"
+#include "store/sight.h"
 #include "store_bench.h"
 
 static struct bench_store bench;
@@ -292,6 +293,15 @@ static void expect_listed(const char *status, const char *queue, int64_t id)
     cr_expect_eq(listed.ids[0], id, "%s", status);
 }
 
+static int64_t count_jobs(const char *status, const char *queue, int64_t most)
+{
+    struct err err = {0};
+    int64_t counted = -1;
+    const struct job_filter filter = {.status = status, .queue = queue};
+    EXPECT_OK(store_job_count(bench.store, &filter, most, &counted, &err), &err);
+    return counted;
+}
+
 /* One of each status, and then more than one looks at that completed. */
 Test(job, few_are_found_by_their_status_among_many_that_completed)
 {
@@ -332,7 +342,16 @@ Test(job, few_are_found_by_their_status_among_many_that_completed)
         expect_listed("delayed", QUEUES[i], delayed);
         expect_listed("pending", QUEUES[i], again);
         expect_listed("skipped", QUEUES[i], 0);
+        cr_expect_eq(count_jobs("completed", QUEUES[i], 10000), MANY);
+        cr_expect_eq(count_jobs("completed", QUEUES[i], 700), 700);
+        store_set_sight(bench.store, " default ");
+        cr_expect_eq(count_jobs("completed", QUEUES[i], 10000), MANY);
+        cr_expect_eq(count_jobs("failed", QUEUES[i], 10000), 1);
+        store_set_sight(bench.store, " elsewhere ");
+        cr_expect_eq(count_jobs("completed", QUEUES[i], 10000), 0);
+        store_set_sight(bench.store, "");
     }
+    cr_expect_eq(count_jobs("completed", "none", 10000), 0);
     const struct queue_change other = {.name = "other", .actor = "test"};
     EXPECT_OK(store_queue_set(bench.store, &other, true, &err), &err);
     expect_listed("failed", "other", 0);

@@ -576,6 +576,33 @@ STORE_TEST(notice, a_failed_one_can_be_sent_again_by_hand)
         1);
 }
 
+static enum status note_id(void *context, const struct notice_info *notice, struct err *err)
+{
+    (void)err;
+    *(int64_t *)context = notice->id;
+    return STATUS_OK;
+}
+
+STORE_TEST(notice, those_before_one_are_listed)
+{
+    struct err err = {0};
+    int64_t newest = 0;
+    int64_t next = 0;
+    int64_t none = 0;
+    fail_with(WEBHOOK);
+    fail_with(WEBHOOK);
+    struct notice_filter filter = {.state = -1, .limit = 1};
+    EXPECT_OK(store_notice_each(bench.store, &filter, note_id, &newest, &err), &err);
+    filter.before = newest;
+    EXPECT_OK(store_notice_each(bench.store, &filter, note_id, &next, &err), &err);
+    cr_assert_gt(next, 0);
+    cr_assert_lt(next, newest);
+    filter.before = next;
+    filter.state = NOTICE_PENDING;
+    EXPECT_OK(store_notice_each(bench.store, &filter, note_id, &none, &err), &err);
+    cr_assert_eq(none, 0);
+}
+
 STORE_TEST(notice, old_ones_are_forgotten_once_they_are_settled)
 {
     static const char HOOKS[] = "{\"webhook\": \"http://127.0.0.1:1/\", \"group\": \"1m\"}";

@@ -2,6 +2,7 @@
  * Pages of runs: whatever is asked for, in whatever order, is what a walk over all of them finds.
  */
 #include "store/run_page.h"
+#include "store/run_task_match.h"
 #include "store/sight.h"
 #include "store/store_priv.h"
 #include "store_bench.h"
@@ -369,4 +370,120 @@ Test(run_page, tasks_of_several_runs_are_counted_by_what_they_are)
     EXPECT_OK(store_runs_count_tasks(bench.store, &filter, counts, &err), &err);
     cr_assert_eq(counts[1].matching, 0);
     cr_assert_eq(counts[1].rows, 1);
+}
+
+/* --- more than a range is read for ------------------------------------------------------------ */
+
+/*
+ * So many that every range is wide. The dates of most grow with the ids; those of every hundredth
+ * are drawn, so that some are far from the others, and some go on or never started.
+ */
+enum { MANY = 45000, FAR = 1000000 };
+
+static const char MAKE_MANY[] =
+    "WITH RECURSIVE n (i) AS (SELECT CAST(1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < $1)"
+    " INSERT INTO run (id, dag, version, run_id, namespace, kind, state, scope, logical_at_us,"
+    " interval_start_us, interval_end_us, params, conf, note, actor, first_task, open_main,"
+    " open_finally, created_at_us, started_at_us, ended_at_us)"
+    " SELECT $2 + i, r.dag, r.version, 'many' || i, 'default', 'manual',"
+    " CASE WHEN i % 100 = 7 THEN 1 WHEN i % 100 = 8 THEN 0 WHEN i % 50 = 9 THEN 3 ELSE 2 END, 0,"
+    " CASE WHEN i % 100 = 5 THEN 1 + i * 7919 % $1 ELSE i END, 0, 0, '{}', '{}', '', 'test', 0, 0,"
+    " 0, 1, CASE WHEN i % 100 = 8 THEN NULL WHEN i % 100 = 5 THEN 1 + i * 7919 % $1 ELSE i END,"
+    " CASE WHEN i % 100 IN (7, 8) THEN NULL WHEN i % 100 = 5 THEN 20 + i * 7919 % $1"
+    " ELSE i + 20 END FROM n CROSS JOIN (SELECT dag, version FROM run WHERE id = $3) r";
+
+static const char EXPECTED[] =
+    "SELECT id FROM run WHERE logical_at_us >= $1 AND logical_at_us <= $2"
+    " AND ($3 = 0 OR coalesce(started_at_us, -1) >= $3) AND ($4 = 0 OR started_at_us <= $4)"
+    " AND ($5 = 0 OR coalesce(ended_at_us, -1) >= $5) AND ($6 = 0 OR ended_at_us <= $6)"
+    " AND coalesce(ended_at_us, started_at_us, created_at_us) >= $7"
+    " AND coalesce(ended_at_us, started_at_us, created_at_us) <= $8"
+    " AND ($9 = 0 OR ($9 >> CAST(state AS INTEGER)) & 1 = 1) AND id > $10 AND id < $11 ORDER BY id";
+
+static void make_many(void)
+{
+    struct err err = {0};
+    EXPECT_OK(
+        db_do(bench.store->db, &err, MAKE_MANY, "iii", (int64_t)MANY, (int64_t)FAR, made[0].id),
+        &err);
+    EXPECT_OK(db_do(bench.store->db, &err, "DELETE FROM run WHERE id <= $1", "i", (int64_t)FAR),
+              &err);
+}
+
+static int64_t expected_ids[MANY];
+
+static size_t expect_ids(const struct run_page *page)
+{
+    struct err err = {0};
+    struct db_stmt *stmt = NULL;
+    size_t count = 0;
+    enum status status =
+        db_query(bench.store->db, &stmt, &err, EXPECTED, "iiiiiiiiiii",
+                 run_range_first(&page->logical), run_range_last(&page->logical),
+                 page->started.from_us, page->started.to_us, page->ended.from_us, page->ended.to_us,
+                 run_range_first(&page->updated), run_range_last(&page->updated),
+                 (int64_t)page->states, page->above, page->below != 0 ? page->below : INT64_MAX);
+    while (status == STATUS_OK && db_next(stmt, &status, &err))
+        expected_ids[count++] = db_int(stmt, 0);
+    EXPECT_OK(status, &err);
+    return count;
+}
+
+static void check_wide(const struct run_page *page)
+{
+    enum { COUNTED = 10001 };
+    struct err err = {0};
+    struct run_page all = *page;
+    struct seen seen = {.count = 0};
+    int64_t total = 0;
+    size_t count = expect_ids(page);
+    EXPECT_OK(store_run_page(bench.store, page, note, &seen, &err), &err);
+    size_t first = MIN((size_t)page->offset, count);
+    size_t on_page = MIN(count - first, (size_t)page->limit);
+    cr_assert_eq(seen.count, on_page, "%zu runs instead of %zu", seen.count, on_page);
+    for (size_t i = 0; i < on_page; i++) {
+        size_t place = page->is_descending ? count - 1 - first - i : first + i;
+        cr_assert_eq(seen.ids[i], expected_ids[place], "place %zu: %lld instead of %lld", i,
+                     (long long)seen.ids[i], (long long)expected_ids[place]);
+    }
+    check_ids(page, &seen);
+    all.above = all.below = 0;
+    count = expect_ids(&all);
+    EXPECT_OK(store_run_page_count(bench.store, &all, COUNTED, &total, &err), &err);
+    cr_assert_eq(total, MIN((int64_t)count, (int64_t)COUNTED));
+}
+
+static struct run_range wide_range(void)
+{
+    struct run_range range = {0};
+    if (below(3) != 1)
+        range.from_us = (int64_t)(1 + below(MANY));
+    if (below(3) != 1)
+        range.to_us = (int64_t)(1 + below(MANY));
+    return range;
+}
+
+Test(run_page, pages_of_wide_ranges_are_what_a_walk_finds)
+{
+    static const unsigned STATES[] = {
+        0, 0, 0, 1U << RUN_SUCCESS, 1U << RUN_FAILED, 1U << RUN_SUCCESS | 1U << RUN_RUNNING};
+    make_many();
+    for (int i = 0; i < QUESTIONS / 30; i++) {
+        bool is_descending = below(2) == 0;
+        int64_t bound = below(4) == 0 ? (int64_t)(FAR + below(MANY)) : 0;
+        struct run_page page = {
+            .states = STATES[below(ARRAY_LEN(STATES))],
+            .below = is_descending ? bound : 0,
+            .above = is_descending ? 0 : bound,
+            .is_descending = is_descending,
+            .limit = (int64_t)(1 + below(40)),
+            .offset = below(3) == 0 ? (int64_t)below(10000) : 0,
+        };
+        struct run_range *const ranges[] = {&page.logical, &page.started, &page.ended,
+                                            &page.updated};
+        *ranges[below(ARRAY_LEN(ranges))] = wide_range();
+        if (below(5) == 0)
+            *ranges[below(ARRAY_LEN(ranges))] = wide_range();
+        check_wide(&page);
+    }
 }
