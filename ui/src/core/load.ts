@@ -8,6 +8,8 @@ export interface Loaded<T> {
   data: T | undefined;
   problem: Problem | undefined;
   isLoading: boolean;
+  /** When the data was asked for, as performance.now() tells; 0: before this page. */
+  askedAt: number;
   reload: () => void;
 }
 
@@ -45,20 +47,21 @@ export function forgetAnswers(): void {
 }
 
 // Asked for before the page that shows it was there.
-const early = new Map<string, Promise<unknown>>();
+const early = new Map<string, { answer: Promise<unknown>; askedAt: number }>();
 
 /** Ask for what a page will show while its code is still on the way. */
 export function askAhead(path: string): void {
+  const askedAt = performance.now();
   const answer = get(path);
-  early.set(path, answer);
+  early.set(path, { answer, askedAt });
   // Of a failure the page tells, which asks again.
   answer.then((data) => keepAnswer(path, data), () => early.delete(path));
 }
 
-function takeEarly<T>(path: string): Promise<T> | undefined {
-  const answer = early.get(path) as Promise<T> | undefined;
+function takeEarly<T>(path: string): { answer: Promise<T>; askedAt: number } | undefined {
+  const taken = early.get(path) as { answer: Promise<T>; askedAt: number } | undefined;
   early.delete(path);
-  return answer;
+  return taken;
 }
 
 /** One path, asked for again and again; each answer is told until it is over. */
@@ -98,11 +101,13 @@ export class Asker<T> {
     this.isDue = false;
     let wait = this.every;
     try {
-      const data = await (takeEarly<T>(this.path) ?? get<T>(this.path, {}, this.abort.signal));
+      const taken = takeEarly<T>(this.path);
+      const askedAt = taken?.askedAt ?? this.askedAt;
+      const data = await (taken?.answer ?? get<T>(this.path, {}, this.abort.signal));
       if (this.isOver) return;
       this.isRefused = false;
       keepAnswer(this.path, data);
-      this.tell({ data, problem: undefined, isLoading: false });
+      this.tell({ data, problem: undefined, isLoading: false, askedAt });
     } catch (error) {
       if (this.isOver) return;
       if (!(error instanceof Problem)) throw error;
@@ -156,12 +161,13 @@ export function useLoad<T>(path: string | null, options: LoadOptions = {}): Load
   const asker = useRef<Asker<T> | null>(null);
   const shown = useRef<{ path: string | null; state: Omit<Loaded<T>, "reload"> }>({
     path: null,
-    state: { data: undefined, problem: undefined, isLoading: path !== null },
+    state: { data: undefined, problem: undefined, isLoading: path !== null, askedAt: 0 },
   });
   if (shown.current.path !== path) {
     const known = path === null ? undefined : (kept.get(path) as T | undefined);
-    const old = options.keep ? shown.current.state.data : undefined;
-    shown.current = { path, state: { data: known ?? old, problem: undefined, isLoading: path !== null } };
+    const old = options.keep ? shown.current.state : undefined;
+    const askedAt = known ? 0 : (old?.askedAt ?? 0);
+    shown.current = { path, state: { data: known ?? old?.data, problem: undefined, isLoading: path !== null, askedAt } };
   }
   // Not after the frame that has nothing to show yet.
   useLayoutEffect(() => {

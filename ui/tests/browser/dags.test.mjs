@@ -101,6 +101,39 @@ test("a DAG is paused at once, and again when that was refused", async () => {
   await until("what others did to be seen", async () => (await toggle.getAttribute("aria-checked")) === "true");
 });
 
+test("a list that was asked for before a change does not take the change back", async () => {
+  const page = await openPage(daemon);
+  const gate = () => {
+    const made = {};
+    made.opened = new Promise((resolve) => (made.open = resolve));
+    return made;
+  };
+  const stream = gate(), list = gate();
+  let lists = 0;
+  await page.route((url) => url.pathname.endsWith("/x/events"), async (route) => {
+    await stream.opened;
+    await route.continue();
+  });
+  await page.route((url) => url.pathname.endsWith("/x/dag-rows") && !url.searchParams.has("dags"), async (route) => {
+    const response = await route.fetch();
+    if (++lists === 2) await list.opened;
+    await route.fulfill({ response });
+  });
+  await page.goto("/dags");
+  const toggle = line(page, "sales").getByRole("switch");
+  await toggle.waitFor();
+  stream.open(); // when it begins, all are asked for again
+  await until("the second list to be on its way", () => lists === 2);
+  await toggle.click();
+  await page.getByText("sales is paused").waitFor();
+  await until("the server to know", async () => (await daemon.api("GET", "/api/v1/x/dags/sales")).is_paused);
+  list.open();
+  await page.waitForFunction(() => !document.documentElement.hasAttribute("data-waiting"));
+  assert.equal(await toggle.getAttribute("aria-checked"), "false");
+  await daemon.cli("dags", "unpause", "sales");
+  await until("what others did to be seen", async () => (await toggle.getAttribute("aria-checked")) === "true");
+});
+
 test("who only looks on cannot pause", async () => {
   const page = await open({ role: "viewer" });
   assert.ok(await line(page, "sales").getByRole("switch").isDisabled());

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { barHeights, facets, shownRows, toPause, windowOf, withChanges } = await load("pages/dags/rows.ts");
+const { barHeights, currentRows, facets, NOTHING_KNOWN, shownRows, toPause, windowOf, withAnswer, withGuess } =
+  await load("pages/dags/rows.ts");
 const { byFile, caretOf, splitHint } = await load("pages/dags/errors.ts");
 
 const STATES = ["queued", "running", "success", "failed", "cancelled"];
@@ -45,10 +46,49 @@ test("what can be chosen is counted", () => {
 });
 
 test("rows that were asked for again take the place of the old ones, come and go", () => {
-  const changed = withChanges(ROWS, ["b", "c", "aa"], [row("b", { states: "1" }), row("aa")]);
+  const known = withAnswer(NOTHING_KNOWN, ["b", "c", "aa"], [row("b", { states: "1" }), row("aa")], 2);
+  const changed = currentRows(ROWS, 1, known);
   assert.deepEqual(changed.map((one) => one.dag_id), ["a", "aa", "b"]);
   assert.equal(changed[2].states, "1");
   assert.equal(changed[0], ROWS[0]);
+  assert.equal(currentRows(ROWS, 1, NOTHING_KNOWN), ROWS);
+});
+
+test("what was asked for later counts, whichever answer comes last", () => {
+  const known = withAnswer(NOTHING_KNOWN, ["b", "c"], [row("b", { states: "1" })], 5);
+  const told = (askedAt) => currentRows(ROWS, askedAt, known).map((one) => one.dag_id + one.states).join();
+  assert.equal(told(4), "a23,b1");
+  assert.equal(told(6), "a23,b32,c");
+  const again = withAnswer(known, ["b"], [], 7);
+  assert.deepEqual(currentRows(ROWS, 6, again).map((one) => one.dag_id), ["a", "c"]);
+});
+
+test("a change is shown until the server tells it, over answers that could not have it yet", () => {
+  const paused = (all, askedAt, known) =>
+    currentRows(all, askedAt, known).filter((one) => one.is_paused).map((one) => one.dag_id).join("");
+  const guess = { dag: "a", part: { is_paused: true }, agreedAt: Infinity };
+  const asked = withGuess(NOTHING_KNOWN, null, guess);
+  assert.equal(paused(ROWS, 1, asked), "ac");
+  assert.equal(paused(ROWS, 9, asked), "ac");
+  assert.equal(paused(ROWS, 1, withGuess(asked, guess, null)), "c");
+  const agreed = withGuess(asked, guess, { ...guess, agreedAt: 5 });
+  assert.equal(paused(ROWS, 4, agreed), "ac");
+  assert.equal(paused(ROWS, 6, agreed), "c");
+  const early = withAnswer(agreed, ["a"], [row("a")], 4);
+  assert.equal(paused(ROWS, 1, early), "ac");
+  const late = withAnswer(agreed, ["a"], [row("a")], 6);
+  assert.equal(paused(ROWS, 1, late), "c");
+  assert.deepEqual(late.guesses, []);
+  const gone = withAnswer(asked, ["a"], [], 6);
+  assert.deepEqual(currentRows(ROWS, 1, gone).map((one) => one.dag_id), ["b", "c"]);
+});
+
+test("of two changes at once the later is shown, and the other when that was refused", () => {
+  const one = { dag: "a", part: { is_paused: true }, agreedAt: Infinity };
+  const other = { dag: "a", part: { is_paused: false }, agreedAt: Infinity };
+  const both = withGuess(withGuess(NOTHING_KNOWN, null, one), null, other);
+  assert.equal(currentRows(ROWS, 1, both)[0].is_paused, false);
+  assert.equal(currentRows(ROWS, 1, withGuess(both, other, null))[0].is_paused, true);
 });
 
 test("only rows near the screen are drawn", () => {

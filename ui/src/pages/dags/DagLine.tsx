@@ -10,30 +10,27 @@ import { tell } from "../../parts/dialog";
 import { Switch } from "../../parts/form";
 import { lastState, type DagRow } from "./rows";
 import { RunBars } from "./RunBars";
+import type { ShowChange } from "./useDagRows";
 
-export type ChangeRow = (dag: string, change: Partial<DagRow>) => void;
-
-/** Shown as if it were done already; undone if it could not be. */
-async function setPaused(row: DagRow, isPaused: boolean, change: ChangeRow): Promise<void> {
+async function setPaused(row: DagRow, isPaused: boolean, showChange: ShowChange): Promise<void> {
   const verb = isPaused ? "pause" : "unpause";
-  change(row.dag_id, { is_paused: isPaused });
   try {
-    await makeChange({ path: pathOf("dags", row.dag_id, verb), cli: ["dags", verb, row.dag_id] },
-      isPaused ? `${row.dag_id} is paused` : `${row.dag_id} starts by itself again`);
+    await showChange(row.dag_id, { is_paused: isPaused },
+      makeChange({ path: pathOf("dags", row.dag_id, verb), cli: ["dags", verb, row.dag_id] },
+        isPaused ? `${row.dag_id} is paused` : `${row.dag_id} starts by itself again`));
   } catch (error) {
-    change(row.dag_id, { is_paused: !isPaused });
     if (!(error instanceof Problem)) throw error;
     tell(error.message, "bad");
   }
 }
 
-function PauseSwitch({ row, change }: { row: DagRow; change: ChangeRow }) {
+function PauseSwitch({ row, showChange }: { row: DagRow; showChange: ShowChange }) {
   const isAllowed = can("operator", row.namespace);
   const same = cliText("dags", row.is_paused ? "unpause" : "pause", row.dag_id);
   return (
     <span title={isAllowed ? `${row.is_paused ? "Paused" : "Active"}; ${same}` : "needs the role operator"}>
       <Switch isOn={!row.is_paused} label={`${row.dag_id} starts by itself`} isDisabled={!isAllowed}
-        onChange={(isOn) => void setPaused(row, !isOn, change)} />
+        onChange={(isOn) => void setPaused(row, !isOn, showChange)} />
     </span>
   );
 }
@@ -83,15 +80,15 @@ function Schedule({ row }: { row: DagRow }) {
 export interface LineProps {
   row: DagRow;
   states: string[];
-  change: ChangeRow;
+  showChange: ShowChange;
   /** There are several namespaces, so each line says its own. */
   isSpaced: boolean;
 }
 
-export function DagLine({ row, states, change, isSpaced }: LineProps) {
+export function DagLine({ row, states, showChange, isSpaced }: LineProps) {
   return (
     <tr class="dag-line" data-dag={row.dag_id}>
-      <td class="dag-switch"><PauseSwitch row={row} change={change} /></td>
+      <td class="dag-switch"><PauseSwitch row={row} showChange={showChange} /></td>
       <td class="dag-who"><Name row={row} /></td>
       {isSpaced && <td class="extra"><a href={hrefWith({ namespace: row.namespace })}>{row.namespace}</a></td>}
       <td class="dag-runs"><RunBars row={row} states={states} /></td>

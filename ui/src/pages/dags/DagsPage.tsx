@@ -94,7 +94,7 @@ interface TableProps extends Omit<LineProps, "row"> {
 }
 
 /** `missing`: rows that are still on the way; the list is as long as if they were there. */
-function DagTable({ rows, missing, states, change, isSpaced }: TableProps) {
+function DagTable({ rows, missing, states, showChange, isSpaced }: TableProps) {
   const { body, height, first, last } = useWindow(rows.length);
   const columns = isSpaced ? 7 : 6;
   const gap = (lines: number) => lines > 0 && (
@@ -117,7 +117,7 @@ function DagTable({ rows, missing, states, change, isSpaced }: TableProps) {
         <tbody ref={body}>
           {gap(first)}
           {rows.slice(first, last).map((row) => (
-            <DagLine key={row.dag_id} row={row} states={states} change={change} isSpaced={isSpaced} />
+            <DagLine key={row.dag_id} row={row} states={states} showChange={showChange} isSpaced={isSpaced} />
           ))}
           {gap(rows.length - last + missing)}
         </tbody>
@@ -167,7 +167,7 @@ function Filters({ rows, filter, actions }: FiltersProps) {
 const focusSearch = () => document.querySelector<HTMLElement>("[data-search]")?.focus();
 
 export function DagsPage() {
-  const { loaded, rows, states, change } = useDagRows();
+  const { loaded, rows, states, showChange } = useDagRows();
   const filter = filterOfPlace();
   const shown = useMemo(() => shownRows(rows, filter, states), [rows, states, JSON.stringify(filter)]);
   const isSpaced = useMemo(() => new Set(rows.map((row) => row.namespace)).size > 1, [rows]);
@@ -181,12 +181,12 @@ export function DagsPage() {
     <Page title={title} name="DAGs">
       {rows.length > 0 && (
         <Filters rows={rows} filter={filter}
-          actions={<PauseShown rows={shown} isPart={onTheWay > 0} change={change} />} />
+          actions={<PauseShown rows={shown} isPart={onTheWay > 0} showChange={showChange} />} />
       )}
       <Show of={loaded}>
         {() => rows.length === 0 ? <FirstSteps />
           : shown.length === 0 ? <Empty>No DAG is like that.</Empty>
-          : <DagTable rows={shown} missing={missing} states={states} change={change} isSpaced={isSpaced} />}
+          : <DagTable rows={shown} missing={missing} states={states} showChange={showChange} isSpaced={isSpaced} />}
       </Show>
     </Page>
   );

@@ -9,15 +9,15 @@ import { Command } from "../../parts/basics";
 import { Dialog, tell } from "../../parts/dialog";
 import { Field } from "../../parts/form";
 import { counted } from "../../parts/paging";
-import type { ChangeRow } from "./DagLine";
 import { toPause, type DagRow } from "./rows";
+import type { ShowChange } from "./useDagRows";
 
 interface PauseProps {
   /** Those that are shown. */
   rows: DagRow[];
   /** Some that would be shown are still on the way. */
   isPart: boolean;
-  change: ChangeRow;
+  showChange: ShowChange;
 }
 
 const isMine = (row: DagRow): boolean => can("operator", row.namespace);
@@ -34,7 +34,7 @@ export function PauseShown(props: PauseProps) {
   );
 }
 
-function PauseButton({ rows, isPart, change, isPause }: PauseProps & { isPause: boolean }) {
+function PauseButton({ rows, isPart, showChange, isPause }: PauseProps & { isPause: boolean }) {
   // As they were when the question came up: what happens meanwhile does not change what was agreed to.
   const [asked, setAsked] = useState<{ rows: DagRow[]; others: number } | null>(null);
   const chosen = toPause(rows, isPause, isMine);
@@ -45,7 +45,7 @@ function PauseButton({ rows, isPart, change, isPause }: PauseProps & { isPause: 
     <>
       <button type="button" class="small" title={title} disabled={isPart || chosen.length === 0}
         onClick={() => setAsked({ rows: chosen, others: rows.length - chosen.length })}>{labelOf(isPause)}</button>
-      {asked && <PauseDialog {...asked} isPause={isPause} change={change} onClose={() => setAsked(null)} />}
+      {asked && <PauseDialog {...asked} isPause={isPause} showChange={showChange} onClose={() => setAsked(null)} />}
     </>
   );
 }
@@ -60,12 +60,12 @@ interface DialogProps {
   /** How many are shown and stay as they are. */
   others: number;
   isPause: boolean;
-  change: ChangeRow;
+  showChange: ShowChange;
   onClose: () => void;
 }
 
 /** One after the other, whatever becomes of each; what could not be done can be tried again. */
-function usePausing({ rows, isPause, change, onClose }: DialogProps, reason: string) {
+function usePausing({ rows, isPause, showChange, onClose }: DialogProps, reason: string) {
   const [left, setLeft] = useState(rows);
   const [done, setDone] = useState<number | null>(null);
   const [failures, setFailures] = useState<Failure[]>([]);
@@ -79,8 +79,8 @@ function usePausing({ rows, isPause, change, onClose }: DialogProps, reason: str
       if (isOver.current) break;
       setDone(tried++);
       try {
-        await post(pathOf("dags", row.dag_id, verb), reason ? { reason } : {}); // twice is as once
-        change(row.dag_id, { is_paused: isPause });
+        await showChange(row.dag_id, { is_paused: isPause },
+          post(pathOf("dags", row.dag_id, verb), reason ? { reason } : {})); // twice is as once
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
         failed.push({ row, why: error.message });

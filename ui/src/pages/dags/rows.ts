@@ -96,16 +96,54 @@ export function facets(rows: DagRow[], of: (row: DagRow) => (string | null)[]): 
   return [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Rows whose DAGs were asked for again; one that is not in the answer is gone. */
-export function withChanges(rows: DagRow[], asked: string[], answer: DagRow[]): DagRow[] {
-  const fresh = new Map(answer.map((row) => [row.dag_id, row]));
-  const gone = new Set(asked.filter((name) => !fresh.has(name)));
-  const kept = rows.filter((row) => !gone.has(row.dag_id)).map((row) => {
+/** Something that is shown before the server has told it. */
+export interface Guess {
+  dag: string;
+  part: Partial<DagRow>;
+  /** When the server had agreed: what is asked for later has it. */
+  agreedAt: number;
+}
+
+/** What is known of DAGs beside the list of all of them. */
+export interface Known {
+  /** Asked for one by one, and when; no row: it is gone. */
+  fresh: ReadonlyMap<string, { row: DagRow | undefined; askedAt: number }>;
+  guesses: readonly Guess[];
+}
+
+export const NOTHING_KNOWN: Known = { fresh: new Map(), guesses: [] };
+
+/** An answer about some DAGs came. */
+export function withAnswer(known: Known, asked: string[], answer: DagRow[], askedAt: number): Known {
+  const rows = new Map(answer.map((row) => [row.dag_id, row]));
+  const fresh = new Map(known.fresh);
+  for (const dag of asked) fresh.set(dag, { row: rows.get(dag), askedAt });
+  return { fresh, guesses: known.guesses.filter(({ dag, agreedAt }) => agreedAt >= (fresh.get(dag)?.askedAt ?? 0)) };
+}
+
+/** A guess instead of an earlier one; nothing instead: it was wrong. */
+export function withGuess(known: Known, old: Guess | null, guess: Guess | null): Known {
+  const others = known.guesses.filter((one) => one !== old);
+  return { ...known, guesses: guess ? [...others, guess] : others };
+}
+
+/** Of each DAG what was asked for last, whichever answer came last, with what is guessed of it. */
+export function currentRows(all: DagRow[], askedAt: number, known: Known): DagRow[] {
+  const fresh = new Map([...known.fresh].filter(([, one]) => one.askedAt > askedAt));
+  const ageOf = (dag: string): number => fresh.get(dag)?.askedAt ?? askedAt;
+  const guesses = known.guesses.filter((guess) => guess.agreedAt >= ageOf(guess.dag));
+  if (fresh.size === 0 && guesses.length === 0) return all;
+  const old = new Set(all.map((row) => row.dag_id));
+  const added = [...fresh.values()].flatMap(({ row }) => (row && !old.has(row.dag_id) ? [row] : []));
+  const rows = all.flatMap((row) => {
     const other = fresh.get(row.dag_id);
-    fresh.delete(row.dag_id);
-    return other ?? row;
-  });
-  return fresh.size > 0 ? [...kept, ...fresh.values()].sort(byName) : kept;
+    return !other ? [row] : other.row ? [other.row] : [];
+  }).concat(added);
+  for (const { dag, part } of guesses) {
+    const at = rows.findIndex((row) => row.dag_id === dag);
+    if (at >= 0) rows[at] = { ...rows[at]!, ...part };
+  }
+  return added.length > 0 ? rows.sort(byName) : rows;
 }
 
 export interface Window {

@@ -4,7 +4,9 @@ import { get } from "../../core/http";
 import { isKept, useLoad, type Loaded } from "../../core/load";
 import { place } from "../../core/route";
 import { useEvents, type LiveEvent } from "../../core/stream";
-import { lastState, withChanges, type DagRow, type DagRows } from "./rows";
+import {
+  currentRows, lastState, NOTHING_KNOWN, withAnswer, withGuess, type DagRow, type DagRows, type Guess,
+} from "./rows";
 
 /** At once, and then not more often. */
 const PAUSE_MS = 120;
@@ -21,7 +23,7 @@ class Changes {
   private isOver = false;
 
   constructor(
-    private readonly tell: (asked: string[], answer: DagRows) => void,
+    private readonly tell: (asked: string[], answer: DagRows, askedAt: number) => void,
     private readonly loadAll: () => void,
   ) {}
 
@@ -39,12 +41,13 @@ class Changes {
   private async ask(): Promise<void> {
     const asked = [...this.names];
     this.names.clear();
-    this.askedAt = performance.now();
+    const askedAt = (this.askedAt = performance.now());
     if (asked.length > MANY || asked.some((name) => name.includes(","))) return this.loadAll();
     this.isBusy = true;
     try {
       const answer = await get<DagRows>("/dag-rows", { dags: asked.join(","), all: true });
-      if (!this.isOver) this.tell(asked, { ...answer, dags: answer.dags.filter((row) => row.status !== "inactive") });
+      const dags = answer.dags.filter((row) => row.status !== "inactive");
+      if (!this.isOver) this.tell(asked, { ...answer, dags }, askedAt);
     } catch {
       // the connection tells; everything is loaded again when it is back
     }
@@ -76,30 +79,26 @@ function useFirstThenAll(): Loaded<DagRows> {
   return loaded;
 }
 
+/** Shows a change while the server is asked for it; if it was refused, no longer. */
+export type ShowChange = <T>(dag: string, part: Partial<DagRow>, change: Promise<T>) => Promise<T>;
+
 export interface LiveRows {
   loaded: Loaded<DagRows>;
   rows: DagRow[];
   states: string[];
-  /** Shows something at once that the server is still asked for. */
-  change: (dag: string, change: Partial<DagRow>) => void;
+  showChange: ShowChange;
 }
 
 export function useDagRows(): LiveRows {
   const loaded = useFirstThenAll();
-  const [changed, setChanged] = useState<{ of: DagRows | undefined; rows: DagRow[] } | null>(null);
-  const rows = changed && changed.of === loaded.data ? changed.rows : (loaded.data?.dags ?? []);
-  const states = loaded.data?.states ?? [];
-  const now = useRef({ data: loaded.data, rows });
-  now.current = { data: loaded.data, rows };
-  const set = (next: DagRow[]) => {
-    now.current.rows = next;
-    setChanged({ of: now.current.data, rows: next });
-  };
+  const { data, askedAt } = loaded;
+  const [known, setKnown] = useState(NOTHING_KNOWN);
+  const rows = useMemo(() => currentRows(data?.dags ?? [], askedAt, known), [data, askedAt, known]);
   const reload = useRef(loaded.reload);
   reload.current = loaded.reload;
   const changes = useMemo(() => {
-    const made: Changes = new Changes((asked, answer) => {
-      set(withChanges(now.current.rows, asked, answer.dags));
+    const made: Changes = new Changes((asked, answer, at) => {
+      setKnown((old) => withAnswer(old, asked, answer.dags, at));
       for (const row of answer.dags)
         if (lastState(row, answer.states) === "queued") made.add(row.dag_id, WAITING_MS);
     }, () => reload.current());
@@ -109,7 +108,17 @@ export function useDagRows(): LiveRows {
   useEvents((event: LiveEvent) => {
     if (event.dag_id) changes.add(event.dag_id);
   }, []);
-  const change = (dag: string, part: Partial<DagRow>) =>
-    set(now.current.rows.map((row) => (row.dag_id === dag ? { ...row, ...part } : row)));
-  return { loaded, rows, states, change };
+  const showChange: ShowChange = async (dag, part, change) => {
+    const guess: Guess = { dag, part, agreedAt: Infinity };
+    setKnown((old) => withGuess(old, null, guess));
+    try {
+      const answer = await change;
+      setKnown((old) => withGuess(old, guess, { ...guess, agreedAt: performance.now() }));
+      return answer;
+    } catch (error) {
+      setKnown((old) => withGuess(old, guess, null));
+      throw error;
+    }
+  };
+  return { loaded, rows, states: data?.states ?? [], showChange };
 }
