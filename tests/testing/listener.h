@@ -14,6 +14,7 @@
 #include "expect.h"
 #include "os/file.h"
 #include "os/process.h"
+#include "tree.h"
 
 struct listener {
     struct process process;

@@ -10,6 +10,7 @@
 #include "expect.h"
 #include "model/template.h"
 #include "template_world.h"
+#include "tree.h"
 
 static json_t *load_cases(void)
 {

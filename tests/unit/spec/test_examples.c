@@ -4,6 +4,7 @@
 #include "expect.h"
 #include "spec/spec.h"
 #include "spec/spec_find.h"
+#include "tree.h"
 
 Test(examples, every_example_is_a_good_file_without_a_warning)
 {
