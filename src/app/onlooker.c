@@ -134,16 +134,23 @@ static void on_tick(void *context)
     }
 }
 
-static enum status watch(struct look *look, const struct engine_request *request, struct err *err)
+/* Before there is a run, which others would go on with. */
+static enum status watch_interrupts(struct look *look, struct err *err)
 {
     static const int SIGNALS[] = {SIGINT, SIGTERM};
     _Static_assert(ARRAY_LEN(SIGNALS) == ARRAY_LEN(look->signals), "room for every signal");
+    for (size_t i = 0; i < ARRAY_LEN(SIGNALS); i++)
+        if (loop_signal_new(look->session.loop, SIGNALS[i], on_signal, look, &look->signals[i],
+                            err) != STATUS_OK)
+            return err->code;
+    return STATUS_OK;
+}
+
+static enum status watch(struct look *look, const struct engine_request *request, struct err *err)
+{
     struct loop *loop = look->session.loop;
     watching_init(&look->watching, look->observer, &look->session, &look->opened,
                   request->wants_output && look->observer->log_line != NULL);
-    for (size_t i = 0; i < ARRAY_LEN(SIGNALS); i++)
-        if (loop_signal_new(loop, SIGNALS[i], on_signal, look, &look->signals[i], err) != STATUS_OK)
-            return err->code;
     if (watching_start(&look->watching, request->source == ENGINE_RETRY, err) != STATUS_OK)
         return err->code;
     look->tick = loop_timer_new(loop, on_tick, look);
@@ -157,7 +164,8 @@ static enum status look_at_run(struct look *look, const struct engine_request *r
                                struct engine_result *result, struct err *err)
 {
     struct session *session = &look->session;
-    if (opening_begin(session, request, &look->opened, err) != STATUS_OK ||
+    if (watch_interrupts(look, err) != STATUS_OK ||
+        opening_begin(session, request, &look->opened, err) != STATUS_OK ||
         opening_finish(session, request, &look->opened, err) != STATUS_OK)
         return err->code;
     home_wake(session->home);

@@ -35,6 +35,35 @@ struct distant {
     struct err failure;
 };
 
+/* --- interrupts before there is a run to stop ------------------------------------------------ */
+
+static const int SIGNALS[] = {SIGINT, SIGTERM};
+static volatile sig_atomic_t was_interrupted;
+
+static void remember(int signo)
+{
+    (void)signo;
+    was_interrupted = 1;
+}
+
+/*
+ * Whoever ended now would leave a run behind that the server makes already, so the first interrupt
+ * is remembered until its number is known. The server may be slow: the second ends the program.
+ */
+static void remember_interrupts(void)
+{
+    struct sigaction action = {.sa_handler = remember, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+    was_interrupted = 0;
+    for (size_t i = 0; i < ARRAY_LEN(SIGNALS); i++)
+        CHECK(sigaction(SIGNALS[i], &action, NULL) == 0);
+}
+
+static void forget_interrupts(void)
+{
+    for (size_t i = 0; i < ARRAY_LEN(SIGNALS); i++)
+        (void)signal(SIGNALS[i], SIG_DFL);
+}
+
 /* --- asking for it --------------------------------------------------------------------------- */
 
 static json_t *names_of(const struct engine_request *request)
@@ -235,7 +264,6 @@ static enum status tell_start(struct distant *distant, struct err *err)
 static enum status watch_run(struct distant *distant, const struct engine_request *request,
                              struct err *err)
 {
-    static const int SIGNALS[] = {SIGINT, SIGTERM};
     _Static_assert(ARRAY_LEN(SIGNALS) == ARRAY_LEN(distant->signals), "room for every signal");
     remote_watch_init(&distant->watch, distant->observer, distant->operations, &distant->dag,
                       distant->number);
@@ -247,6 +275,8 @@ static enum status watch_run(struct distant *distant, const struct engine_reques
         if (loop_signal_new(distant->loop, SIGNALS[i], on_signal, distant, &distant->signals[i],
                             err) != STATUS_OK)
             return err->code;
+    if (was_interrupted)
+        interrupt(distant);
     distant->look = loop_timer_new(distant->loop, on_look, distant);
     distant->tick = loop_timer_new(distant->loop, on_tick, distant);
     distant->seen_us = clock_mono_us();
@@ -298,8 +328,12 @@ enum status remote_run(const struct operation_caller *operations,
     CLEANUP(distant_fini)
     struct distant distant = {.operations = operations, .observer = observer};
     struct engine_result result = {0};
-    if (begin(&distant, request, err) != STATUS_OK)
-        return err->code;
+    remember_interrupts();
+    enum status status = begin(&distant, request, err);
+    if (status != STATUS_OK) {
+        forget_interrupts();
+        return status;
+    }
     int64_t started_us = clock_mono_us();
     if (watch_run(&distant, request, err) != STATUS_OK ||
         conclude(&distant, &result, err) != STATUS_OK) {

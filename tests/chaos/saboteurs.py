@@ -108,7 +108,8 @@ def plain_work(scene: Scene) -> None:
 
 def late_outcome(scene: Scene) -> None:
     """A host that was cut off delivers its outcome while another runs the next attempt."""
-    host = first_host(scene, 1, "ms=3000", "--on-lost-lease", "finish")
+    # Long enough that the next attempt still runs when the host has found its way back.
+    host = first_host(scene, 1, "ms=6000", "--on-lost-lease", "finish")
     cut = wall_us()
     with broken(scene, "cut", host):
         next_start(scene, cut)

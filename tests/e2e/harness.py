@@ -46,6 +46,15 @@ def is_alive(pid):
     return status.rpartition(")")[2].split()[0] != "Z"
 
 
+def has_pending_signal(pid):
+    """Whether one was sent to the process that it has not heard yet."""
+    try:
+        status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return re.search(r"^ShdPnd:\s*0*[1-9a-f]", status, re.M) is not None
+
+
 def rows_of(value):
     """The list inside an answer: a bare list, or the one list member of an object."""
     if isinstance(value, list):
@@ -165,7 +174,7 @@ class Eider:
             "LANG": "C.UTF-8",
             "EIDER_HOME": str(self.home),
             "EIDER_LISTEN": "off",
-            "ASAN_OPTIONS": f"abort_on_error=1:detect_leaks=1:{common}",
+            "ASAN_OPTIONS": f"abort_on_error=1:detect_leaks=1:quarantine_size_mb=8:{common}",
             "UBSAN_OPTIONS": f"print_stacktrace=1:halt_on_error=1:{common}",
             "TSAN_OPTIONS": f"halt_on_error=1:second_deadlock_stack=1:{common}",
         }

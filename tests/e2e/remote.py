@@ -3,7 +3,9 @@ import contextlib
 import http.server
 import json
 import pathlib
+import socket
 import threading
+import urllib.parse
 
 from api import LISTEN
 
@@ -88,4 +90,38 @@ class Odd:
         self.thread.join()
 
 
-__all__ = ["LISTEN", "Odd", "Remote", "place_of", "way_to"]
+class Slow:
+    """Between a command and its server: what answers requests of a name waits until `go` is set."""
+
+    def __init__(self, upstream, name):
+        place = urllib.parse.urlsplit(upstream)
+        self.upstream, self.name = (place.hostname, place.port), name.encode()
+        self.go = threading.Event()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        with contextlib.suppress(OSError):  # closed
+            while True:
+                near, far = self.listener.accept()[0], socket.create_connection(self.upstream)
+                is_slow = threading.Event()
+                for ends in ((near, far, is_slow, False), (far, near, is_slow, True)):
+                    threading.Thread(target=self.pump, args=ends, daemon=True).start()
+
+    def pump(self, source, target, is_slow, is_answer):
+        with contextlib.suppress(OSError):
+            while piece := source.recv(65536):
+                if not is_answer and self.name in piece:
+                    is_slow.set()
+                if is_answer and is_slow.is_set():
+                    self.go.wait()
+                target.sendall(piece)
+            target.shutdown(socket.SHUT_WR)
+
+    def close(self):
+        self.go.set()
+        self.listener.close()
+
+
+__all__ = ["LISTEN", "Odd", "Remote", "Slow", "place_of", "way_to"]

@@ -1,16 +1,18 @@
 """Commands that talk to a server: how they find it, what they send, and what becomes of trouble."""
+import contextlib
 import json
 import re
 import signal
 import stat
 import subprocess
+import threading
 
 import pytest
 
 from api import Api
 from fleet import free_port
-from harness import wait_for
-from remote import LISTEN, Odd, Remote, place_of
+from harness import has_pending_signal, wait_for
+from remote import LISTEN, Odd, Remote, Slow, place_of
 
 EMPTY = (200, '{"variables": [], "total_entries": 0}')
 CHANGED = (200, '{"name": "a", "namespace": "default", "value": "b", "source": "store"}')
@@ -291,6 +293,31 @@ def test_an_interrupt_stops_the_run_there(served, times):
     assert child.returncode == 130, out + err
     assert remote.eider.run_state("slow") == "cancelled"
     assert remote.eider.evidence.count("end") == (1 if times == 1 else 0)
+
+
+def test_an_interrupt_stops_a_run_that_the_server_has_not_told_of_yet(served):
+    remote = served(slow='tasks: { wait: { run: "echo up >> @evidence; sleep 600" } }')
+    with contextlib.closing(Slow(remote.env["EIDER_SERVER"], "dag.trigger")) as between:
+        child = remote.eider.start("run", "slow", env={**remote.env, "EIDER_SERVER": between.url})
+        wait_for(lambda: remote.eider.evidence.count("up"), "it runs")
+        child.send_signal(signal.SIGINT)
+        between.go.set()
+        out, err = child.communicate(timeout=60)
+    assert child.returncode == 130, out + err
+    assert remote.eider.run_state("slow") == "cancelled"
+
+
+def test_a_second_interrupt_ends_a_command_whose_server_does_not_answer(eider, odd):
+    never = odd(threading.Event())
+    child = eider.start("run", "slow", "--server", never.url, env={"EIDER_TOKEN": "x"})
+    wait_for(lambda: never.seen, "it asks")
+    for _ in range(2):
+        assert child.poll() is None
+        child.send_signal(signal.SIGINT)
+        # Heard before the next one is sent: two that wait are one.
+        wait_for(lambda: child.poll() is not None or not has_pending_signal(child.pid),
+                 "it hears")
+    assert child.wait(timeout=60) == -signal.SIGINT
 
 
 def test_a_run_needs_a_worker(eider, up):
