@@ -167,7 +167,8 @@ export function useLoad<T>(path: string | null, options: LoadOptions = {}): Load
     const known = path === null ? undefined : (kept.get(path) as T | undefined);
     const old = options.keep ? shown.current.state : undefined;
     const askedAt = known ? 0 : (old?.askedAt ?? 0);
-    shown.current = { path, state: { data: known ?? old?.data, problem: undefined, isLoading: path !== null, askedAt } };
+    const data = known ?? old?.data;
+    shown.current = { path, state: { data, problem: undefined, isLoading: path !== null, askedAt } };
   }
   // Not after the frame that has nothing to show yet.
   useLayoutEffect(() => {
