@@ -73,7 +73,9 @@ static struct move_files files_of(struct moving *moving)
 /* Streams and devices are written to as they are; a file appears when it is whole. */
 static bool is_device(const char *path)
 {
-    return str_starts_with(path, "/dev/");
+    struct stat status;
+    return str_equal(path, "/dev/stdout") || str_starts_with(path, "/dev/fd/") ||
+           (stat(path, &status) == 0 && (S_ISCHR(status.st_mode) || S_ISFIFO(status.st_mode)));
 }
 
 static enum status write_export(struct service *service, int fd, bool with_logs,

@@ -3,7 +3,10 @@
 Also through PostgreSQL.
 """
 import json
+import os
+import pathlib
 import signal
+import tempfile
 
 from harness import wait_for
 
@@ -96,6 +99,21 @@ def test_through_a_pipe_and_while_it_is_in_use(eider):
     (eider.folder / "evidence.open").touch()
     assert run.wait(timeout=60) == 0
     assert eider.run_state() == "success"
+
+
+def test_a_file_below_dev_is_a_file_and_a_pipe_is_written_to(eider):
+    eider("run", eider.write("one.yaml", "tasks: { a: { run: echo } }"), code=0)
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        path = pathlib.Path(folder, "all.jsonl")
+        eider("store", "export", path, code=0)
+        lines = path.read_text().splitlines()
+        assert len(lines) > 5
+        assert "exists" in eider("store", "export", path, code=5).err
+    pipe = eider.folder / "pipe"
+    os.mkfifo(pipe)
+    export = eider.start("store", "export", pipe)
+    assert len(pipe.read_text().splitlines()) == len(lines)
+    assert export.wait() == 0
 
 
 def test_what_cannot_be_moved_is_said_and_nothing_changes(eider):
