@@ -253,7 +253,7 @@ def test_a_dry_run_sees_variables_and_secrets_of_the_store(eider):
         tasks: {a: {env: {T: "{{ secrets.tok }}"}, run: 'test "$T" = "{{ var.value.v }}"'}}
     """)
     for _ in range(2):
-        assert "there is none" in eider("test", "dag.yaml", code=1).err, "it is not made for this"
+        assert "and no store (" in eider("test", "dag.yaml", code=1).err, "it is not made for this"
     eider("secrets", "set", "tok", input="value", code=0)
     eider("vars", "set", "v", "value", code=0)
     eider("test", "dag.yaml", code=0)
