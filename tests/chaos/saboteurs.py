@@ -45,11 +45,16 @@ SLOW = {"EIDER_LEASE": "6s", "EIDER_RENEW": "2s"}  # longer, so that a fault fit
 SLOW_BOUNDS = Bounds(lease=6_000_000)
 
 
+def probes_after(scene: Scene, op: str, instant: int, host: str = "") -> list[h.Probe]:
+    """What processes wrote after an instant (on a host), oldest first."""
+    rows = h.read_probes((scene.folder / "probe").glob("*.jsonl"))
+    return sorted((row for row in rows if row.op == op and row.at_us > instant
+                   and host in ("", row.host)), key=lambda row: row.at_us)
+
+
 def starts_after(scene: Scene, instant: int, host: str = "") -> list[h.Probe]:
     """Processes that started after an instant (on a host), oldest first."""
-    rows = h.read_probes((scene.folder / "probe").glob("*.jsonl"))
-    return sorted((row for row in rows if row.op == "start" and row.at_us > instant
-                   and host in ("", row.host)), key=lambda row: row.at_us)
+    return probes_after(scene, "start", instant, host)
 
 
 def next_start(scene: Scene, instant: int, host: str = "") -> h.Probe:
@@ -108,11 +113,13 @@ def plain_work(scene: Scene) -> None:
 
 def late_outcome(scene: Scene) -> None:
     """A host that was cut off delivers its outcome while another runs the next attempt."""
-    # Long enough that the next attempt still runs when the host has found its way back.
-    host = first_host(scene, 1, "ms=6000", "--on-lost-lease", "finish")
+    host = first_host(scene, 1, "ms=3000", "--on-lost-lease", "finish")
     cut = wall_us()
     with broken(scene, "cut", host):
         next_start(scene, cut)
+        # One that still ran would be ended by its host, which hears that it was given up.
+        scene.wait(lambda: bool(probes_after(scene, "end", cut, host)), "the first attempt to end",
+                   START_SECONDS, WATCH_SECONDS)
     scene.drain()
 
 
