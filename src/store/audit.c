@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/strbuf.h"
 #include "store/event_scan.h"
 #include "store/id_list.h"
 #include "store/store_priv.h"
@@ -183,15 +182,10 @@ static enum status show_ids(struct store *store, struct audit_walk *walk, const 
     const char *actor = text_or_none(walk->filter->actor);
     int64_t people = is_of_people(walk->filter);
     struct db_stmt *stmt = NULL;
-    CLEANUP(strbuf_fini) struct strbuf list;
-    strbuf_init(&list, SIZE_MAX);
-    strbuf_add_char(&list, '[');
-    for (size_t i = 0; i < count; i++)
-        strbuf_addf(&list, "%s%lld", i > 0 ? "," : "", (long long)ids[i]);
-    strbuf_add_char(&list, ']');
+    CLEANUP(mem_freep) char *list = ids_as_json(ids, count);
     enum status status = db_dialect(store->db) == DB_SQLITE
-                             ? db_query(store->db, &stmt, err, sql, "tttti", list.text, dag_id,
-                                        actor, store_sight(store), people)
+                             ? db_query(store->db, &stmt, err, sql, "tttti", list, dag_id, actor,
+                                        store_sight(store), people)
                              : db_query(store->db, &stmt, err, sql, "Ittti", ids, count, dag_id,
                                         actor, store_sight(store), people);
     return status == STATUS_OK ? show_rows(walk, stmt, err) : status;

@@ -14,7 +14,7 @@
 
 #include "base/check.h"
 #include "base/mem.h"
-#include "base/strbuf.h"
+#include "store/id_list.h"
 #include "store/run_query_priv.h"
 #include "store/store_priv.h"
 
@@ -639,17 +639,11 @@ static const char *const RUNS_BY_IDS[2][2] = {
 static enum status ask_runs(struct store *store, const struct run_page *page,
                             const struct found_ids *found, struct db_stmt **out, struct err *err)
 {
-    enum { DIGITS = 21 };
     const char *sql = RUNS_BY_IDS[db_dialect(store->db)][page->is_descending];
     if (db_dialect(store->db) == DB_POSTGRES)
         return db_query(store->db, out, err, sql, "I", found->ids, found->count);
-    CLEANUP(strbuf_fini) struct strbuf list;
-    strbuf_init(&list, (found->count + 1) * DIGITS);
-    strbuf_add_char(&list, '[');
-    for (size_t i = 0; i < found->count; i++)
-        strbuf_addf(&list, "%s%lld", i > 0 ? "," : "", (long long)found->ids[i]);
-    strbuf_add_char(&list, ']');
-    return db_query(store->db, out, err, sql, "t", list.text);
+    CLEANUP(mem_freep) char *list = ids_as_json(found->ids, found->count);
+    return db_query(store->db, out, err, sql, "t", list);
 }
 
 /* --- pages ----------------------------------------------------------------------------------- */
